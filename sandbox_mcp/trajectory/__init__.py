@@ -1,0 +1,15 @@
+"""The trajectory log: event models, writer and reader, shared by sessions, the grader and every importer."""
+
+from sandbox_mcp.trajectory.events import (
+    INFRASTRUCTURE, SCHEMA, CallError, EndReason, ErrorKind, Event, Message, ReferenceCall, ReferenceTurn, Role,
+    SessionEnded, SessionStarted, ToolCall, ToolSpec, UserChannel,
+)  # fmt: skip
+from sandbox_mcp.trajectory.log import (
+    LogWriter, MemoryLog, Sink, Trajectory, TrajectoryError, assemble, parse_trajectory, read_trajectory, to_line,
+)  # fmt: skip
+
+__all__ = (
+    "INFRASTRUCTURE", "SCHEMA", "CallError", "EndReason", "ErrorKind", "Event", "LogWriter", "MemoryLog", "Message",
+    "ReferenceCall", "ReferenceTurn", "Role", "SessionEnded", "SessionStarted", "Sink", "ToolCall", "ToolSpec",
+    "Trajectory", "TrajectoryError", "UserChannel", "assemble", "parse_trajectory", "read_trajectory", "to_line",
+)  # fmt: skip

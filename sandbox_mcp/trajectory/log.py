@@ -1,0 +1,212 @@
+"""Reading and writing trajectory logs: JSON Lines, one session per file, one flush per event.
+
+Policy: a log is append-only. A last line that a crash cut off is dropped and the log counts as incomplete; any other
+line that cannot be read is an error that names the file and the line, because skipping it would change the score.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol
+
+from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+SUFFIX = ".jsonl"
+
+
+class TrajectoryError(Exception):
+    """A log that cannot be read. ``path`` and ``line`` (from 1, None for the file as a whole) say where."""
+
+    def __init__(self, path: str, line: int | None, problem: str) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One session as it was recorded; ``cut`` tells that its last line was incomplete."""
+
+    started: SessionStarted
+    events: tuple[Message | ToolCall, ...]
+    ended: SessionEnded | None
+    path: str = ""
+    cut: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the session reached an end of its own."""
+        return self.ended is not None
+
+
+class Sink(Protocol):
+    """Where a session's events go."""
+
+    def write(self, event: Event) -> None:
+        """Keep one event, in order."""
+        ...
+
+
+class MemoryLog:
+    """Keeps the events of one session in memory."""
+
+    __slots__ = ("events",)
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def write(self, event: Event) -> None:
+        """Keep one event."""
+        self.events.append(event)
+
+    def trajectory(self, path: str = "") -> Trajectory:
+        """What has been recorded so far, as if it had been written and read again."""
+        return assemble(self.events, path)
+
+
+class LogWriter:
+    """Appends the events of one session to a file, each flushed, so that a crash loses at most the line in flight."""
+
+    __slots__ = ("_file", "path")
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file: IO[str] = path.open("a", encoding="utf-8", newline="\n")
+
+    def write(self, event: Event) -> None:
+        """Append one event as one line."""
+        self._file.write(to_line(event))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; writing afterwards is an error."""
+        self._file.close()
+
+    def __enter__(self) -> "LogWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def to_line(event: Event) -> str:
+    """One event as one line of JSON, with its newline."""
+    return json.dumps(event, default=_plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: getattr(value, name) for name in _field_names(type(value))}
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
+
+
+def read_trajectory(path: str | Path) -> Trajectory:
+    """Read one log.
+
+    Raises:
+        TrajectoryError: the file is missing, is no log, has a broken line, or was written by a newer version.
+    """
+    source = Path(path)
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise TrajectoryError(str(path), None, f"cannot be read: {error.strerror or error}") from error
+    return parse_trajectory(data, str(path))
+
+
+def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
+    """Read one log from bytes; ``path`` is for messages only. Raises like :func:`read_trajectory`."""
+    lines = data.split(b"\n")
+    cut = bool(lines[-1].strip())
+    whole = lines[:-1]
+    if cut and _is_whole(lines[-1]):
+        whole, cut = lines, False
+    events = list(_events(whole, path))
+    if not events:
+        raise TrajectoryError(path, None, "is empty; expected a trajectory log in JSON Lines")
+    return assemble(events, path, cut=cut)
+
+
+def assemble(events: Iterable[Event], path: str = "", *, cut: bool = False) -> Trajectory:
+    """Put events into a trajectory.
+
+    Raises:
+        TrajectoryError: the first event does not start a session, a later one does, or something follows the end.
+    """
+    items = list(events)
+    started = items[0] if items else None
+    if not isinstance(started, SessionStarted):
+        raise TrajectoryError(path, 1, "is no trajectory log: its first line must be the 'session' event")
+    ended = items[-1] if isinstance(items[-1], SessionEnded) else None
+    between: list[Message | ToolCall] = []
+    for line, event in enumerate(items[1 : len(items) - (ended is not None)], start=2):
+        if isinstance(event, SessionStarted | SessionEnded):
+            raise TrajectoryError(path, line, f"has a {event.event!r} event in the middle; one log holds one session")
+        between.append(event)
+    return Trajectory(started, tuple(between), ended, path, cut)
+
+
+def _events(lines: list[bytes], path: str) -> Iterator[Event]:
+    from pydantic import ValidationError
+
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if number == 1:
+            _check_schema(line, path)
+        try:
+            yield _adapter().validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise TrajectoryError(
+                path, number, f"is not a log event: {where + ': ' if where else ''}{first['msg']}"
+            ) from error
+
+
+def _check_schema(line: bytes, path: str) -> None:
+    try:
+        head = json.loads(line)
+    except ValueError as error:
+        raise TrajectoryError(path, 1, f"is no trajectory log: not JSON ({error})") from error
+    schema = head.get("schema") if isinstance(head, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(schema, int):
+        raise TrajectoryError(
+            path, 1, "is no trajectory log: its first line must be the 'session' event with a schema number"
+        )
+    if schema > SCHEMA:
+        raise TrajectoryError(
+            path, 1, f"was written with log schema {schema}; this version reads up to {SCHEMA}, upgrade sandbox-mcp"
+        )
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _adapter() -> "TypeAdapter[Event]":
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Event, Field(discriminator="event")])

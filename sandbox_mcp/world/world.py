@@ -1,0 +1,72 @@
+"""The world: the current snapshot, the virtual clock and the ids, advanced by transactions."""
+
+from collections.abc import Iterable
+from types import TracebackType
+
+from sandbox_mcp.world.clock import Clock, IdStream
+from sandbox_mcp.world.state import Change, Snapshot, fold, replace_tables
+from sandbox_mcp.world.transaction import Transaction
+
+
+class World:
+    """Mutable only here: which snapshot is current, what time it is, how many ids each table has handed out."""
+
+    __slots__ = ("_drawn", "clock", "ids", "snapshot")
+
+    def __init__(self, snapshot: Snapshot, clock: Clock, ids: IdStream) -> None:
+        self.snapshot = snapshot
+        self.clock = clock
+        self.ids = ids
+        self._drawn: dict[str, int] = {}
+
+    def transaction(self) -> "Scope":
+        """A context whose writes are applied together when it ends and dropped when it raises."""
+        return Scope(self)
+
+    def begin(self) -> Transaction:
+        """A transaction that :meth:`commit` applies, for callers that decide later."""
+        return Transaction(self.snapshot, self.clock, self.ids, dict(self._drawn))
+
+    def commit(self, transaction: Transaction) -> tuple[Change, ...]:
+        """Apply a transaction begun on the current snapshot and return its changes.
+
+        Raises:
+            RuntimeError: another transaction was committed since this one began.
+        """
+        if transaction.base is not self.snapshot:
+            raise RuntimeError("the world has moved on since this transaction began")
+        self.snapshot = replace_tables(self.snapshot, transaction.edited)
+        self._drawn = transaction.drawn
+        return tuple(transaction.changes)
+
+    def tick(self, seconds: float | None = None) -> float:
+        """Let one step, or so many seconds, pass and return the new time."""
+        self.clock = self.clock.advanced(seconds)
+        return self.clock.now
+
+    def replay(self, changes: Iterable[Change]) -> None:
+        """Apply recorded changes, so that the next ids are those the recorded world would have handed out."""
+        recorded = tuple(changes)
+        self.snapshot = fold(self.snapshot, recorded)
+        for change in recorded:
+            if change.before is None:
+                self._drawn[change.table] = self._drawn.get(change.table, 0) + 1
+
+
+class Scope:
+    """``with world.transaction() as tx:``; commits on a normal exit, drops everything on an exception."""
+
+    __slots__ = ("_world", "tx")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.tx = world.begin()
+
+    def __enter__(self) -> Transaction:
+        return self.tx
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._world.commit(self.tx)

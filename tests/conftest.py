@@ -1,0 +1,17 @@
+"""Fixtures that every test may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def benchmark_data() -> Path:
+    """The folder with the original benchmarks' data and oracle verdicts; skips where it is absent."""
+    folder = Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data").resolve()
+    if not folder.is_dir():
+        pytest.skip("the benchmarks' data is absent; set SANDBOX_MCP_DATA to the folder that holds it")
+    return folder
