@@ -1,0 +1,59 @@
+"""ROUGE-L between two texts: the reference implementation's tokens, our own longest common subsequence.
+
+Policy: a text without a token resembles nothing, not even itself. Tokens are cached per text, because a grader holds
+the same expected text against every message of a log.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from importlib import import_module
+
+_HAS_TOKEN = re.compile("[a-z0-9]")
+
+
+def rouge_l(target: str, text: str) -> float:
+    """The F1 of the longest common subsequence of stemmed tokens, from 0 to 1; 0 when either side has no token.
+
+    With ``l`` the length of that subsequence: precision ``l / tokens(text)``, recall ``l / tokens(target)``, and the
+    harmonic mean of the two. Equal to ``rouge_score`` with the Porter stemmer, bit for bit.
+
+    Source: Lin, ROUGE, section 3.1; ToolSandbox, appendix A.7.
+    """
+    if target == text:  # spares the tokenizer, which is slow to load
+        return 1.0 if _HAS_TOKEN.search(text.lower()) else 0.0
+    wanted, given = tokens(target), tokens(text)
+    common = lcs_length(wanted, given)
+    if not common:
+        return 0.0
+    precision, recall = common / len(given), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> tuple[str, ...]:
+    """The stemmed lower-case tokens of a text, as ``rouge_score`` makes them."""
+    return tuple(_tokenize()(text))
+
+
+def lcs_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """The length of the longest common subsequence.
+
+    One machine operation per token of ``second`` and 64 tokens of ``first``, instead of one per pair of tokens.
+
+    Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).
+    """
+    places: dict[str, int] = {}
+    for place, token in enumerate(first):
+        places[token] = places.get(token, 0) | 1 << place
+    everywhere = (1 << len(first)) - 1
+    unmatched = everywhere
+    for token in second:
+        here = unmatched & places.get(token, 0)
+        unmatched = ((unmatched + here) | (unmatched - here)) & everywhere
+    return len(first) - unmatched.bit_count()
+
+
+@cache
+def _tokenize() -> Callable[[str], list[str]]:
+    return import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True).tokenize
