@@ -1,0 +1,30 @@
+"""Scenario errors: every one names the file, the line and the thing, and says what was expected."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ScenarioError(Exception):
+    """Base of all faults of scenarios."""
+
+
+class ScenarioFileError(ScenarioError):
+    """A scenario file that cannot be used. ``line`` counts from 1; None means the file as a whole."""
+
+    def __init__(self, path: str, line: int | None, problem: str) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+
+
+class UnknownScenarioError(ScenarioError):
+    """No scenario of that name; ``suggestions`` are the nearest names."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.suggestions = tuple(get_close_matches(name, list(known), n=3, cutoff=0.5))
+        hint = (
+            f"did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else "see 'scenarios list'"
+        )
+        super().__init__(f"unknown scenario {name!r}; {hint}")

@@ -1,0 +1,202 @@
+"""A scenario as sessions and the grader use it: frozen, every name checked, every time and id resolved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sandbox_mcp.world import Clock, Snapshot
+
+Category = Literal[
+    "single_tool_call", "multiple_tool_call", "single_user_turn", "multiple_user_turn",
+    "state_dependency", "canonicalization", "insufficient_information",
+]  # fmt: skip
+"""ToolSandbox, section 3: what a scenario is about. A scenario may be in several."""
+
+Measure = Literal["exact", "close", "contains", "one_of", "rouge", "any", "facts"]
+Conversion = Literal["raw", "float", "int", "text"]
+START = "start"
+"""As the name of a milestone: the moment before the user's first message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRef:
+    """A value taken from the call matched at another milestone.
+
+    ``path`` are keys and positions from the call's ``source`` down; ``to`` converts what is found there; ``decimals``
+    lists how many decimals a number may be written with, each giving one acceptable text.
+    """
+
+    milestone: str
+    source: Literal["result", "arguments"] = "result"
+    path: tuple[str | int, ...] = ()
+    to: Conversion = "raw"
+    decimals: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a compared value should be, and how near is near enough.
+
+    ``measure`` None means the default of the column or argument. ``value`` is the target; with ``ref`` it comes from
+    another milestone's call instead. ``within`` is the tolerance of ``close``. For ``facts``, ``value`` is a tuple of
+    facts, each a tuple of wordings of which one must occur, and ``avoid`` lists wordings of which none may; ``values``
+    fills the placeholders in those texts.
+    """
+
+    measure: Measure | None = None
+    value: Any = None
+    within: float | None = None
+    ref: ValueRef | None = None
+    avoid: tuple[str, ...] = ()
+    values: Mapping[str, ValueRef] = field(default_factory=dict[str, ValueRef])
+
+
+@dataclass(frozen=True, slots=True)
+class TableConstraint:
+    """On a table's state. ``since`` names the milestone (or the start) that the state is compared with."""
+
+    table: str
+    kind: Literal["is", "adds", "removes", "updates", "unchanged"]
+    rows: tuple[Mapping[str, Expected], ...] = ()
+    since: str = START
+
+
+@dataclass(frozen=True, slots=True)
+class CallPattern:
+    """One acceptable call; arguments not listed may be anything, a listed null also accepts an absent argument."""
+
+    tool: str
+    arguments: Mapping[str, Expected]
+
+
+@dataclass(frozen=True, slots=True)
+class CallConstraint:
+    """On a call of the agent: one of the patterns. Only calls that succeeded count, unless ``attempt``."""
+
+    patterns: tuple[CallPattern, ...]
+    attempt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageConstraint:
+    """On a message between two roles."""
+
+    content: Expected
+    sender: Literal["user", "agent"] = "agent"
+    recipient: Literal["user", "agent"] = "user"
+
+
+Constraint = TableConstraint | CallConstraint | MessageConstraint
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """An event that should (or, as a minefield, must not) happen, after those named in ``after``.
+
+    With ``transient`` the state it describes need not hold at the end of the session.
+    """
+
+    id: str
+    constraints: tuple[Constraint, ...]
+    after: tuple[str, ...] = ()
+    transient: bool = False
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One call of a reference solution. ``label`` names its result for ``$label.path`` in later arguments."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTurn:
+    """What a reference solution does between two user messages: batches of calls in order, then its reply.
+
+    The calls of one batch are sent together; a call outside any batch is a batch of one.
+    """
+
+    batches: tuple[tuple[PlannedCall, ...], ...]
+    reply: str
+
+    @property
+    def calls(self) -> tuple[PlannedCall, ...]:
+        """All calls of the turn in order."""
+        return tuple(call for batch in self.batches for call in batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """One complete way to solve the scenario, one turn per user message."""
+
+    turns: tuple[PlannedTurn, ...]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the scripted user says when the agent asks about one of ``about`` (words or phrases)."""
+
+    about: tuple[str, ...]
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
+
+    ``patience`` is how many questions in a row may go unanswered before the user gives up.
+    """
+
+    answers: tuple[Answer, ...] = ()
+    then: tuple[str, ...] = ()
+    confirm: str = "Yes, please."
+    unknown: str = "I don't know that."
+    patience: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One pair of lines in a demonstration."""
+
+    user: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserSpec:
+    """Everything about the simulated user. None of it is ever visible to the agent but what the user says."""
+
+    goal: str
+    opening: str
+    knows: tuple[str, ...] = ()
+    does_not_know: tuple[str, ...] = ()
+    demonstration: tuple[Exchange, ...] = ()
+    script: Script = Script()
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario, resolved. ``allows`` lists the tables whose changes are nobody's business (side effects)."""
+
+    name: str
+    about: str
+    categories: tuple[Category, ...]
+    world: Snapshot
+    clock: Clock
+    tools: tuple[str, ...]
+    without: tuple[str, ...]
+    user: UserSpec
+    solutions: tuple[Solution, ...]
+    milestones: tuple[Milestone, ...]
+    minefields: tuple[Milestone, ...]
+    allows: Mapping[str, tuple[str, ...]]
+    max_turns: int
+    max_calls: int
+    idle_score: str | None
+    digest: str
+    path: str = ""
+    line: int = 0
