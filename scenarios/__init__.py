@@ -1,6 +1,19 @@
 """The scenario suite as data, and what reads it: schema, loader, variants, lint."""
 
+from typing import TYPE_CHECKING, Any
+
 from scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from scenarios.model import Scenario
 
-__all__ = ("Scenario", "ScenarioError", "ScenarioFileError", "UnknownScenarioError")
+if TYPE_CHECKING:
+    from scenarios.loader import Suite
+
+__all__ = ("Scenario", "ScenarioError", "ScenarioFileError", "Suite", "UnknownScenarioError")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Suite":  # pydantic and PyYAML load with it
+        from scenarios.loader import Suite
+
+        return Suite
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

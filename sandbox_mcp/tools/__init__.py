@@ -1,1 +1,10 @@
-"""Placeholder."""
+"""The tools of the world, one module per domain, and how a call is checked and run."""
+
+from sandbox_mcp.tools.calling import Bound, Fault, Outcome, PresentedTool, attempt, bind, call, present, run
+from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Parameter, Tool, ToolFault
+from sandbox_mcp.tools.registry import agent_tools, all_tools
+
+__all__ = (
+    "UNSET", "Bound", "DuplicateError", "Fault", "NoDataError", "Outcome", "Parameter", "PresentedTool", "Tool",
+    "ToolFault", "agent_tools", "all_tools", "attempt", "bind", "call", "present", "run",
+)  # fmt: skip

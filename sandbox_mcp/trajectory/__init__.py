@@ -1,11 +1,32 @@
 """The trajectory log: event models, writer and reader, shared by sessions, the grader and every importer."""
 
 from sandbox_mcp.trajectory.events import (
-    INFRASTRUCTURE, SCHEMA, CallError, EndReason, ErrorKind, Event, Message, ReferenceCall, ReferenceTurn, Role,
-    SessionEnded, SessionStarted, ToolCall, ToolSpec, UserChannel,
+    INFRASTRUCTURE,
+    SCHEMA,
+    CallError,
+    EndReason,
+    ErrorKind,
+    Event,
+    Message,
+    ReferenceCall,
+    ReferenceTurn,
+    Role,
+    SessionEnded,
+    SessionStarted,
+    ToolCall,
+    ToolSpec,
+    UserChannel,
 )  # fmt: skip
 from sandbox_mcp.trajectory.log import (
-    LogWriter, MemoryLog, Sink, Trajectory, TrajectoryError, assemble, parse_trajectory, read_trajectory, to_line,
+    LogWriter,
+    MemoryLog,
+    Sink,
+    Trajectory,
+    TrajectoryError,
+    assemble,
+    parse_trajectory,
+    read_trajectory,
+    to_line,
 )  # fmt: skip
 
 __all__ = (

@@ -1,0 +1,223 @@
+"""From what a caller sent to what happened: find the tool, check the arguments, run it in a transaction.
+
+Policy: faults are looked for in a fixed order (no such tool, not a JSON object, unknown arguments, missing arguments,
+wrong types) and all offenders of the first kind found are named in one message, so that one retry can mend them.
+A boolean is not a number; a number without a fraction is an integer. Source: ToolScan, section 5.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from sandbox_mcp.tools.definition import JsonType, Parameter, Tool, ToolFault, object_schema
+from sandbox_mcp.world import Access, Change, Transaction, World
+
+FaultKind = Literal["unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution"]
+EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
+"""What a tool may raise to say no; anything else is a bug of ours."""
+LARGEST = 1e300
+"""Numbers beyond this, infinities and NaN are no numbers that a tool can use."""
+MAX_ARGUMENT_CHARACTERS = 262_144
+"""How long the arguments of one call may be, as JSON text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedTool:
+    """A tool as one session offers it. ``names`` maps each argument's presented name to its canonical one."""
+
+    tool: Tool
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    names: Mapping[str, str]
+    schema: Mapping[str, Any]
+
+
+def present(tool: Tool) -> PresentedTool:
+    """The tool as it is, nothing hidden or renamed."""
+    names = {parameter.name: parameter.name for parameter in tool.parameters}
+    return PresentedTool(tool, tool.name, tool.description, tool.parameters, names, object_schema(tool.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a call failed: the kind, the exception's class name, and a text the caller can act on."""
+
+    kind: FaultKind
+    type: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        """What the caller is told."""
+        return f"{self.type}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call did. Arguments are under canonical names, as given; what was touched is what races look at."""
+
+    tool: Tool | None
+    arguments: Mapping[str, Any]
+    raw_arguments: str | None = None
+    result: Any = None
+    fault: Fault | None = None
+    changes: tuple[Change, ...] = ()
+    reads: frozenset[Access] = frozenset()
+    writes: frozenset[Access] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A call whose arguments passed every check."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+
+
+def call(world: World, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:
+    """Check and run one call; ``arguments`` is whatever the caller sent, best a mapping. Never raises for its faults."""
+    bound = bind(offered, name, arguments)
+    return bound if isinstance(bound, Outcome) else run(world, bound)
+
+
+def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Bound | Outcome:
+    """Check a call: what can be run, or the outcome that says what is wrong with it."""
+    tool = offered.get(name)
+    given, raw = _as_object(arguments)
+    if tool is None:
+        return Outcome(None, given or {}, raw, fault=_unknown_tool(name, offered))
+    if given is None:
+        return Outcome(tool.tool, {}, raw, fault=_no_object(tool, raw or ""))
+    fault = _unknown_arguments(tool, given) or _missing_arguments(tool, given) or _wrong_types(tool, given)
+    canonical = {tool.names.get(key, key): value for key, value in given.items()}
+    return Outcome(tool.tool, canonical, fault=fault) if fault else Bound(tool.tool, canonical)
+
+
+def run(world: World, bound: Bound) -> Outcome:
+    """Run a checked call in a transaction of its own; a fault leaves the world as it was."""
+    tx = world.begin()
+    outcome = attempt(tx, bound)
+    if outcome.fault is None:
+        world.commit(tx)
+    return outcome
+
+
+def attempt(tx: Transaction, bound: Bound) -> Outcome:
+    """Run a checked call inside a transaction and say what it did; whether that is kept is the caller's decision."""
+    try:
+        result = bound.tool.function(tx, **_converted(bound))
+    except EXPECTED as error:
+        fault = Fault("execution", type(error).__name__, str(error))
+        return Outcome(bound.tool, bound.arguments, fault=fault, reads=frozenset(tx.reads), writes=frozenset(tx.writes))
+    return Outcome(
+        bound.tool,
+        bound.arguments,
+        result=result,
+        changes=tuple(tx.changes),
+        reads=frozenset(tx.reads),
+        writes=frozenset(tx.writes),
+    )
+
+
+def _converted(bound: Bound) -> dict[str, Any]:
+    wanted = {parameter.name: parameter.types for parameter in bound.tool.parameters}
+    return {name: _convert(value, wanted[name]) for name, value in bound.arguments.items()}
+
+
+def _convert(value: Any, types: tuple[JsonType, ...]) -> Any:
+    if isinstance(value, float) and "integer" in types and "number" not in types:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and "number" in types:
+        return float(value)
+    return value
+
+
+def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
+    """The arguments as an object, or None and their text. Text that is not Unicode, or far too long, is no object."""
+    value: Any = {} if arguments is None else arguments
+    if isinstance(value, str):
+        try:
+            value = json.loads(value or "{}")
+        except (ValueError, RecursionError):
+            return None, _readable(value)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, Mapping) or len(text) > MAX_ARGUMENT_CHARACTERS or text != _readable(text):
+        return None, _readable(text)
+    return dict(cast("Mapping[str, Any]", value)), None
+
+
+def _readable(text: str) -> str:
+    """Text that any log can hold: valid Unicode, cut where it is longer than arguments may be."""
+    valid = text.encode("utf-8", "replace").decode()
+    return valid if len(valid) <= MAX_ARGUMENT_CHARACTERS else valid[:MAX_ARGUMENT_CHARACTERS] + "..."
+
+
+def _unknown_tool(name: str, offered: Iterable[str]) -> Fault:
+    known = ", ".join(offered) or "none"
+    return Fault("unknown_tool", "UnknownToolError", f"there is no tool {_shown(name)}; available tools: {known}")
+
+
+def _no_object(tool: PresentedTool, raw: str) -> Fault:
+    expected = f"the arguments of {tool.name} must be one JSON object {_form(tool)}"
+    if len(raw) > MAX_ARGUMENT_CHARACTERS:
+        expected += f" of at most {MAX_ARGUMENT_CHARACTERS} characters"
+    return Fault("invalid_format", "ArgumentFormatError", f"{expected}, not {_shown(raw)}")
+
+
+def _unknown_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+    unknown = [key for key in given if key not in tool.names]
+    if not unknown:
+        return None
+    known = f"it takes {', '.join(tool.names)}" if tool.names else "it takes no arguments"
+    listed = ", ".join(map(_shown, unknown))
+    return Fault("unknown_argument", "ArgumentNameError", f"{tool.name} has no argument {listed}; {known}")
+
+
+def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+    missing = [parameter.name for parameter in tool.parameters if parameter.required and parameter.name not in given]
+    if not missing:
+        return None
+    return Fault("missing_argument", "MissingArgumentError", f"{tool.name} also needs {', '.join(missing)}")
+
+
+def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+    types = {parameter.name: parameter.types for parameter in tool.tool.parameters}
+    wrong = [key for key, value in given.items() if not _is_of(value, types[tool.names[key]])]
+    if not wrong:
+        return None
+    listed = "; ".join(
+        f"{key} must be {' or '.join(types[tool.names[key]])}, not {_shown(given[key])}" for key in wrong
+    )
+    return Fault("wrong_type", "ArgumentTypeError", f"{tool.name}: {listed}")
+
+
+def _is_of(value: Any, types: tuple[JsonType, ...]) -> bool:
+    return any(_CHECKS[kind](value) for kind in types)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def _is_integer(value: Any) -> bool:
+    return _is_number(value) and value == int(value)
+
+
+_CHECKS: Mapping[JsonType, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": _is_number,
+    "integer": _is_integer,
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+
+def _form(tool: PresentedTool) -> str:
+    return "{" + ", ".join(f'"{parameter.name}": ...' for parameter in tool.parameters) + "}"
+
+
+def _shown(value: Any, limit: int = 80) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

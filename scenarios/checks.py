@@ -1,0 +1,117 @@
+"""Checks across the parts of one scenario: order of milestones, flow of values, tools that solutions need."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, cast
+
+from scenarios.model import START, CallConstraint, Constraint, Expected, MessageConstraint, Milestone, Solution
+from scenarios.problem import ProblemError
+
+
+def check_order(milestones: Sequence[Milestone], kind: str) -> None:
+    """Refuse unknown names, cycles, and values taken from a milestone that need not come before.
+
+    Raises:
+        ProblemError: with the path of the milestone.
+    """
+    position = {milestone.id: index for index, milestone in enumerate(milestones)}
+    if len(position) < len(milestones):
+        seen: set[str] = set()
+        for index, milestone in enumerate(milestones):
+            if milestone.id in seen:
+                raise ProblemError((kind, index, "id"), f"two {kind} have the id {milestone.id!r}")
+            seen.add(milestone.id)
+    for index, milestone in enumerate(milestones):
+        for name in milestone.after:
+            if name not in position:
+                known = ", ".join(position)
+                raise ProblemError(
+                    (kind, index, "after"), f"{milestone.id!r} comes after unknown {name!r}; known: {known}"
+                )
+    ancestors = _ancestors(milestones, kind)
+    for index, milestone in enumerate(milestones):
+        for name in sorted(references(milestone)):
+            if name not in ancestors[milestone.id]:
+                text = f"{milestone.id!r} takes a value or state from {name!r}, which must come before it; add it to 'after'"
+                raise ProblemError((kind, index), text)
+
+
+def _ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, frozenset[str]]:
+    after = {milestone.id: milestone.after for milestone in milestones}
+    try:
+        order = list(TopologicalSorter(after).static_order())
+    except CycleError as error:
+        raise ProblemError((kind,), f"the order is a circle: {' after '.join(error.args[1])}") from error
+    ancestors: dict[str, frozenset[str]] = {}
+    for name in order:
+        ancestors[name] = frozenset(after[name]).union(*(ancestors[before] for before in after[name]))
+    return ancestors
+
+
+def references(milestone: Milestone) -> set[str]:
+    """The milestones whose state or call this one refers to."""
+    return {name for constraint in milestone.constraints for name in _named(constraint)} - {START}
+
+
+def _named(constraint: Constraint) -> Iterable[str]:
+    if isinstance(constraint, MessageConstraint):
+        yield from _sources(constraint.content)
+    elif isinstance(constraint, CallConstraint):
+        for pattern in constraint.patterns:
+            for expected in pattern.arguments.values():
+                yield from _sources(expected)
+    else:
+        yield constraint.since
+        for row in constraint.rows:
+            for expected in row.values():
+                yield from _sources(expected)
+
+
+def _sources(expected: Expected) -> Iterable[str]:
+    if expected.ref:
+        yield expected.ref.milestone
+    for ref in expected.values.values():
+        yield ref.milestone
+
+
+def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:
+    """Refuse solutions that use a tool the scenario does not offer, or a result that is not there yet.
+
+    Raises:
+        ProblemError: with the path of the call.
+    """
+    for i, solution in enumerate(solutions):
+        labels: set[str] = set()
+        for j, turn in enumerate(solution.turns):
+            where = ("reference", i, "turns", j)
+            for k, batch in enumerate(turn.batches):
+                for call in batch:
+                    if call.tool not in tools:
+                        raise ProblemError(
+                            (*where, "calls", k), f"the solution uses {call.tool!r}, which 'tools' does not list"
+                        )
+                    for label in labels_in(call.arguments):
+                        if label not in labels:
+                            raise ProblemError(
+                                (*where, "calls", k), f"no earlier call is labelled {label!r}; name it with 'as'"
+                            )
+                labels.update(call.label for call in batch if call.label)
+            for label in labels_in(turn.reply):
+                if label not in labels:
+                    raise ProblemError((*where, "reply"), f"no earlier call is labelled {label!r}; name it with 'as'")
+
+
+def labels_in(value: Any) -> Iterable[str]:
+    """The labels that a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
+    if isinstance(value, str):
+        if value.startswith("$") and not value.startswith("${"):
+            yield value[1:].partition(".")[0]
+        else:
+            for part in value.split("${")[1:]:
+                yield part.partition("}")[0].partition(".")[0]
+    elif isinstance(value, Mapping):
+        for item in cast("Mapping[str, Any]", value).values():
+            yield from labels_in(item)
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from labels_in(item)
