@@ -100,7 +100,11 @@ def _clock(raw: RawScenario) -> Clock:
 
 def _labels(table: str, rows: Any) -> Iterable[str]:
     schema = SCHEMAS.get(table)
-    return (SINGLE,) if schema and schema.single else map(str, rows if isinstance(rows, dict) else ())
+    return (
+        (SINGLE,)
+        if schema and schema.single
+        else map(str, cast(dict[str, Any], rows) if isinstance(rows, dict) else ())
+    )
 
 
 def _world(raw: Mapping[str, Any], resolver: Resolver) -> Snapshot:
@@ -277,8 +281,8 @@ def _table(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...])
     if len(stated) != 1 or raw.unchanged:
         raise ProblemError(where, f"expected exactly one of {', '.join(KINDS)} and unchanged for table {schema.name!r}")
     kind = stated[0]
-    rows = cast("Any", given[kind])
-    listed: list[Any] = rows if isinstance(rows, list) else [rows]
+    rows = given[kind] or {}
+    listed = rows if isinstance(rows, list) else [rows]
     cells = tuple(_cells(schema, row, resolver, (*where, kind)) for row in listed)
     if not cells:
         raise ProblemError((*where, kind), f"{kind} needs at least one row")

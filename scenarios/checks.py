@@ -32,7 +32,7 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
     for index, milestone in enumerate(milestones):
         for name in sorted(references(milestone)):
             if name not in ancestors[milestone.id]:
-                text = f"{milestone.id!r} takes a value or state from {name!r}, which must come before it; add it to 'after'"
+                text = f"{milestone.id!r} takes a value or state from {name!r}; add {name!r} to its 'after'"
                 raise ProblemError((kind, index), text)
 
 

@@ -101,7 +101,9 @@ class Resolver:
     def _facts(self, _: str, parts: dict[str, Any]) -> Expected:
         _only(parts, {"facts", "avoid", "values"})
         facts = tuple(_wordings(item) for item in _list(parts["facts"], "facts"))
-        values = {str(name): _value_ref(item) for name, item in cast("dict[str, Any]", parts.get("values") or {}).items()}
+        values = {
+            str(name): _value_ref(item) for name, item in cast("dict[str, Any]", parts.get("values") or {}).items()
+        }
         avoid = tuple(_texts(parts.get("avoid") or [], "avoid"))
         if not facts and not avoid:
             raise ValueProblemError("facts expects at least one fact, or something to avoid")

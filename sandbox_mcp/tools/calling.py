@@ -77,7 +77,7 @@ class Bound:
 
 
 def call(world: World, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:
-    """Check and run one call; ``arguments`` is whatever the caller sent, best a mapping. Never raises for its faults."""
+    """Check and run one call; ``arguments`` is whatever the caller sent. Its faults are outcomes, never exceptions."""
     bound = bind(offered, name, arguments)
     return bound if isinstance(bound, Outcome) else run(world, bound)
 
