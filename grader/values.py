@@ -1,0 +1,57 @@
+"""When an argument's value is the wanted one: one rule for every metric that holds calls against a reference.
+
+Policy: values are JSON values; true is not 1, 1 is 1.0, and null is the same as not given. What people would word
+differently is compared as text, everything else exactly.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+FREE_TEXT = frozenset(
+    {
+        "body", "comment", "content", "description", "message", "note", "notes", "reason", "subject", "summary",
+        "task", "text", "title",
+    }
+)  # fmt: skip
+"""Names of arguments whose value is free text, in whatever tool they occur."""
+
+
+def same_value(first: Any, second: Any) -> bool:
+    """Whether two JSON values are equal, where an entry that is null equals one that is absent."""
+    if is_object(first) and is_object(second):
+        return all(same_value(first.get(name), second.get(name)) for name in first.keys() | second.keys())
+    if is_array(first) and is_array(second):
+        return len(first) == len(second) and all(map(same_value, first, second))
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    return first == second
+
+
+def same_set(first: Any, second: Any) -> bool:
+    """Whether two arrays hold the same values, in whatever order and however often; other values must be equal."""
+    if not (is_array(first) and is_array(second)):
+        return same_value(first, second)
+    return _covers(first, second) and _covers(second, first)
+
+
+def says_nothing(value: Any) -> bool:
+    """Whether a value holds no information: null, an empty text, or nothing but such values."""
+    if is_object(value):
+        return all(map(says_nothing, value.values()))
+    if is_array(value):
+        return not value
+    return value is None or value == ""
+
+
+def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, Mapping)
+
+
+def is_array(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list | tuple)
+
+
+def _covers(whole: Sequence[Any], part: Sequence[Any]) -> bool:
+    return all(any(same_value(item, other) for other in whole) for item in part)
