@@ -1,0 +1,51 @@
+"""Which row of the state stands for which expected row: the one-to-one assignment of the largest product.
+
+Policy: a pair of value 0 is no pair; where no complete assignment is left, the rows do not match at all.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from math import inf, log
+
+SMALL = 6
+"""Up to this many rows a search over subsets is faster than loading and calling a solver."""
+
+
+def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
+    """The best assignment of a square matrix of values from 0 to 1, with its geometric mean.
+
+    Returns the mean and, for each row of the matrix, the column it got; ``(0.0, ())`` if every assignment needs a pair
+    of value 0. Of equally good assignments the first in lexicographic order of columns counts up to ``SMALL`` rows.
+    """
+    size = len(values)
+    if size == 1:
+        return (values[0][0], (0,)) if values[0][0] > 0 else (0.0, ())
+    columns = _by_subsets(values) if size <= SMALL else _by_solver(values)
+    product = 1.0
+    for row, column in enumerate(columns):
+        product *= values[row][column]
+    return (product ** (1 / size), columns) if columns and product > 0 else (0.0, ())
+
+
+def _by_subsets(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    """Row by row, the best product for every set of columns used so far."""
+    reached: dict[int, tuple[float, tuple[int, ...]]] = {0: (1.0, ())}
+    for row in values:
+        following: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for used, (product, columns) in reached.items():
+            for column, value in enumerate(row):
+                if value > 0 and not used >> column & 1:
+                    key, total = used | 1 << column, product * value
+                    if key not in following or total > following[key][0]:
+                        following[key] = (total, (*columns, column))
+        reached = following
+    return next(iter(reached.values()))[1] if reached else ()
+
+
+def _by_solver(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    costs = [[-log(value) if value > 0 else inf for value in row] for row in values]
+    try:
+        _, columns = import_module("scipy.optimize").linear_sum_assignment(costs)
+    except ValueError:  # every complete assignment has an infinite cost
+        return ()
+    return tuple(int(column) for column in columns)

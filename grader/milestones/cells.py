@@ -1,0 +1,175 @@
+"""How ToolSandbox's evaluator compares cells and rows, one function per measure.
+
+Policy: oddities included. A measure answers None where that evaluator leaves the column out of the mean, which it does
+for an empty cell that something was expected in.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from grader.milestones.assignment import assign
+from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extract, Extraction, Measured
+from grader.rouge import rouge_l
+
+CellMeasure = Callable[[Any], float | None]
+Target = tuple[tuple[str, CellMeasure], ...]
+"""One expected row: each named column with how its cell is judged."""
+
+ROUGE_COLUMNS = frozenset(
+    {(MESSAGES, "content"), ("contact", "relationship"), ("messaging", "content"), ("reminder", "content")}
+)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_EXACT = Measured("exact")
+
+
+def targets(constraint: CaseConstraint, rows: Sequence[Cells]) -> tuple[Target, ...]:
+    """The expected rows of a constraint, ready to be compared."""
+    return tuple(
+        tuple((column, _cell_measure(constraint, column, value)) for column, value in row.items()) for row in rows
+    )
+
+
+def match(rows: Sequence[Cells], wanted: Sequence[Target]) -> float:
+    """How well the rows of a table are the expected rows.
+
+    0 unless there are as many; else the largest geometric mean, over a one-to-one assignment, of the geometric means
+    of the columns. A pair of rows in which every column is left out makes the whole 0. No rows at all are 0 too: the
+    original stops there with an exception, which voids the run.
+    """
+    if len(rows) != len(wanted) or not rows:
+        return 0.0
+    pairs: list[list[float]] = []
+    for target in wanted:
+        line = [similarity(target, row) for row in rows]
+        if None in line:
+            return 0.0
+        pairs.append(line)  # pyright: ignore[reportArgumentType]
+    return assign(pairs)[0]
+
+
+def similarity(target: Target, row: Cells) -> float | None:
+    """The geometric mean of a row's columns; None if every one is left out."""
+    product, count = 1.0, 0
+    for column, measure in target:
+        value = measure(row[column]) if column in row else 0.0
+        if value is not None:
+            product *= value
+            count += 1
+    return product ** (1 / count) if count else None
+
+
+def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMeasure:
+    measured = (constraint.measures or {}).get(column) or _default(constraint.table, column)
+    if measured.measure == "exact":
+        return _exact(value)
+    if measured.measure == "close":
+        return _close(value, measured.tolerance)
+    if measured.measure == "trace_exact":
+        return _trace(value, measured.tolerance or {})
+    return _SIMPLE[measured.measure](value)
+
+
+def _default(table: str, column: str) -> Measured:
+    if (table, column) in ROUGE_COLUMNS:
+        return Measured("rouge_l")
+    return Measured("trace_exact") if (table, column) == (MESSAGES, "tool_calls") else _EXACT
+
+
+def _exact(value: Any) -> CellMeasure:
+    if value is None:
+        return lambda cell: 1.0 if cell is None else 0.0
+    return lambda cell: None if cell is None else (1.0 if cell == value else 0.0)
+
+
+def _contains(value: Any) -> CellMeasure:
+    return lambda cell: None if cell is None else (1.0 if str(value) in str(cell) else 0.0)
+
+
+def _rouge(value: Any) -> CellMeasure:
+    return lambda cell: 0.0 if cell is None or value is None else rouge_l(str(value), str(cell))
+
+
+def _close(value: Any, tolerance: Any) -> CellMeasure:
+    return lambda cell: 0.0 if cell is None else (1.0 if _near(value, cell, tolerance) else 0.0)
+
+
+_SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
+    "contains": _contains,
+    "one": lambda _value: lambda _cell: 1.0,
+    "one_of": lambda values: lambda cell: 1.0 if cell in values else 0.0,
+    "rouge_l": _rouge,
+}
+
+
+def is_number(value: Any) -> bool:
+    """Whether the original treats a value as a number, which booleans are too."""
+    return isinstance(value, int | float)
+
+
+def _near(first: Any, second: Any, tolerance: Any) -> bool:
+    if tolerance is not None and is_number(first) and is_number(second):
+        return abs(first - second) <= tolerance
+    return bool(first == second)
+
+
+def _trace(alternatives: Any, tolerance: Mapping[str, float]) -> CellMeasure:
+    golden = tuple((item["tool"], item["arguments"]) for item in alternatives or ())
+
+    def measure(calls: Sequence[Call] | None) -> float:
+        found = any(_same_call(call, tool, given, tolerance) for call in calls or () for tool, given in golden)
+        return 1.0 if found else 0.0
+
+    return measure
+
+
+def _same_call(call: Call, tool: str, arguments: Mapping[str, Any], tolerance: Mapping[str, float]) -> bool:
+    given = call.arguments
+    return call.tool == tool and all(
+        name in given and _near(value, given[name], tolerance.get(name)) for name, value in arguments.items()
+    )
+
+
+def value_sets(extract: Extract, call: Call) -> list[dict[str, Any]]:
+    """What a call yields: sets of named values, one per written form of a number; none if a step fails."""
+    found: dict[str, Any] = {}
+    for extraction in extract.values:
+        try:
+            found[extraction.to] = _extracted(extraction, call)
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+            return []
+    if not extract.decimals:
+        return [found]
+    ((name, number),) = found.items()
+    return [{name: f"{number:.{places}f}"} for places in extract.decimals] if is_number(number) else []
+
+
+def _extracted(extraction: Extraction, call: Call) -> Any:
+    value: Any = call.arguments if extraction.source == "arguments" else call.result
+    for step in extraction.path:
+        value = value[step]
+    return converted(value, extraction.convert)
+
+
+def converted(value: Any, conversion: str) -> Any:
+    """A value as another type; ValueError, TypeError or OverflowError where it has no such form."""
+    if conversion == "float":
+        return float(value)
+    if conversion == "int":
+        return int(value)
+    return str(value) if conversion == "text" else value
+
+
+def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Cells]:
+    """The expected row of a constraint with values put in: one row, or none where a placeholder has no value."""
+    row = dict(constraint.rows[0])
+    if constraint.fill == "tool_calls":
+        row["tool_calls"] = [
+            {"tool": golden["tool"], "arguments": arguments}
+            for golden in row.get("tool_calls") or ()
+            for arguments in ({**golden["arguments"], **values}, {**values, **golden["arguments"]})
+        ]
+        yield row
+    elif all(name in values for name in _PLACEHOLDER.findall(row["content"])):
+        row["content"] = _PLACEHOLDER.sub(lambda found: str(values[found[1]]), row["content"])
+        yield row

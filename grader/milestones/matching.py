@@ -1,0 +1,318 @@
+"""The best assignment of milestones to the events of a log, exact, and ties broken the way ToolSandbox breaks them.
+
+Policy: of all assignments that respect the order of the graph the one with the largest sum of similarities counts, and
+no assignment is left out for speed. What makes it fast is that most indexes cannot be told apart.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Protocol
+
+View = Any
+"""Hashable: what a node knows of the nodes it refers to. Equal views mean equal similarities at every index."""
+Mark = Any
+"""Hashable: what the nodes that refer to a node can tell about the index it got. Equal marks are interchangeable."""
+
+TIE = 1e-9
+"""Sums that differ by no more are equal; single similarities are compared to nine digits."""
+
+
+class CycleError(Exception):
+    """The graph has a cycle, so that none of its nodes on it can come first."""
+
+
+class Similarities(Protocol):
+    """What is to be matched: nodes, and how well each fits each index, given where the nodes it refers to went."""
+
+    @property
+    def length(self) -> int:
+        """The number of indexes; they count from 0."""
+        ...
+
+    def references(self, node: int) -> frozenset[int]:
+        """The nodes whose place ``node``'s similarity depends on; all of them its ancestors."""
+        ...
+
+    def start(self, node: int) -> View:
+        """The view of a node when nothing is assigned."""
+        ...
+
+    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
+        """The view once ``reference``, one of the node's references, was assigned to an index with ``mark``."""
+        ...
+
+    def series(self, node: int, view: View) -> Sequence[float]:
+        """The similarity at every index, for a view that has absorbed all references."""
+        ...
+
+    def marks(self, node: int, view: View) -> Sequence[Mark] | None:
+        """The mark of every index, for the same views as ``series``; None where all are the same."""
+        ...
+
+    def ceiling(self, node: int) -> Sequence[float]:
+        """At every index a number that the similarity never exceeds, whatever the view."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node went, and how well it fits there."""
+
+    index: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Track:
+    """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
+
+    An index is worth a look from ``low`` on if no index in between has the same mark and at least its similarity:
+    such an earlier index leaves the same to the others and more room. ``rivals`` holds for each index the last such
+    earlier one, ``breaks`` the indexes whose rival is not simply the index before.
+    """
+
+    series: Sequence[float]
+    marks: Sequence[Mark] | None
+    best: Sequence[float]
+    rivals: Sequence[int]
+    breaks: Sequence[int]
+
+    def worthwhile(self, low: int) -> Iterator[int]:
+        """The indexes from ``low`` on that an optimal assignment may need."""
+        yield low
+        rivals, breaks = self.rivals, self.breaks
+        for index in breaks[bisect_right(breaks, low) :]:
+            if rivals[index] < low:
+                yield index
+
+
+def match(similarities: Similarities, nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> dict[int, Place]:
+    """Assign every node an index so that the sum of similarities is largest; the order of keys is that of assignment.
+
+    An assignment is allowed if ``index(a) <= index(b)`` for every edge ``(a, b)``: exactly then some topological order
+    has non-decreasing indexes. Among the optimal ones the result is built node by node; at each step the candidates
+    are the nodes whose predecessors are placed, at the last placed index or later, by similarity (descending), node and
+    index, and the first from which the optimum can still be reached is taken.
+
+    Why it is exact: nodes are decided in one fixed topological order. What the open nodes still allow depends only
+    on each one's lower limit (the largest index of a placed ancestor) and its view, because similarities refer to
+    ancestors only; so a state (open nodes, limits, views) has one value, computed once. Open nodes that no edge or
+    reference connects add up independently. An index is skipped only if an earlier allowed one has the same mark
+    and no smaller similarity: exchanging the two changes no view, loosens every limit and loses nothing. A branch is
+    cut only if its ceiling is no better than a value already reached.
+
+    Why it is polynomial for bounded width: limits take at most T values and views as many as there are marks; a chain
+    or fan-in has O(m T) states for one live view, a diamond O(m T^2), each with at most T branches. Where similarities
+    and marks are constant over stretches of the log, as when little happens, T shrinks to the number of stretches.
+
+    Source: ToolSandbox, section 4 (milestone matching); the value of a state is ours.
+
+    Raises:
+        CycleError: the edges have a cycle.
+    """
+    search = _Search(similarities, _topological(nodes, edges), tuple(edges))
+    return search.walk()
+
+
+def _topological(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    waiting = {node: set[int]() for node in sorted(nodes)}
+    for before, after in edges:
+        waiting[after].add(before)
+    order: list[int] = []
+    while waiting:
+        free = [node for node, before in waiting.items() if not before]
+        if not free:
+            raise CycleError(f"nodes {sorted(waiting)} wait for each other")
+        for node in free:
+            del waiting[node]
+        for before in waiting.values():
+            before.difference_update(free)
+        order.extend(free)
+    return tuple(order)
+
+
+_Limits = tuple[int, ...]
+_Views = tuple[View, ...]
+
+
+class _Search:
+    """One search. Positions in the topological order stand for nodes, sets of positions are bit masks."""
+
+    def __init__(self, similarities: Similarities, order: tuple[int, ...], edges: tuple[tuple[int, int], ...]) -> None:
+        self.similarities = similarities
+        self.order = order
+        size = len(order)
+        at = {node: position for position, node in enumerate(order)}
+        self.before = [0] * size
+        for first, second in edges:
+            self.before[at[second]] |= 1 << at[first]
+        self.references = [sum(1 << at[ref] for ref in similarities.references(node)) for node in order]
+        self.followers = _followers(self.before)
+        self.linked = _linked(self.before, self.references)
+        self.tracks: dict[tuple[int, View], _Track] = {}
+        self.values: dict[tuple[int, _Limits, _Views], float] = {}
+        self.parts = cache(self._parts)
+        self.ceilings = cache(self._ceiling)
+
+    def walk(self) -> dict[int, Place]:
+        """Build the assignment node by node."""
+        open_, last, placed = (1 << len(self.order)) - 1, 0, dict[int, Place]()
+        views = tuple(self.similarities.start(node) for node in self.order)
+        target = self.value(open_, (0,) * len(self.order), views)
+        while open_:
+            position, last, similarity, target, views = self._step(open_, last, views, target)
+            open_ &= ~(1 << position)
+            placed[self.order[position]] = Place(last, similarity)
+        return placed
+
+    def _step(self, open_: int, last: int, views: _Views, target: float) -> tuple[int, int, float, float, _Views]:
+        for position, index, track in self._candidates(open_, last, views):
+            rest, similarity = open_ & ~(1 << position), track.series[index]
+            limits, after = (index,) * len(self.order), self._absorbed(position, index, track, views)
+            if similarity + self._bound(rest, limits, after) < target - TIE:
+                continue
+            value = self.value(rest, limits, after)
+            if similarity + value >= target - TIE:
+                return position, index, similarity, value, after
+        raise AssertionError("no candidate reaches the optimum")
+
+    def _candidates(self, open_: int, last: int, views: _Views) -> list[tuple[int, int, _Track]]:
+        found: list[tuple[float, int, int, int, _Track]] = []
+        for position in _positions(open_):
+            if not self.before[position] & open_:
+                track, node = self._track(position, views[position]), self.order[position]
+                found += [
+                    (-round(track.series[index], 9), node, index, position, track) for index in track.worthwhile(last)
+                ]
+        found.sort(key=lambda item: item[:3])
+        return [(position, index, track) for _, _, index, position, track in found]
+
+    def value(self, open_: int, limits: _Limits, views: _Views) -> float:
+        """The largest sum that the open nodes can still reach."""
+        return sum(self._part_value(part, limits, views) for part in self.parts(open_))
+
+    def _part_value(self, part: int, limits: _Limits, views: _Views) -> float:
+        positions = _positions(part)
+        first = positions[0]
+        if len(positions) == 1:
+            return self._track(first, views[first]).best[limits[first]]
+        key = (part, tuple(limits[p] for p in positions), tuple(views[p] for p in positions))
+        value = self.values.get(key)
+        if value is None:
+            value = self.values[key] = self._decide(part, first, limits, views)
+        return value
+
+    def _decide(self, part: int, first: int, limits: _Limits, views: _Views) -> float:
+        """The value of a part whose first node is decided here, best branches first."""
+        track, rest = self._track(first, views[first]), part & ~(1 << first)
+        branches: list[tuple[float, int, _Limits]] = []
+        for index in track.worthwhile(limits[first]):
+            raised = self._raised(first, index, limits)
+            branches.append((track.series[index] + self._bound(rest, raised, views), index, raised))
+        branches.sort(key=lambda branch: (-branch[0], branch[1]))
+        best = -1.0
+        for bound, index, raised in branches:
+            if bound <= best:
+                break
+            after = self._absorbed(first, index, track, views)
+            best = max(best, track.series[index] + self.value(rest, raised, after))
+        return best
+
+    def _raised(self, position: int, index: int, limits: _Limits) -> _Limits:
+        followers = self.followers[position]
+        return tuple(index if limit < index and followers >> other & 1 else limit for other, limit in enumerate(limits))
+
+    def _absorbed(self, position: int, index: int, track: _Track, views: _Views) -> _Views:
+        bit, mark = 1 << position, None if track.marks is None else track.marks[index]
+        if not any(references & bit for references in self.references):
+            return views
+        absorb, order = self.similarities.absorb, self.order
+        return tuple(
+            absorb(order[other], view, order[position], mark) if self.references[other] & bit else view
+            for other, view in enumerate(views)
+        )
+
+    def _bound(self, open_: int, limits: _Limits, views: _Views) -> float:
+        total = 0.0
+        for position in _positions(open_):
+            if self.references[position] & open_ or not self._known(position, views[position]):
+                total += self.ceilings(position)[limits[position]]
+            else:
+                total += self.tracks[position, views[position]].best[limits[position]]
+        return total
+
+    def _known(self, position: int, view: View) -> bool:
+        return (position, view) in self.tracks
+
+    def _track(self, position: int, view: View) -> _Track:
+        track = self.tracks.get((position, view))
+        if track is None:
+            node = self.order[position]
+            track = _track(self.similarities.series(node, view), self.similarities.marks(node, view))
+            self.tracks[position, view] = track
+        return track
+
+    def _ceiling(self, position: int) -> Sequence[float]:
+        return _suffix_maxima(self.similarities.ceiling(self.order[position]))
+
+    def _parts(self, open_: int) -> tuple[int, ...]:
+        """The open nodes, split where neither an edge nor a reference connects them."""
+        parts: list[int] = []
+        while open_:
+            part, frontier = 0, open_ & -open_
+            while frontier:
+                part |= frontier
+                reached = 0
+                for position in _positions(frontier):
+                    reached |= self.linked[position]
+                frontier = reached & open_ & ~part
+            parts.append(part)
+            open_ &= ~part
+        return tuple(parts)
+
+
+@lru_cache(maxsize=8192)
+def _positions(mask: int) -> tuple[int, ...]:
+    return tuple(position for position in range(mask.bit_length()) if mask >> position & 1)
+
+
+def _followers(before: Sequence[int]) -> list[int]:
+    """The descendants of each position; positions are in topological order."""
+    followers = [0] * len(before)
+    for position in reversed(range(len(before))):
+        for earlier in _positions(before[position]):
+            followers[earlier] |= followers[position] | 1 << position
+    return followers
+
+
+def _linked(before: Sequence[int], references: Sequence[int]) -> list[int]:
+    linked = [first | second for first, second in zip(before, references, strict=True)]
+    for position, mask in enumerate(tuple(linked)):
+        for other in _positions(mask):
+            linked[other] |= 1 << position
+    return linked
+
+
+def _suffix_maxima(series: Sequence[float]) -> list[float]:
+    maxima = list(series)
+    for index in range(len(maxima) - 2, -1, -1):
+        if maxima[index] < maxima[index + 1]:
+            maxima[index] = maxima[index + 1]
+    return maxima
+
+
+def _track(series: Sequence[float], marks: Sequence[Mark] | None) -> _Track:
+    rivals, breaks = list[int](), list[int]()
+    stacks: dict[Mark, list[int]] = {}
+    for index, similarity in enumerate(series):
+        stack = stacks.setdefault(None if marks is None else marks[index], [])
+        while stack and series[stack[-1]] < similarity:
+            stack.pop()
+        rival = stack[-1] if stack else -1
+        stack.append(index)
+        rivals.append(rival)
+        if rival < index - 1 or not index:
+            breaks.append(index)
+    return _Track(series, marks, _suffix_maxima(series), rivals, breaks)
