@@ -1,0 +1,47 @@
+"""Finds the conversations in a file of a model provider's messages, whichever way they were put there.
+
+Policy: a file is one array of items; or an object that holds them, as a request does; or an array or JSON Lines of
+either. JSON Lines of bare items are one conversation.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from grader.importers._json import Loaded, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The items of one conversation, or the object that holds them."""
+
+    holder: Node | None = None
+    items: list[Node] = field(default_factory=list[Node])
+
+
+def conversations(loaded: Loaded, is_item: Callable[[Node], bool]) -> Iterator[Conversation]:
+    """Each conversation of a file.
+
+    Raises:
+        ImportFormatError: an array is empty, so that nothing tells what it was to hold.
+    """
+    if loaded.lines and all(is_item(node) for node in loaded.nodes):
+        yield Conversation(items=list(loaded.nodes))
+        return
+    for node in loaded.nodes:
+        if not node.is_array:
+            yield Conversation(node)
+        elif not node.items():
+            raise node.fail("is an empty array; expected a conversation")
+        elif is_item(node.items()[0]):
+            yield Conversation(items=node.items())
+        else:
+            yield from map(_inner, node.items())
+
+
+def _inner(node: Node) -> Conversation:
+    return Conversation(items=node.items()) if node.is_array else Conversation(node)
+
+
+def is_message(node: Node) -> bool:
+    """Whether a value is a message: an object with a role, that holds no conversation itself."""
+    return node.is_object and "role" in node.members() and "messages" not in node.members()
