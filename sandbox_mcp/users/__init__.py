@@ -1,1 +1,6 @@
-"""Placeholder."""
+"""Simulated users, behind one interface."""
+
+from sandbox_mcp.users.base import Line, User, UserError, UserTurn
+from sandbox_mcp.users.scripted import ScriptedUser
+
+__all__ = ("Line", "ScriptedUser", "User", "UserError", "UserTurn")

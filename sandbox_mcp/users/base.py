@@ -1,0 +1,55 @@
+"""What a simulated user is: something that answers the agent, given what has been said so far.
+
+Policy: a user keeps no state of its own. Everything it knows is in its scenario and in the dialogue, so that a session
+can be taken up again after its process has died, and so that the same dialogue gets the same answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something said between user and agent."""
+
+    speaker: Literal["user", "agent"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """What the user does next: says something, or ends the conversation (and then says nothing).
+
+    ``meta`` is recorded with the message: for a model, which one and how many tokens.
+    """
+
+    says: str | None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def ends(self) -> bool:
+        """Whether the user ends the conversation."""
+        return self.says is None
+
+
+class UserError(Exception):
+    """The user, or what it runs on, broke; says nothing about the agent."""
+
+
+class User(Protocol):
+    """A simulated user. ``kind`` is its name in logs and on the command line."""
+
+    kind: str
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a log should say about this user, beside its kind."""
+        ...
+
+    async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
+        """Answer the last line, which is the agent's.
+
+        Raises:
+            UserError: it could not be asked.
+        """
+        ...
