@@ -1,7 +1,9 @@
 """The grader's exceptions. Every one is a fault of what was given to it, said in a line that tells where it is."""
 
+from sandbox_mcp.errors import SandboxError
 
-class GraderError(Exception):
+
+class GraderError(SandboxError):
     """Something the grader was given cannot be used; the message says what, where and what was expected."""
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from sandbox_mcp.errors import SandboxError
 
-class ScenarioError(Exception):
+
+class ScenarioError(SandboxError):
     """Base of all faults of scenarios."""
 
 

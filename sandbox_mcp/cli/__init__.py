@@ -1,1 +1,74 @@
-"""Placeholder."""
+"""The command line: one module per command, loaded when it is used.
+
+Policy: results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a threshold was missed, 2 bad usage or
+bad input. A user's mistake gets one line.
+"""
+
+import sys
+from importlib import import_module
+from types import MappingProxyType
+
+import click
+
+from sandbox_mcp import __version__
+from sandbox_mcp.errors import SandboxError
+
+COMMANDS = MappingProxyType(
+    {
+        "serve": "Serve scenarios to MCP clients, over stdio or HTTP.",
+        "connect": "Print what an MCP host needs to connect.",
+        "scenarios": "List, show and check scenarios.",
+        "run": "Play scenarios with an agent and record them.",
+        "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
+        "grade": "Score recorded sessions.",
+        "replay": "Execute a recorded session again and compare.",
+        "import": "Turn logs of other harnesses into ours.",
+        "export": "Turn our logs into other formats.",
+    }
+)
+"""Every command and what it is for, so that --help loads none of them."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(
+            f"sandbox_mcp.cli.{cmd_name}_" if cmd_name == "import" else f"sandbox_mcp.cli.{cmd_name}"
+        ).command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sandbox-mcp")
+def group() -> None:
+    """A stateful sandbox of tools over MCP, with a simulated user and an offline grader."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        group.main(standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.Abort:
+        fail("interrupted")
+    except SandboxError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def fail(problem: str) -> None:
+    """Say in one line what is wrong and exit with code 2."""
+    click.echo(f"sandbox-mcp: {problem}", err=True)
+    sys.exit(2)

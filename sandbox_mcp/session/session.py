@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_mcp import __version__
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.tools import Outcome, PresentedTool, all_tools, call, present
@@ -33,7 +34,7 @@ from scenarios.model import UserSpec
 from scenarios.variants import presented
 
 
-class SessionError(Exception):
+class SessionError(SandboxError):
     """Something was asked of a session that it cannot do; the message says why."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIX = ".jsonl"
 
 
-class TrajectoryError(Exception):
+class TrajectoryError(SandboxError):
     """A log that cannot be read. ``path`` and ``line`` (from 1, None for the file as a whole) say where."""
 
     def __init__(self, path: str, line: int | None, problem: str) -> None:
@@ -101,10 +102,11 @@ class LogWriter:
 
 def to_line(event: Event) -> str:
     """One event as one line of JSON, with its newline."""
-    return json.dumps(event, default=_plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+    return json.dumps(event, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
+    """What JSON knows, of what a log holds; the ``default`` of :func:`json.dumps`."""
     if is_dataclass(value) and not isinstance(value, type):
         return {name: getattr(value, name) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
@@ -210,3 +212,20 @@ def _adapter() -> "TypeAdapter[Event]":
     from pydantic import Field, TypeAdapter
 
     return TypeAdapter(Annotated[Event, Field(discriminator="event")])
+
+
+def find_logs(paths: Iterable[Path]) -> list[Path]:
+    """The logs among ``paths``: files as given, folders searched for ``*.jsonl`` at any depth, sorted.
+
+    Raises:
+        TrajectoryError: a path does not exist, or a folder holds no log.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+        if not path.exists():
+            raise TrajectoryError(str(path), None, "does not exist; expected a log or a folder of logs")
+        if not inside:
+            raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX}")
+        found += inside
+    return found

@@ -23,7 +23,7 @@ _OFFER = re.compile(
 )
 _REQUEST = re.compile(
     r"\?\s*$"
-    r"|\b(?:please|kindly) (?:tell|give|provide|share|send|specify|confirm|clarify|let me know|choose|enter|say|supply)\b"
+    r"|\b(?:please|kindly) (?:tell|give|provide|share|send|specify|confirm|clarify|choose|enter|say|supply|let me know)"
     r"|\b(?:could|can|would|will) you (?:please )?(?:tell|give|provide|share|specify|confirm|clarify|let me know)\b"
     r"|\blet me know (?:which|what|when|where|who|whom|how|whether|the|your)\b"
     r"|\bi(?:'ll| will| would|'d)? (?:also )?(?:still )?need (?:you to|to know|your|the|some|a few|more)\b",

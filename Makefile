@@ -1,0 +1,46 @@
+# Everything a newcomer needs: `make demo` and `make test` set themselves up. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench clean
+
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; call make PYTHON=/path/to/python3.11"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.base
+
+setup: $(VENV)/.dev ## Make the virtual environment with everything for development.
+
+demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session, grade it and show it.
+	@sh docs/demo.sh $(BIN)
+
+test: $(VENV)/.dev ## Run the tests.
+	$(BIN)/pytest -n $(JOBS)
+
+check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/sandbox-mcp scenarios lint
+
+bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
+	$(BIN)/python -m bench
+
+clean: ## Remove what the targets made.
+	rm -rf $(VENV) runs .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,39 @@
+"""``sandbox-mcp import``: logs of other harnesses, as trajectory logs of ours."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sandbox_mcp.cli.options import as_json, print_json
+
+
+@click.command()
+@click.argument("format_name", metavar="FORMAT")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder to write logs to.")
+@as_json
+def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool) -> None:
+    """Read logs in FORMAT from INPUT files and write one trajectory log per session.
+
+    Formats: anthropic, atif, claude-code, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel, tau-bench, tau2,
+    toolscan, tooltalk. What could not be mapped is listed, never dropped in silence.
+    """
+    from grader.importers import importer
+    from sandbox_mcp.trajectory import to_line
+
+    read = importer(format_name)
+    out.mkdir(parents=True, exist_ok=True)
+    written: list[dict[str, Any]] = []
+    for session in read(inputs):
+        path = out / f"{session.name}.jsonl"
+        path.write_text("".join(to_line(event) for event in session.events), encoding="utf-8")
+        losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
+        written.append({"session": session.name, "path": str(path), "losses": losses})
+        if not as_json:
+            for loss in losses:
+                click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
+    if as_json:
+        print_json(written)
+    lossy = sum(bool(item["losses"]) for item in written)
+    click.echo(f"imported {len(written)} sessions to {out}, {lossy} with losses", err=True)

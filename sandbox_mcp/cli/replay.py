@@ -1,0 +1,34 @@
+"""``sandbox-mcp replay``: proof that a recorded session is deterministic."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from sandbox_mcp.cli.options import as_json, print_json
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@as_json
+def command(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Execute every call of recorded sessions again and say whether results and state agree.
+
+    PATHS are logs or folders of them. Exits with 1 if a session disagrees.
+    """
+    from sandbox_mcp.session.replay import differences
+    from sandbox_mcp.trajectory import read_trajectory
+    from sandbox_mcp.trajectory.log import find_logs
+
+    found = {str(path): list(differences(read_trajectory(path))) for path in find_logs(paths)}
+    if as_json:
+        print_json({path: [asdict(item) for item in items] for path, items in found.items()})
+    else:
+        for path, items in found.items():
+            click.echo(f"{path}: {'differs' if items else 'agrees'}")
+            for item in items:
+                click.echo(f"  event {item.seq}, {item.what}: recorded {item.recorded}, replayed {item.replayed}")
+        agreeing = sum(not items for items in found.values())
+        click.echo(f"{agreeing} of {len(found)} sessions agree with their replay", err=True)
+    if any(found.values()):
+        raise click.exceptions.Exit(1)

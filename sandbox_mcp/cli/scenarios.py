@@ -1,0 +1,123 @@
+"""``sandbox-mcp scenarios``: what there is to play."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+
+if TYPE_CHECKING:
+    from scenarios import Scenario
+
+
+@click.group()
+def command() -> None:
+    """List, show and check scenarios."""
+
+
+@command.command("list")
+@click.option("--category", help="Only scenarios of this category.")
+@scenario_files
+@as_json
+def list_(category: str | None, places: tuple[Path, ...], as_json: bool) -> None:
+    """Print every scenario that can be played."""
+    found = [item for item in _suite(places).all() if category is None or category in item.categories]
+    if as_json:
+        print_json([{"name": item.name, "about": item.about, "categories": item.categories} for item in found])
+    else:
+        print_table(
+            ("name", "categories", "about"), [(item.name, ", ".join(item.categories), item.about) for item in found]
+        )
+
+
+@command.command()
+@click.argument("name")
+@scenario_files
+@as_json
+def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
+    """Print one scenario: its user, tools, solutions, milestones and minefields. Contains the answer."""
+    scenario = _suite(places).get(name)
+    if as_json:
+        print_json(_as_json(scenario))
+    else:
+        click.echo(_as_text(scenario))
+
+
+@command.command()
+@scenario_files
+def lint(places: tuple[Path, ...]) -> None:
+    """Check that every scenario loads and is complete; says how many are fine."""
+    suite = _suite(places)
+    complaints = [f"{item.path}:{item.line}: {item.name}: {text}" for item in suite.all() for text in _complaints(item)]
+    for complaint in complaints:
+        click.echo(complaint)
+    click.echo(f"{len(suite.names())} scenarios, {len(complaints)} complaints", err=True)
+    if complaints:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    from scenarios.schema import RawFile
+
+    print_json(RawFile.model_json_schema())
+
+
+def _suite(places: Sequence[Path]) -> Any:
+    from scenarios.loader import Suite
+
+    return Suite(places)
+
+
+def _complaints(scenario: "Scenario") -> list[str]:
+    from scenarios.model import MessageConstraint
+
+    found: list[str] = []
+    if not scenario.categories:
+        found.append("has no category")
+    if not scenario.solutions:
+        found.append("has no reference solution")
+    if not scenario.milestones:
+        found.append("has no milestone, so doing nothing would score full marks")
+    others = len(scenario.milestones) > 1
+    for milestone in scenario.milestones:
+        says = any(isinstance(item, MessageConstraint) for item in milestone.constraints)
+        if says and others and not milestone.after:
+            found.append(f"milestone {milestone.id!r} is a reply that rests on nothing; say what must come before it")
+    return found
+
+
+def _as_json(scenario: "Scenario") -> dict[str, Any]:
+    from dataclasses import fields
+
+    from sandbox_mcp.trajectory.log import plain
+
+    hidden = {"world", "line"}
+    shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
+    return json.loads(json.dumps({**shown, "world": scenario.world.tables}, default=plain))
+
+
+def _as_text(scenario: "Scenario") -> str:
+    user = scenario.user
+    lines = [
+        f"{scenario.name}: {scenario.about}",
+        f"categories: {', '.join(scenario.categories)}",
+        f"tools: {', '.join(scenario.tools)}",
+        *([f"withheld: {', '.join(scenario.without)}"] if scenario.without else []),
+        f"goal: {user.goal}",
+        f"opening: {user.opening}",
+        *[f"knows: {item}" for item in user.knows],
+        *[f"does not know: {item}" for item in user.does_not_know],
+    ]
+    for number, solution in enumerate(scenario.solutions, start=1):
+        lines.append(f"solution {number}{': ' + solution.about if solution.about else ''}")
+        for turn in solution.turns:
+            lines += [f"  {call.tool}({json.dumps(call.arguments, ensure_ascii=False)})" for call in turn.calls]
+            lines.append(f"  says: {turn.reply}")
+    for kind, items in (("milestone", scenario.milestones), ("minefield", scenario.minefields)):
+        lines += [f"{kind} {item.id}{' after ' + ', '.join(item.after) if item.after else ''}" for item in items]
+    return "\n".join(lines)

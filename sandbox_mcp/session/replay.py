@@ -1,0 +1,71 @@
+"""Replay: execute every call of a recorded session again, and say whether results and state agree with the log.
+
+Policy: time is taken from the log, everything else is computed anew. Calls that were refused before any tool ran are
+expected to have changed nothing.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_mcp.session.session import initial_world
+from sandbox_mcp.tools import Bound, Outcome, all_tools, run
+from sandbox_mcp.trajectory import ToolCall, Trajectory
+from sandbox_mcp.trajectory.log import plain
+from sandbox_mcp.world import Clock, World
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which the replay disagrees: at which event, in what, and both values as JSON text."""
+
+    seq: int
+    what: str
+    recorded: str
+    replayed: str
+
+
+def differences(trajectory: Trajectory) -> Iterator[Difference]:
+    """Every disagreement between a log and its replay, in order; none if the session is deterministic.
+
+    Raises:
+        SessionError: the log recorded no state.
+    """
+    world = initial_world(trajectory.started)
+    for event in trajectory.events:
+        if not isinstance(event, ToolCall):
+            continue
+        if event.tool is None or (event.error and event.error.kind != "execution"):
+            if event.changes:
+                yield Difference(event.seq, "changes", _text(event.changes), "[]")
+            continue
+        yield from _compare(event, _again(world, event))
+
+
+def _again(world: World, event: ToolCall) -> Outcome:
+    world.clock = Clock(event.clock, world.clock.zone, world.clock.step)
+    tool = all_tools().get(event.tool or "")
+    if tool is None:
+        return Outcome(None, event.arguments)
+    return run(world, Bound(tool, event.arguments))
+
+
+def _compare(event: ToolCall, outcome: Outcome) -> Iterator[Difference]:
+    if outcome.tool is None:
+        yield Difference(event.seq, "tool", _text(event.tool), "unknown to this version")
+        return
+    fault = outcome.fault
+    recorded_error = [event.error.type, event.error.message] if event.error else None
+    replayed_error = [fault.type, fault.message] if fault else None
+    for what, recorded, replayed in (
+        ("error", recorded_error, replayed_error),
+        ("result", event.result, outcome.result),
+        ("changes", event.changes, outcome.changes),
+    ):
+        if _text(recorded) != _text(replayed):
+            yield Difference(event.seq, what, _text(recorded), _text(replayed))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, default=plain, ensure_ascii=False, sort_keys=True)
