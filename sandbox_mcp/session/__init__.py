@@ -1,6 +1,15 @@
 """Sessions: what happens between an agent, a simulated user and a world, and the record of it."""
 
-from sandbox_mcp.session.session import CallResult, Reply, Session, SessionError, initial_world
+from sandbox_mcp.session.session import AgentCall, CallResult, Reply, Session, SessionError, initial_world
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 
-__all__ = ("AGENT_INSTRUCTIONS", "CallResult", "Reply", "Session", "SessionError", "SessionSpec", "initial_world")
+__all__ = (
+    "AGENT_INSTRUCTIONS",
+    "AgentCall",
+    "CallResult",
+    "Reply",
+    "Session",
+    "SessionError",
+    "SessionSpec",
+    "initial_world",
+)

@@ -6,15 +6,15 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
-from sandbox_mcp.tools import Outcome, PresentedTool, all_tools, call, present
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool, all_tools, bind, call, plan, present, run
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
@@ -36,6 +36,15 @@ from scenarios.variants import presented
 
 class SessionError(SandboxError):
     """Something was asked of a session that it cannot do; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """A call as the agent sent it; ``meta`` is recorded with it."""
+
+    name: str
+    arguments: object
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +101,32 @@ class Session:
         self.turns = 0
         return opening
 
-    def call(
-        self, name: str, arguments: object, *, batch: str | None = None, meta: Mapping[str, Any] | None = None
-    ) -> CallResult:
+    def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool. Faults are results, never exceptions."""
+        return self.call_batch([AgentCall(name, arguments, meta or {})])[0]
+
+    def call_batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        """Let the agent make several calls at once; the results are in the order of ``calls``.
+
+        The calls run in an order that loses every race between them, see ``sandbox_mcp.tools.races``.
+        """
         refusal = self._refusal()
         if refusal:
-            return CallResult({}, refusal)
-        self.world.tick()
-        outcome = call(self.world, self.tools, name, arguments)
-        return self._record(name, outcome, batch, meta or {})
+            return [CallResult({}, refusal) for _ in calls]
+        checked = [bind(self.tools, call.name, call.arguments) for call in calls]
+        runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
+        schedule = plan(self.world, [item for item in checked if isinstance(item, Bound)])
+        order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
+        racing = {runnable[i] for i in schedule.racing}
+        batch = f"b{self._recorder.seq}"
+        results: dict[int, CallResult] = {}
+        for index in order:
+            self.world.tick()
+            item = checked[index]
+            outcome = run(self.world, item) if isinstance(item, Bound) else item
+            meta = {**calls[index].meta, "race": True} if index in racing else calls[index].meta
+            results[index] = self._record(calls[index].name, outcome, batch, meta)
+        return [results[index] for index in range(len(calls))]
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and the user answer.
@@ -208,10 +233,10 @@ class Session:
         self.world.tick()
         tool = present(all_tools()["end_conversation"])
         outcome = call(self.world, {tool.name: tool}, tool.name, {})
-        self._record(tool.name, outcome, None, meta, caller="user")
+        self._record(tool.name, outcome, f"b{self._recorder.seq}", meta, caller="user")
 
     def _record(
-        self, name: str, outcome: Outcome, batch: str | None, meta: Mapping[str, Any], caller: Role = "agent"
+        self, name: str, outcome: Outcome, batch: str, meta: Mapping[str, Any], caller: Role = "agent"
     ) -> CallResult:
         self._count_call(caller)
         number = self._recorder.seq
@@ -221,7 +246,7 @@ class Session:
                 seq=number,
                 clock=self.world.clock.now,
                 call=f"c{number}",
-                batch=batch or f"b{number}",
+                batch=batch,
                 caller=caller,
                 name=name,
                 tool=outcome.tool.name if outcome.tool else None,

@@ -2,9 +2,10 @@
 
 from sandbox_mcp.tools.calling import Bound, Fault, Outcome, PresentedTool, attempt, bind, call, present, run
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Parameter, Tool, ToolFault
+from sandbox_mcp.tools.races import Plan, plan
 from sandbox_mcp.tools.registry import agent_tools, all_tools
 
 __all__ = (
-    "UNSET", "Bound", "DuplicateError", "Fault", "NoDataError", "Outcome", "Parameter", "PresentedTool", "Tool",
-    "ToolFault", "agent_tools", "all_tools", "attempt", "bind", "call", "present", "run",
+    "UNSET", "Bound", "DuplicateError", "Fault", "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool", "Tool",
+    "ToolFault", "agent_tools", "all_tools", "attempt", "bind", "call", "plan", "present", "run",
 )  # fmt: skip
