@@ -27,9 +27,7 @@ def play(scenario: Scenario, solution: Solution) -> tuple[World, list[Outcome], 
     return world, outcomes, replies
 
 
-def _play_turn(
-    world: World, offered: Mapping[str, Any], turn: PlannedTurn, results: dict[str, Any]
-) -> list[Outcome]:
+def _play_turn(world: World, offered: Mapping[str, Any], turn: PlannedTurn, results: dict[str, Any]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for planned in turn.calls:
         outcome = call(world, offered, planned.tool, filled(planned.arguments, results))
