@@ -1,13 +1,15 @@
 """Variants of a scenario: the same task, with the tools presented differently. Made by code, never by hand.
 
 Policy: tools that a scenario withholds are never offered by any variant, and are left out before distraction tools are
-counted, so that three distraction tools are three. Source: ToolSandbox, appendix A.2.1.
+counted, so that three distraction tools are three. What a variant hides is hidden everywhere: descriptions and errors
+speak the presented names. Sources: ToolSandbox, appendix A.2.1; ToolTalk, section 4.3; ToolScan, section 5.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from sandbox_mcp.tools import PresentedTool, Tool, agent_tools, present
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, agent_tools, object_schema, present, speak
 from scenarios.errors import ScenarioError
 from scenarios.model import Scenario
 
@@ -47,15 +49,88 @@ def _with(count: int | None) -> Selection:
     return select
 
 
-VARIANTS: Mapping[str, Selection] = MappingProxyType(
+def _as_is(tool: PresentedTool) -> PresentedTool:
+    return tool
+
+
+def _rename_tool(tool: PresentedTool) -> PresentedTool:
+    """A name that says only the domain: its place in the alphabet among the tools of that domain."""
+    domain = tool.tool.domain
+    names = sorted(other.name for other in agent_tools().values() if other.domain == domain)
+    return replace(tool, name=f"{domain}_{names.index(tool.tool.name)}")
+
+
+def _drop_description(tool: PresentedTool) -> PresentedTool:
+    return replace(tool, description="")
+
+
+def _drop_argument_descriptions(tool: PresentedTool) -> PresentedTool:
+    return _with_parameters(tool, tuple(replace(parameter, description="") for parameter in tool.parameters))
+
+
+def _drop_argument_types(tool: PresentedTool) -> PresentedTool:
+    schema = object_schema(tool.parameters)
+    for argument in schema["properties"].values():
+        argument.pop("type")
+    return replace(tool, schema=schema)
+
+
+def _rename_arguments(tool: PresentedTool) -> PresentedTool:
+    shown = {parameter.name: f"argument_{index}" for index, parameter in enumerate(tool.parameters)}
+    renamed = tuple(
+        replace(parameter, name=shown[parameter.name], description=speak(parameter.description, shown))
+        for parameter in tool.parameters
+    )
+    names = {presented: tool.names[canonical] for canonical, presented in shown.items()}
+    changed = replace(tool, names=names, description=speak(tool.description, shown))
+    return _with_parameters(changed, renamed)
+
+
+def _drop_documentation(tool: PresentedTool) -> PresentedTool:
+    return _drop_argument_descriptions(_drop_description(tool))
+
+
+def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> PresentedTool:
+    return replace(tool, parameters=parameters, schema=object_schema(parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Which tools are offered, how each is changed, and whether errors keep silent about what would be valid."""
+
+    select: Selection
+    change: Callable[[PresentedTool], PresentedTool] = _as_is
+    terse: bool = False
+
+
+VARIANTS: Mapping[str, Variant] = MappingProxyType(
     {
-        BASE: _needed,
-        "3_distraction_tools": _with(3),
-        "10_distraction_tools": _with(10),
-        "all_tools": _with(None),
+        BASE: Variant(_needed),
+        "3_distraction_tools": Variant(_with(3)),
+        "10_distraction_tools": Variant(_with(10)),
+        "all_tools": Variant(_with(None)),
+        "tool_name_scrambled": Variant(_with(3), _rename_tool),
+        "tool_description_scrambled": Variant(_with(3), _drop_description),
+        "argument_description_scrambled": Variant(_with(3), _drop_argument_descriptions),
+        "argument_type_scrambled": Variant(_with(3), _drop_argument_types),
+        "argument_name_scrambled": Variant(_with(3), _rename_arguments),
+        "no_documentation": Variant(_with(3), _drop_documentation),
+        "terse_errors": Variant(_needed, terse=True),
     }
 )
 """Every variant by name."""
+
+
+def variant_named(name: str) -> Variant:
+    """The variant of that name.
+
+    Raises:
+        ScenarioError: there is none.
+    """
+    found = VARIANTS.get(name)
+    if found is None:
+        raise ScenarioError(f"unknown variant {name!r}; known: {', '.join(VARIANTS)}")
+    return found
 
 
 def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
@@ -64,7 +139,6 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
     Raises:
         ScenarioError: there is no such variant.
     """
-    select = VARIANTS.get(variant)
-    if select is None:
-        raise ScenarioError(f"unknown variant {variant!r}; known: {', '.join(VARIANTS)}")
-    return {tool.name: present(tool) for tool in select(scenario)}
+    found = variant_named(variant)
+    tools = (found.change(present(tool)) for tool in found.select(scenario))
+    return {tool.name: tool for tool in tools}

@@ -5,6 +5,7 @@ expected to have changed nothing.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -56,8 +57,8 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[Difference]:
         yield Difference(event.seq, "tool", _text(event.tool), "unknown to this version")
         return
     fault = outcome.fault
-    recorded_error = [event.error.type, event.error.message] if event.error else None
-    replayed_error = [fault.type, fault.message] if fault else None
+    recorded_error = [event.error.type, _unnamed(event.error.message)] if event.error else None
+    replayed_error = [fault.type, _unnamed(fault.message)] if fault else None
     for what, recorded, replayed in (
         ("error", recorded_error, replayed_error),
         ("result", event.result, outcome.result),
@@ -65,6 +66,11 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[Difference]:
     ):
         if _text(recorded) != _text(replayed):
             yield Difference(event.seq, what, _text(recorded), _text(replayed))
+
+
+def _unnamed(message: str) -> str:
+    """An error without the names of arguments, which the session may have presented under others."""
+    return re.sub(r"`[^`]*`", "``", message)
 
 
 def _text(value: Any) -> str:

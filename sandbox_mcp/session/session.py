@@ -7,14 +7,14 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
-from sandbox_mcp.tools import Bound, Outcome, PresentedTool, all_tools, bind, call, plan, present, run
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
@@ -31,7 +31,7 @@ from sandbox_mcp.trajectory import (
 from sandbox_mcp.users import Line, User, UserError
 from sandbox_mcp.world import Change, Clock, IdStream, World, snapshot_of
 from scenarios.model import UserSpec
-from scenarios.variants import presented
+from scenarios.variants import presented, variant_named
 
 
 class SessionError(SandboxError):
@@ -76,12 +76,16 @@ class Reply:
 class Session:
     """The state of one session and the only things that can happen in it."""
 
-    def __init__(self, spec: SessionSpec, user: User, sink: Sink) -> None:
+    def __init__(
+        self, spec: SessionSpec, user: User, sink: Sink, tools: Mapping[str, PresentedTool] | None = None
+    ) -> None:
+        """Prepare a session; ``tools`` are those its scenario and variant present, where somebody has them already."""
         scenario = spec.scenario
         self.spec = spec
         self.user = user
-        self.tools: Mapping[str, PresentedTool] = presented(scenario, spec.variant)
+        self.tools = presented(scenario, spec.variant) if tools is None else tools
         self.world = World(scenario.world, scenario.clock, IdStream(f"{scenario.name}/{spec.variant}/{spec.seed}"))
+        self._terse = variant_named(spec.variant).terse
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
@@ -123,10 +127,18 @@ class Session:
         for index in order:
             self.world.tick()
             item = checked[index]
-            outcome = run(self.world, item) if isinstance(item, Bound) else item
+            outcome = self._spoken(calls[index].name, run(self.world, item) if isinstance(item, Bound) else item)
             meta = {**calls[index].meta, "race": True} if index in racing else calls[index].meta
             results[index] = self._record(calls[index].name, outcome, batch, meta)
         return [results[index] for index in range(len(calls))]
+
+    def refuse(self, name: str, outcome: Outcome, meta: Mapping[str, Any] | None = None) -> CallResult:
+        """Record a call that failed its checks elsewhere, as :meth:`call` would have."""
+        refusal = self._refusal()
+        if refusal:
+            return CallResult({}, refusal)
+        self.world.tick()
+        return self._record(name, outcome, None, meta or {})
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and the user answer.
@@ -260,9 +272,17 @@ class Session:
             )
         )
         if fault:
-            return CallResult({}, fault.text)
+            return CallResult({}, fault.terse if self._terse else fault.text)
         wrapped = outcome.tool is None or outcome.tool.wrapped
         return CallResult({"result": outcome.result} if wrapped else outcome.result)
+
+    def _spoken(self, name: str, outcome: Outcome) -> Outcome:
+        """The outcome with its error in the words of this presentation."""
+        tool = self.tools.get(name)
+        if outcome.fault is None or tool is None:
+            return outcome
+        shown = {canonical: presented for presented, canonical in tool.names.items()}
+        return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
 
     def _started(self) -> SessionStarted:
         scenario = self.spec.scenario

@@ -53,6 +53,11 @@ class Fault:
         """What the caller is told."""
         return f"{self.type}: {self.message}"
 
+    @property
+    def terse(self) -> str:
+        """What a caller without feedback is told: what is wrong, not what would be right."""
+        return f"{self.type}: the call failed"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -74,6 +79,14 @@ class Bound:
 
     tool: Tool
     arguments: Mapping[str, Any]
+
+
+def speak(text: str, shown: Mapping[str, str]) -> str:
+    """A text of a tool with the arguments it names (in backticks) under the names that the caller knows."""
+    for canonical, presented in shown.items():
+        if canonical != presented:
+            text = text.replace(f"`{canonical}`", f"`{presented}`")
+    return text
 
 
 def call(world: World, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:

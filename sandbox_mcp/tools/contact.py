@@ -41,7 +41,7 @@ def add_contact(
         is_self: Whether this entry is the phone's owner.
 
     Returns:
-        the person_id of the new entry.
+        the id of the new entry.
 
     Raises:
         ValueError: the phone number is not valid.
@@ -74,18 +74,18 @@ def modify_contact(
     Raises:
         ValueError: nothing to change was given, or the phone number is not valid.
         DuplicateError: another entry already is the owner.
-        NoDataError: there is no entry with that person_id.
+        NoDataError: there is no entry with that id.
     """
     values = _given(name=name, phone_number=phone_number, relationship=relationship, is_self=is_self)
     if not values:
         raise ValueError(
-            "nothing to change was given; expected at least one of name, phone_number, relationship, is_self"
+            "nothing to change was given; expected at least one of `name`, `phone_number`, `relationship`, `is_self`"
         )
     if phone_number is not UNSET:
         check_phone_number(phone_number)
     _check_self(tx, is_self, apart_from=person_id)
     if tx.row("contact", person_id) is None:
-        raise NoDataError(f"no contact has the person_id {person_id!r}")
+        raise NoDataError(f"no contact has the id {person_id!r}")
     tx.update("contact", person_id, values)
 
 
@@ -97,10 +97,10 @@ def remove_contact(tx: Transaction, person_id: str) -> None:
         person_id: Id of the entry to remove.
 
     Raises:
-        NoDataError: there is no entry with that person_id.
+        NoDataError: there is no entry with that id.
     """
     if tx.row("contact", person_id) is None:
-        raise NoDataError(f"no contact has the person_id {person_id!r}")
+        raise NoDataError(f"no contact has the id {person_id!r}")
     tx.delete("contact", person_id)
 
 

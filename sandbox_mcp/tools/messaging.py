@@ -40,7 +40,7 @@ def send_message_with_phone_number(tx: Transaction, phone_number: str, content: 
         content: What the message says.
 
     Returns:
-        the message_id of the message sent.
+        the id of the message sent.
 
     Raises:
         ValueError: the phone number is not valid.
@@ -84,9 +84,9 @@ def search_messages(
 
     Args:
         message_id: Id of the message.
-        sender_person_id: person_id of who sent it.
+        sender_person_id: Id of the person who sent it.
         sender_phone_number: Phone number of who sent it.
-        recipient_person_id: person_id of who received it.
+        recipient_person_id: Id of the person who received it.
         recipient_phone_number: Phone number of who received it.
         content: What the message is about.
         creation_timestamp_lowerbound: Earliest moment it may have been sent, in seconds since 1970.

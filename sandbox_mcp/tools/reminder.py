@@ -40,7 +40,7 @@ def add_reminder(
         longitude: Longitude of the place to be reminded at, in degrees.
 
     Returns:
-        the reminder_id of the new reminder.
+        the id of the new reminder.
 
     Raises:
         ValueError: the moment or the place is out of range.
@@ -77,7 +77,7 @@ def modify_reminder(
 
     Raises:
         ValueError: nothing to change was given, or the moment or the place is out of range.
-        NoDataError: there is no reminder with that reminder_id.
+        NoDataError: there is no reminder with that id.
     """
     given = {"content": content, "reminder_timestamp": reminder_timestamp, "latitude": latitude, "longitude": longitude}
     values = {column: value for column, value in given.items() if value is not UNSET}
@@ -85,9 +85,11 @@ def modify_reminder(
         check_timestamp("reminder_timestamp", reminder_timestamp)
     check_position(_none(latitude), _none(longitude))
     if not values:
-        raise ValueError("nothing to change was given; expected at least one of " + ", ".join(given))
+        raise ValueError(
+            "nothing to change was given; expected at least one of " + ", ".join(f"`{name}`" for name in given)
+        )
     if tx.row("reminder", reminder_id) is None:
-        raise NoDataError(f"no reminder has the reminder_id {reminder_id!r}")
+        raise NoDataError(f"no reminder has the id {reminder_id!r}")
     tx.update("reminder", reminder_id, {**values, "creation_timestamp": tx.now})
 
 
@@ -154,10 +156,10 @@ def remove_reminder(tx: Transaction, reminder_id: str) -> None:
         reminder_id: Id of the reminder to remove.
 
     Raises:
-        NoDataError: there is no reminder with that reminder_id.
+        NoDataError: there is no reminder with that id.
     """
     if tx.row("reminder", reminder_id) is None:
-        raise NoDataError(f"no reminder has the reminder_id {reminder_id!r}")
+        raise NoDataError(f"no reminder has the id {reminder_id!r}")
     tx.delete("reminder", reminder_id)
 
 

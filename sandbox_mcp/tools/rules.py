@@ -45,7 +45,7 @@ def check_timestamp(name: str, timestamp: float) -> None:
     """
     if not EARLIEST <= timestamp <= LATEST:
         raise ValueError(
-            f"{name} {timestamp!r} is out of range; expected seconds since 1970 from {EARLIEST} to {LATEST}"
+            f"`{name}` {timestamp!r} is out of range; expected seconds since 1970 from {EARLIEST} to {LATEST}"
         )
 
 
@@ -61,7 +61,7 @@ def check_position(latitude: float | None, longitude: float | None, suffix: str 
 
 def _check_range(name: str, value: float | None, limit: float) -> None:
     if value is not None and not -limit <= value <= limit:
-        raise ValueError(f"{name} {value!r} is out of range; expected degrees from {-limit} to {limit}")
+        raise ValueError(f"`{name}` {value!r} is out of range; expected degrees from {-limit} to {limit}")
 
 
 def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float) -> list[Row]:

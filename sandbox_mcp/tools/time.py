@@ -159,7 +159,7 @@ def seconds_to_hours_minutes_seconds(tx: Transaction, seconds: float) -> Duratio
         ValueError: the length is negative.
     """
     if seconds < 0:
-        raise ValueError(f"seconds {seconds!r} is negative; expected a length of time")
+        raise ValueError(f"`seconds` {seconds!r} is negative; expected a length of time")
     minutes, second = divmod(int(seconds), 60)
     hour, minute = divmod(minutes, 60)
     return Duration(hour=hour, minute=minute, second=second)

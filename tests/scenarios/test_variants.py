@@ -1,0 +1,140 @@
+"""Variants: what each one offers, what each one hides, and that nothing hidden leaks."""
+
+import json
+import re
+
+import pytest
+
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.tools import PresentedTool, agent_tools, call
+from sandbox_mcp.trajectory import MemoryLog
+from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import IdStream, World
+from scenarios import Scenario, ScenarioError, Suite
+from scenarios.variants import VARIANTS, distractors, presented
+
+SUITE = Suite()
+WIFI_OFF = SUITE.get("wifi_off")
+EVERYTHING = {tool.tool.name: tool for tool in presented(WIFI_OFF, "all_tools").values()}
+
+
+def under(variant: str) -> list[PresentedTool]:
+    """Every tool there is, as this variant presents it."""
+    return [VARIANTS[variant].change(tool) for tool in EVERYTHING.values()]
+
+
+def texts(tool: PresentedTool) -> str:
+    """Everything an agent reads about a tool before it calls it."""
+    return json.dumps([tool.name, tool.description, tool.schema])
+
+
+def session(variant: str, scenario: Scenario = WIFI_OFF) -> Session:
+    opened = Session(SessionSpec(scenario, variant=variant), ScriptedUser(scenario.user.script), MemoryLog())
+    opened.begin()
+    return opened
+
+
+@pytest.mark.parametrize(("variant", "extra"), [("base", 0), ("3_distraction_tools", 3), ("10_distraction_tools", 10)])
+@pytest.mark.parametrize("name", SUITE.names())
+def test_as_many_distraction_tools_as_the_name_says(name: str, variant: str, extra: int) -> None:
+    scenario = SUITE.get(name)
+    needed = set(scenario.tools) - set(scenario.without)
+    assert len(presented(scenario, variant)) == len(needed) + extra
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", SUITE.names())
+def test_no_variant_offers_what_the_scenario_withholds(name: str, variant: str) -> None:
+    scenario = SUITE.get(name)
+    assert not {tool.tool.name for tool in presented(scenario, variant).values()} & set(scenario.without)
+
+
+def test_all_tools_are_all_tools() -> None:
+    assert list(presented(WIFI_OFF, "all_tools")) == list(agent_tools())
+
+
+def test_the_nearest_distractions_come_first() -> None:
+    first = [tool.name for tool in distractors(WIFI_OFF)[:3]]
+    assert all(agent_tools()[name].domain == "setting" for name in first)
+
+
+def test_an_unknown_variant_names_the_known_ones() -> None:
+    with pytest.raises(ScenarioError, match=r"unknown variant 'scrambled'; known: base, 3_distraction_tools"):
+        presented(WIFI_OFF, "scrambled")
+
+
+@pytest.mark.parametrize("tool", under("tool_name_scrambled"), ids=lambda tool: tool.tool.name)
+def test_a_scrambled_tool_name_appears_nowhere(tool: PresentedTool) -> None:
+    assert re.fullmatch(r"[a-z]+_\d+", tool.name)
+    everything = " ".join(texts(other) for other in under("tool_name_scrambled"))
+    assert not re.search(rf"\b{tool.tool.name}\b", everything)
+
+
+def test_scrambled_tool_names_are_distinct() -> None:
+    names = [tool.name for tool in under("tool_name_scrambled")]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("tool", under("tool_description_scrambled"), ids=lambda tool: tool.tool.name)
+def test_a_scrambled_tool_description_is_gone_for_every_tool(tool: PresentedTool) -> None:
+    assert tool.description == ""
+
+
+@pytest.mark.parametrize("variant", ["argument_description_scrambled", "no_documentation"])
+def test_scrambled_argument_descriptions_are_gone_for_every_argument(variant: str) -> None:
+    for tool in under(variant):
+        assert all("description" not in argument for argument in tool.schema["properties"].values())
+
+
+def test_without_documentation_names_and_types_are_left() -> None:
+    for tool in under("no_documentation"):
+        assert tool.description == ""
+        assert all(argument["type"] for argument in tool.schema["properties"].values())
+
+
+@pytest.mark.parametrize("tool", under("argument_type_scrambled"), ids=lambda tool: tool.tool.name)
+def test_scrambled_argument_types_are_gone_but_still_checked(tool: PresentedTool) -> None:
+    assert all("type" not in argument for argument in tool.schema["properties"].values())
+    assert tool.schema["required"] == [parameter.name for parameter in tool.tool.parameters if parameter.required]
+
+
+@pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
+def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
+    for parameter in tool.tool.parameters:
+        assert parameter.name not in tool.schema["properties"]
+        assert f"`{parameter.name}`" not in texts(tool)
+        if "_" in parameter.name:  # 'name' and 'on' are words of the language as well
+            assert not re.search(rf"\b{parameter.name}\b", texts(tool))
+
+
+@pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
+def test_errors_speak_the_presented_argument_names(tool: PresentedTool) -> None:
+    opened = session("argument_name_scrambled")
+    offered = {tool.name: tool}
+    canonical = [parameter.name for parameter in tool.tool.parameters if "_" in parameter.name]
+    bad: list[object] = [{}, {"nonsense": 1}, "no object", [1], dict.fromkeys(tool.names, None)]
+    for arguments in bad:
+        outcome = call(World(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x")), offered, tool.name, arguments)
+        told = opened._spoken(tool.name, outcome).fault
+        message = told.message if told else ""
+        assert not any(re.search(rf"\b{name}\b", message) for name in canonical), message
+
+
+def test_a_scrambled_call_does_the_same() -> None:
+    opened = session("argument_name_scrambled")
+    assert opened.call("set_wifi_status", {"argument_0": False}).error is None
+    assert opened.call("set_wifi_status", {"on": True}).error == (
+        'ArgumentNameError: set_wifi_status has no argument "on"; it takes argument_0'
+    )
+
+
+def test_an_error_from_inside_a_tool_speaks_the_presented_names() -> None:
+    scenario = next(SUITE.get(name) for name in SUITE.names() if "search_contacts" in SUITE.get(name).tools)
+    error = session("argument_name_scrambled", scenario).call("search_contacts", {}).error or ""
+    assert error == "ValueError: nothing to search for was given; expected at least one argument"
+
+
+def test_terse_errors_say_what_kind_and_no_more() -> None:
+    opened = session("terse_errors")
+    assert opened.call("set_wifi_status", {"off": True}).error == "ArgumentNameError: the call failed"
+    assert opened.call("set_wifi", {}).error == "UnknownToolError: the call failed"
