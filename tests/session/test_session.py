@@ -1,0 +1,227 @@
+"""Sessions: who speaks when, what ends one, and that the record is the same every time."""
+
+import dataclasses
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, Session, SessionError, SessionSpec
+from sandbox_mcp.session.replay import differences
+from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
+from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
+from scenarios import Scenario, Suite
+
+SUITE = Suite()
+WIFI_OFF = SUITE.get("wifi_off")
+
+
+def opened(scenario: Scenario = WIFI_OFF, **spec: Any) -> tuple[Session, MemoryLog]:
+    log = MemoryLog()
+    session = Session(SessionSpec(scenario, **spec), ScriptedUser(scenario.user.script), log)
+    session.begin()
+    return session, log
+
+
+def without_wall(events: Sequence[Event]) -> list[str]:
+    return [to_line(dataclasses.replace(event, wall={})) for event in events]
+
+
+def run(work: Callable[[], Awaitable[Any]]) -> Any:
+    import anyio
+
+    return anyio.run(work)
+
+
+def test_the_user_opens() -> None:
+    session, log = opened()
+    assert session.dialogue == (Line("user", WIFI_OFF.user.opening),)
+    assert isinstance(log.events[-1], Message)
+
+
+def test_each_role_sees_only_what_it_should() -> None:
+    _, log = opened()
+    seen = {
+        role: " ".join(e.content for e in log.events if isinstance(e, Message) and role in e.visible_to)
+        for role in ("agent", "user")
+    }
+    assert AGENT_INSTRUCTIONS in seen["agent"]
+    assert WIFI_OFF.user.goal not in seen["agent"]
+    assert AGENT_INSTRUCTIONS not in seen["user"]
+
+
+def test_a_session_from_start_to_end() -> None:
+    session, log = opened()
+    session.call("set_wifi_status", {"on": False})
+    reply = run(lambda: session.say("Wifi is off."))
+    assert (reply.text, reply.over, reply.reason) == (None, True, "user_ended")
+    leaving, end = log.events[-2:]
+    assert isinstance(leaving, ToolCall)
+    assert (leaving.caller, leaving.tool) == ("user", "end_conversation")
+    assert isinstance(end, SessionEnded)
+
+
+def test_the_same_calls_give_the_same_log_but_for_wall() -> None:
+    logs = []
+    for _ in range(2):
+        session, log = opened(variant="all_tools", seed=7)
+        session.call("add_contact", {"name": "Ada", "phone_number": "+14155550123"})
+        session.call("search_contacts", {"name": "Ada"})
+        run(lambda session=session: session.say("Done."))
+        logs.append(without_wall(log.events))
+    assert logs[0] == logs[1]
+
+
+def test_another_seed_gives_other_ids() -> None:
+    ids = set()
+    for seed in (1, 2):
+        session, _ = opened(variant="all_tools", seed=seed)
+        ids.add(session.call("add_contact", {"name": "Ada", "phone_number": "+14155550123"}).text)
+    assert len(ids) == 2
+
+
+def test_text_is_exactly_the_json_of_the_structured_result() -> None:
+    session, _ = opened(variant="all_tools")
+    for name in ("get_current_location", "get_wifi_status", "get_current_timestamp"):
+        result = session.call(name, {})
+        assert json.loads(result.text) == result.structured
+
+
+def test_a_failed_call_is_recorded_with_its_class_and_changes_nothing() -> None:
+    session, log = opened()
+    before = session.world.snapshot
+    assert session.call("set_wifi_status", {"on": True}).error == "ValueError: wifi is already on"
+    call = log.events[-1]
+    assert isinstance(call, ToolCall)
+    assert call.error is not None
+    assert (call.error.kind, call.error.type, call.changes) == ("execution", "ValueError", ())
+    assert session.world.snapshot is before
+
+
+def test_arguments_that_are_no_object_are_kept_as_they_came() -> None:
+    session, log = opened()
+    assert "must be one JSON object" in (session.call("set_wifi_status", "[false]").error or "")
+    call = log.events[-1]
+    assert isinstance(call, ToolCall)
+    assert call.raw_arguments == "[false]"
+
+
+def test_the_limit_on_turns_ends_a_session() -> None:
+    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=4))
+    for _ in range(2):
+        assert session.call("set_wifi_status", {"on": True}).error == "ValueError: wifi is already on"
+    assert "over" in (session.call("set_wifi_status", {"on": False}).error or "")
+    assert session.ended == "max_turns"
+    assert isinstance(log.events[-1], SessionEnded)
+
+
+def test_the_limit_on_calls_ends_a_session() -> None:
+    session, _ = opened(dataclasses.replace(WIFI_OFF, max_calls=1))
+    session.call("set_wifi_status", {"on": False})
+    session.call("set_wifi_status", {"on": True})
+    assert session.ended == "max_calls"
+
+
+def test_the_agents_last_words_count_even_at_the_limit() -> None:
+    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=3))
+    session.call("set_wifi_status", {"on": False})
+    assert run(lambda: session.say("Wifi is off.")).reason == "max_turns"
+    assert [event.content for event in log.events if isinstance(event, Message)][-1] == "Wifi is off."
+
+
+def test_a_session_that_is_over_takes_nothing_more() -> None:
+    session, log = opened()
+    session.end("abandoned", "the host went away")
+    written = len(log.events)
+    assert session.call("set_wifi_status", {"on": False}).error is not None
+    with pytest.raises(SessionError, match="is over"):
+        run(lambda: session.say("Hello?"))
+    session.end("max_turns")
+    assert len(log.events) == written
+
+
+class BrokenUser:
+    """A user whose endpoint is down."""
+
+    kind = "broken"
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"model": "none"}
+
+    async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
+        raise UserError("the endpoint does not answer")
+
+
+def test_a_user_that_breaks_is_not_the_agents_fault() -> None:
+    log = MemoryLog()
+    session = Session(SessionSpec(WIFI_OFF), BrokenUser(), log)
+    session.begin()
+    assert run(lambda: session.say("Wifi is off.")).reason == "user_failed"
+    end = log.events[-1]
+    assert isinstance(end, SessionEnded)
+    assert end.detail == "the endpoint does not answer"
+
+
+def test_a_session_goes_on_where_its_log_stops() -> None:
+    whole, whole_log = opened(variant="all_tools")
+    first, first_log = opened(variant="all_tools")
+    ada = {"name": "Ada", "phone_number": "+14155550123"}
+    for session in (whole, first):
+        session.call("add_contact", ada)
+    second = Session(first.spec, first.user, first_log)
+    second.restore(first_log.trajectory())
+    for session in (whole, second):
+        session.call("add_contact", {**ada, "name": "Grace"})
+        run(lambda session=session: session.say("Both added."))
+    assert without_wall(first_log.events) == without_wall(whole_log.events)
+    assert second.turns == whole.turns
+
+
+def test_a_log_of_something_else_is_not_taken_up() -> None:
+    _, log = opened()
+    other = Session(SessionSpec(WIFI_OFF, seed=5), ScriptedUser(WIFI_OFF.user.script), MemoryLog())
+    with pytest.raises(SessionError, match="not \\('wifi_off', 'base', 5\\)"):
+        other.restore(log.trajectory())
+
+
+def test_a_scenario_that_has_changed_is_not_taken_up() -> None:
+    _, log = opened()
+    changed = dataclasses.replace(WIFI_OFF, digest="0000")
+    session = Session(SessionSpec(changed), ScriptedUser(changed.user.script), MemoryLog())
+    with pytest.raises(SessionError, match="has changed"):
+        session.restore(log.trajectory())
+
+
+def test_replay_agrees_with_an_honest_log() -> None:
+    session, log = opened(variant="all_tools")
+    session.call("add_contact", {"name": "Ada", "phone_number": "+14155550123"})
+    session.call("add_contact", {"name": "Ada"})
+    session.call("set_wifi_status", {"on": True})
+    session.call("get_current_timestamp", {})
+    assert list(differences(log.trajectory())) == []
+
+
+def test_replay_finds_a_result_that_was_tampered_with() -> None:
+    session, log = opened(variant="all_tools")
+    session.call("get_wifi_status", {})
+    tampered = MemoryLog()
+    tampered.events = [
+        dataclasses.replace(event, result=False) if isinstance(event, ToolCall) else event for event in log.events
+    ]
+    (found,) = differences(tampered.trajectory())
+    assert (found.what, found.recorded, found.replayed) == ("result", "false", "true")
+
+
+def test_replay_of_renamed_arguments_agrees() -> None:
+    session, log = opened(variant="argument_name_scrambled")
+    session.call("set_wifi_status", {"argument_0": False})
+    session.call("set_wifi_status", {"argument_0": False})
+    assert list(differences(log.trajectory())) == []
+
+
+def test_replay_needs_a_log_with_state() -> None:
+    _, log = opened()
+    log.events[0] = dataclasses.replace(log.events[0], world=None)
+    with pytest.raises(SessionError, match="recorded no state"):
+        list(differences(log.trajectory()))
