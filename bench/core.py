@@ -1,0 +1,71 @@
+"""Budgets of the world, the tools and the session, without MCP."""
+
+import anyio
+
+from bench.table import Row, child_cpu, median_cpu
+from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.trajectory import MemoryLog
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Suite
+
+SUITE = Suite()
+SCENARIO = SUITE.get("wifi_off")
+RACING = [
+    AgentCall("set_low_battery_mode_status", {"on": True}),
+    AgentCall("set_wifi_status", {"on": False}),
+    AgentCall("get_wifi_status", {}),
+    AgentCall("send_message_with_phone_number", {"phone_number": "+17735550113", "content": "Hi"}),
+    AgentCall("set_cellular_service_status", {"on": False}),
+]
+
+
+def _session() -> Session:
+    opened = Session(SessionSpec(SCENARIO, variant="all_tools"), ScriptedUser(SCENARIO.user.script), MemoryLog())
+    opened.begin()
+    opened.world.tick()
+    return opened
+
+
+def _lengthened(messages: int) -> Session:
+    """A session whose phone holds that many more messages."""
+    session = _session()
+    with session.world.transaction() as tx:
+        row = next(iter(session.world.snapshot.table("messaging").values()))
+        for number in range(messages):
+            values = {key: value for key, value in row.items() if key != "message_id"}
+            tx.insert("messaging", "message_id", {**values, "content": f"Note {number}"})
+    return session
+
+
+def _call_cost(session: Session, name: str, arguments: dict[str, object]) -> float:
+    object.__setattr__(session, "_spent", lambda: False)
+    return median_cpu(lambda: [session.call(name, arguments) for _ in range(50)], repeats=20) / 50
+
+
+def rows() -> list[Row]:
+    call = _call_cost(_session(), "get_wifi_status", {})
+    short, long = (_call_cost(_lengthened(n), "get_wifi_status", {}) for n in (10, 1000))
+    batch = median_cpu(lambda: _session().call_batch(RACING)) - median_cpu(_session)
+    whole = median_cpu(_play_and_grade)
+    asked_for_help = child_cpu(["-m", "sandbox_mcp.cli", "--help"])
+    bare = child_cpu(["-c", "pass"])
+    imports = {name: child_cpu(["-c", f"import {name}"]) - bare for name in ("sandbox_mcp", "grader")}
+    return [
+        Row("one tool call, recorded", f"{call * 1e3:.3f} ms", "0.2 ms", call / 0.0002),
+        Row("the same after 1,000 messages against 10", f"{long / short:.2f}x", "1.2x", long / short / 1.2),
+        Row("a batch of 5 racing calls", f"{batch * 1e3:.2f} ms", "2 ms", batch / 0.002),
+        Row("one session, played, recorded and graded", f"{whole * 1e3:.2f} ms", "5 ms", whole / 0.005),
+        Row("sandbox-mcp --help", f"{asked_for_help:.3f} s", "0.3 s", asked_for_help / 0.3),
+        *(Row(f"import {name}", f"{cost * 1e3:.0f} ms", "100 ms", cost / 0.1) for name, cost in imports.items()),
+    ]
+
+
+def _play_and_grade() -> None:
+    from grader import grade
+
+    log = MemoryLog()
+    session = Session(SessionSpec(SCENARIO), ScriptedUser(SCENARIO.user.script), log)
+    session.begin()
+    session.call("set_wifi_status", {"on": False})
+    anyio.run(session.say, "Wifi is now off.")
+    grade(log.trajectory(), SCENARIO)

@@ -1,0 +1,86 @@
+"""Grading many logs: read, grade, forget, and a summary per family at the end.
+
+Policy: a session that cannot be scored is listed with the reason and left out of every mean. What is kept of a session
+after grading does not grow with its length, so that memory stays flat over thousands of logs.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from grader.grade import Scores, grade
+from grader.metric import Mode, Subject, Verdict
+from grader.metrics import families
+from sandbox_mcp.trajectory import Trajectory, read_trajectory
+from scenarios.model import Scenario
+
+Find = Callable[[str], Scenario | None]
+"""Finds a scenario by name; None where there is no such scenario."""
+
+
+@dataclass(slots=True)
+class Collection:
+    """The scores of many sessions, and what their summaries need."""
+
+    mode: Mode
+    sessions: list[Scores] = field(default_factory=list[Scores])
+    warnings: list[str] = field(default_factory=list[str])
+    _graded: list[tuple[Subject, Scores]] = field(default_factory=list[tuple[Subject, Scores]])
+
+    def add(self, trajectory: Trajectory, scenario: Scenario | None) -> Scores:
+        """Grade one session and keep its scores.
+
+        Raises:
+            GraderError: the log or the scenario cannot be used.
+        """
+        if scenario and trajectory.started.digest not in ("", scenario.digest):
+            self.warnings.append(f"{trajectory.path}: scenario {scenario.name!r} has changed since this was recorded")
+        scores = grade(trajectory, scenario, self.mode)
+        self.sessions.append(scores)
+        self._graded.append((Subject(_outline(trajectory), (), scenario), scores))
+        return scores
+
+    def summary(self) -> Mapping[str, Any]:
+        """What each family makes of all its sessions; families that no session allowed are left out."""
+        return dict(self._summaries())
+
+    def _summaries(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for family in families():
+            graded = [(subject, verdict) for subject, verdict in self._verdicts(family.name)]
+            if any(verdict.inconclusive is None for _, verdict in graded):
+                yield family.name, family.summarise(graded, self.mode)
+
+    def _verdicts(self, family: str) -> Iterator[tuple[Subject, Verdict]]:
+        for subject, scores in self._graded:
+            if scores.scored and family in scores.verdicts:
+                yield subject, scores.verdicts[family]
+
+    def to_json(self) -> dict[str, Any]:
+        """Mode, summary by family, and every session, as one JSON object."""
+        return {
+            "mode": self.mode,
+            "summary": self.summary(),
+            "sessions": [scores.to_json() for scores in self.sessions],
+            "warnings": self.warnings,
+        }
+
+
+def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict") -> Collection:
+    """Grade logs one after the other.
+
+    Raises:
+        TrajectoryError: a log cannot be read.
+        GraderError: a log or its scenario cannot be used.
+    """
+    collection = Collection(mode)
+    for path in paths:
+        trajectory = read_trajectory(path)
+        collection.add(trajectory, find(trajectory.started.scenario))
+    return collection
+
+
+def _outline(trajectory: Trajectory) -> Trajectory:
+    """A trajectory without what happened in it: enough to tell sessions apart."""
+    started = replace(trajectory.started, world=None, tools=(), reference=())
+    return Trajectory(started, (), trajectory.ended, trajectory.path, trajectory.cut)
