@@ -8,19 +8,20 @@ from importlib import import_module
 from math import inf, log
 
 SMALL = 6
-"""Up to this many rows a search over subsets is faster than loading and calling a solver."""
+"""Up to this many columns a search over subsets is faster than loading and calling a solver."""
 
 
 def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
-    """The best assignment of a square matrix of values from 0 to 1, with its geometric mean.
+    """The best assignment of the rows of a matrix to different columns, with the geometric mean of its values.
 
-    Returns the mean and, for each row of the matrix, the column it got; ``(0.0, ())`` if every assignment needs a pair
-    of value 0. Of equally good assignments the first in lexicographic order of columns counts up to ``SMALL`` rows.
+    Values are from 0 to 1; there are at least as many columns as rows. Returns the mean and, for each row, the column
+    it got; ``(0.0, ())`` if every assignment needs a pair of value 0.
     """
     size = len(values)
     if size == 1:
-        return (values[0][0], (0,)) if values[0][0] > 0 else (0.0, ())
-    columns = _by_subsets(values) if size <= SMALL else _by_solver(values)
+        best = max(values[0])
+        return (best, (values[0].index(best),)) if best > 0 else (0.0, ())
+    columns = _by_subsets(values) if len(values[0]) <= SMALL else _by_solver(values)
     product = 1.0
     for row, column in enumerate(columns):
         product *= values[row][column]
@@ -39,7 +40,7 @@ def _by_subsets(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
                     if key not in following or total > following[key][0]:
                         following[key] = (total, (*columns, column))
         reached = following
-    return next(iter(reached.values()))[1] if reached else ()
+    return max(reached.values(), key=lambda item: item[0])[1] if reached else ()
 
 
 def _by_solver(values: Sequence[Sequence[float]]) -> tuple[int, ...]:

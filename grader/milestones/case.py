@@ -16,7 +16,7 @@ LO = -1
 
 Cells = Mapping[str, Any]
 Kind = Literal["snapshot", "addition", "removal", "update", "guardrail", "trace_dependent"]
-ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_exact", "one_of"]
+ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_exact", "one_of", "contains_one"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,15 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """One value taken from a call: from where, along which path, converted how, stored under which name."""
+    """One value taken from a call: from where, along which path, converted how, stored under which name.
+
+    With ``decimals`` the number is written with each of these numbers of decimals.
+    """
 
     source: Literal["arguments", "result"]
     path: tuple[str | int, ...]
     to: str
     convert: Literal["raw", "float", "int", "text"] = "raw"
-
-
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """What a call must yield. With ``decimals`` the single value is written with each of these numbers of decimals."""
-
-    values: tuple[Extraction, ...]
     decimals: tuple[int, ...] = ()
 
 
@@ -86,7 +82,7 @@ class CaseConstraint:
     reference: int | None = None
     measures: Mapping[str, Measured] | None = None
     fill: Literal["tool_calls", "content"] | None = None
-    extract: Extract | None = None
+    extract: tuple[Extraction, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,16 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.milestones.case import (
-    STATE_TABLES, Call, Case, CaseConstraint, CaseMessage, Extract, Extraction, Graph, Measured, Node, RowChange,
+    STATE_TABLES,
+    Call,
+    Case,
+    CaseConstraint,
+    CaseMessage,
+    Extraction,
+    Graph,
+    Measured,
+    Node,
+    RowChange,
 )  # fmt: skip
 
 Json = Mapping[str, Any]
@@ -63,10 +72,11 @@ def _constraint(source: Json) -> CaseConstraint:
     )
 
 
-def _extract(source: Json) -> Extract:
-    forms = source.get("forms")
-    values = (Extraction(item["from"], tuple(item["path"]), item["to"], item["as"]) for item in source["values"])
-    return Extract(tuple(values), FORMS[forms] if forms else ())
+def _extract(source: Json) -> tuple[Extraction, ...]:
+    decimals = FORMS[source["forms"]] if source.get("forms") else ()
+    return tuple(
+        Extraction(item["from"], tuple(item["path"]), item["to"], item["as"], decimals) for item in source["values"]
+    )
 
 
 def _message(source: Json) -> CaseMessage:

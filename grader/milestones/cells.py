@@ -6,10 +6,11 @@ for an empty cell that something was expected in.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from grader.milestones.assignment import assign
-from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extract, Extraction, Measured
+from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extraction, Measured
 from grader.rouge import rouge_l
 
 CellMeasure = Callable[[Any], float | None]
@@ -50,13 +51,13 @@ def match(rows: Sequence[Cells], wanted: Sequence[Target]) -> float:
 
 def similarity(target: Target, row: Cells) -> float | None:
     """The geometric mean of a row's columns; None if every one is left out."""
-    product, count = 1.0, 0
+    total, count = 1.0, 0
     for column, measure in target:
         value = measure(row[column]) if column in row else 0.0
         if value is not None:
-            product *= value
+            total *= value
             count += 1
-    return product ** (1 / count) if count else None
+    return total ** (1 / count) if count else None
 
 
 def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMeasure:
@@ -86,6 +87,10 @@ def _contains(value: Any) -> CellMeasure:
     return lambda cell: None if cell is None else (1.0 if str(value) in str(cell) else 0.0)
 
 
+def _contains_one(values: Any) -> CellMeasure:
+    return lambda cell: None if cell is None else (1.0 if any(str(value) in str(cell) for value in values) else 0.0)
+
+
 def _rouge(value: Any) -> CellMeasure:
     return lambda cell: 0.0 if cell is None or value is None else rouge_l(str(value), str(cell))
 
@@ -96,6 +101,7 @@ def _close(value: Any, tolerance: Any) -> CellMeasure:
 
 _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
     "contains": _contains,
+    "contains_one": _contains_one,
     "one": lambda _value: lambda _cell: 1.0,
     "one_of": lambda values: lambda cell: 1.0 if cell in values else 0.0,
     "rouge_l": _rouge,
@@ -130,25 +136,22 @@ def _same_call(call: Call, tool: str, arguments: Mapping[str, Any], tolerance: M
     )
 
 
-def value_sets(extract: Extract, call: Call) -> list[dict[str, Any]]:
+def value_sets(extract: Sequence[Extraction], call: Call) -> list[dict[str, Any]]:
     """What a call yields: sets of named values, one per written form of a number; none if a step fails."""
-    found: dict[str, Any] = {}
-    for extraction in extract.values:
-        try:
-            found[extraction.to] = _extracted(extraction, call)
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
-            return []
-    if not extract.decimals:
-        return [found]
-    ((name, number),) = found.items()
-    return [{name: f"{number:.{places}f}"} for places in extract.decimals] if is_number(number) else []
+    try:
+        forms = [_extracted(extraction, call) for extraction in extract]
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        return []
+    names = [extraction.to for extraction in extract]
+    return [dict(zip(names, chosen, strict=True)) for chosen in product(*forms)]
 
 
-def _extracted(extraction: Extraction, call: Call) -> Any:
+def _extracted(extraction: Extraction, call: Call) -> list[Any]:
     value: Any = call.arguments if extraction.source == "arguments" else call.result
     for step in extraction.path:
         value = value[step]
-    return converted(value, extraction.convert)
+    value = converted(value, extraction.convert)
+    return [f"{value:.{places}f}" for places in extraction.decimals] if extraction.decimals else [value]
 
 
 def converted(value: Any, conversion: str) -> Any:
@@ -170,6 +173,15 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
             for arguments in ({**golden["arguments"], **values}, {**values, **golden["arguments"]})
         ]
         yield row
-    elif all(name in values for name in _PLACEHOLDER.findall(row["content"])):
-        row["content"] = _PLACEHOLDER.sub(lambda found: str(values[found[1]]), row["content"])
-        yield row
+    elif constraint.fill == "content":
+        wordings = [row["content"]] if isinstance(row["content"], str) else row["content"]
+        texts = [
+            _PLACEHOLDER.sub(lambda found: str(values[found[1]]), text) for text in wordings if _fillable(text, values)
+        ]
+        if texts:
+            row["content"] = texts[0] if isinstance(row["content"], str) else texts
+            yield row
+
+
+def _fillable(text: str, values: Mapping[str, Any]) -> bool:
+    return all(name in values for name in _PLACEHOLDER.findall(text))

@@ -46,7 +46,7 @@ class Judge:
         found = self._targets.get(reference)
         if found is None:
             calls, extract = self._history.calls[reference], self._constraint.extract
-            sets = [values for call in calls for values in value_sets(extract, call)] if extract else []
+            sets = [values for call in calls for values in value_sets(extract or (), call)]
             rows = [row for values in sets for row in filled(self._constraint, values)]
             found = self._targets[reference] = list(targets(self._constraint, rows))
         return found

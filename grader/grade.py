@@ -1,0 +1,117 @@
+"""Grading one session: every family of metrics on one log, with the reasons.
+
+Policy: what a log lacks makes a family inconclusive, never 0; what broke a session makes it unscored, never bad.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.metric import Mode, Solution, Subject, Verdict
+from grader.metrics import families
+from grader.milestones.ending import unscored
+from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
+from scenarios.model import Scenario
+from scenarios.model import Solution as PlannedSolution
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What is said of one session: a verdict per family.
+
+    ``reason`` tells why the session is not scored, although its numbers are there; None means that it is.
+    """
+
+    session: str
+    scenario: str
+    variant: str
+    trial: int
+    categories: tuple[str, ...]
+    mode: Mode
+    verdicts: Mapping[str, Verdict]
+    reason: str | None = None
+    path: str = ""
+
+    @property
+    def scored(self) -> bool:
+        """Whether the session counts."""
+        return self.reason is None
+
+    @property
+    def score(self) -> float | None:
+        """ToolSandbox's score, from 0 to 1; None where the session does not allow one."""
+        verdict = self.verdicts.get("toolsandbox")
+        return verdict.values.get("score") if verdict else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The scores as one JSON object: ``metrics`` and ``details`` by family; inconclusive ones say why."""
+        return {
+            "id": self.session,
+            "scenario": self.scenario,
+            "variant": self.variant,
+            "trial": self.trial,
+            "categories": list(self.categories),
+            "mode": self.mode,
+            "scored": self.scored,
+            "reason": self.reason,
+            "metrics": {name: _plain(verdict) for name, verdict in self.verdicts.items()},
+            "details": {name: [dict(item) for item in v.details] for name, v in self.verdicts.items() if v.details},
+        }
+
+
+def grade(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode = "strict") -> Scores:
+    """Grade one session with every family of metrics.
+
+    Pure and deterministic: needs no model, no server, no network, and executes no tool.
+
+    Raises:
+        GraderError: the scenario or the log cannot be used; the message says why.
+    """
+    subject = Subject(trajectory, references_of(scenario, trajectory), scenario)
+    started = trajectory.started
+    return Scores(
+        session=started.session,
+        scenario=started.scenario,
+        variant=started.variant,
+        trial=started.trial,
+        categories=scenario.categories if scenario else started.categories,
+        mode=mode,
+        verdicts={family.name: family.grade(subject, mode) for family in families()},
+        reason=unscored(trajectory),
+        path=trajectory.path,
+    )
+
+
+def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[Solution, ...]:
+    """The reference solutions of a session: those its log carries, else those of its scenario.
+
+    A scenario's solution that takes values from earlier results is left out, because only running it tells them.
+    """
+    if trajectory.started.reference or scenario is None:
+        return trajectory.started.reference
+    return tuple(_literal(solution) for solution in scenario.solutions if not _refers(solution))
+
+
+def _literal(solution: PlannedSolution) -> Solution:
+    return tuple(
+        ReferenceTurn(
+            calls=tuple(ReferenceCall(tool=c.tool, arguments=c.arguments) for c in turn.calls), reply=turn.reply
+        )
+        for turn in solution.turns
+    )
+
+
+def _refers(solution: PlannedSolution) -> bool:
+    return any(_mentions(call.arguments) for turn in solution.turns for call in turn.calls)
+
+
+def _mentions(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.startswith("$") or "${" in value
+    if isinstance(value, Mapping):
+        return any(map(_mentions, value.values()))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return isinstance(value, list | tuple) and any(map(_mentions, value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    return dict(verdict.values) if verdict.inconclusive is None else {"inconclusive": verdict.inconclusive}

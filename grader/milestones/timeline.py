@@ -1,0 +1,90 @@
+"""A session as the sequence of events that milestones are matched with, and the state of the phone after each.
+
+Policy: states are rebuilt from the recorded changes alone. Indexes count from the user's first message to the agent;
+what the scenario calls the start is the state before it.
+"""
+
+from collections.abc import Sequence
+
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.world.state import Snapshot, Table, fold, snapshot_of
+
+
+class Timeline:
+    """The candidate range of one session.
+
+    ``events`` are those of the range. Versions of a table count from 0, the start; equal tables may have several.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        first = opening_index(trajectory)
+        state = snapshot_of(trajectory.started.world or {})
+        for event in trajectory.events[:first]:
+            state = _after(state, event)
+        self.start = state
+        self.events = trajectory.events[first:]
+        self.states: list[Snapshot] = []
+        for event in self.events:
+            state = _after(state, event)
+            self.states.append(state)
+        self.end = state
+        self._versions: dict[str, tuple[list[int], list[Table]]] = {}
+
+    def versions(self, table: str) -> Sequence[int]:
+        """The number of a table's version after each event."""
+        return self._numbered(table)[0]
+
+    def table(self, name: str, version: int) -> Table:
+        """The rows of one version by id."""
+        return self._numbered(name)[1][version]
+
+    def last_version(self, table: str) -> int:
+        """The version at the end of the session."""
+        return len(self._numbered(table)[1]) - 1
+
+    def _numbered(self, name: str) -> tuple[list[int], list[Table]]:
+        found = self._versions.get(name)
+        if found is None:
+            tables, numbers = [self.start.table(name)], list[int]()
+            for state in self.states:
+                table = state.table(name)
+                if table is not tables[-1] and table != tables[-1]:
+                    tables.append(table)
+                numbers.append(len(tables) - 1)
+            found = self._versions[name] = (numbers, tables)
+        return found
+
+
+def opening_index(trajectory: Trajectory) -> int:
+    """The position of the user's first message to the agent; the number of events where there is none."""
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event, Message) and event.sender == "user" and event.recipient == "agent":
+            return index
+    return len(trajectory.events)
+
+
+def _after(state: Snapshot, event: Message | ToolCall) -> Snapshot:
+    return fold(state, event.changes) if isinstance(event, ToolCall) and event.changes else state
+
+
+def turn_count(trajectory: Trajectory) -> int:
+    """The number of turns as ToolSandbox counts them.
+
+    Every message that the agent sends or receives, a call of the agent as two (the call and its result). The user's
+    opening is part of the scenario and not counted; neither is what passes between the user and the environment, nor
+    anything of the system.
+
+    Source: ToolSandbox, section 5.
+    """
+    first, turns = opening_index(trajectory), 0
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event, ToolCall):
+            turns += 2 * (event.caller == "agent")
+        elif index != first:
+            turns += _is_turn(event)
+    return turns
+
+
+def _is_turn(message: Message) -> bool:
+    between = {message.sender, message.recipient}
+    return message.sender != "system" and between != {"user", "environment"} and tuple(message.visible_to) != ("user",)
