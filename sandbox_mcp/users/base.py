@@ -38,9 +38,12 @@ class UserError(Exception):
 
 
 class User(Protocol):
-    """A simulated user. ``kind`` is its name in logs and on the command line."""
+    """A simulated user."""
 
-    kind: str
+    @property
+    def kind(self) -> str:
+        """Its name in logs and on the command line."""
+        ...
 
     def describe(self) -> Mapping[str, Any]:
         """What a log should say about this user, beside its kind."""

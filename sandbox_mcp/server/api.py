@@ -1,0 +1,252 @@
+"""The HTTP control API: how a harness in any language opens sessions, speaks for its agent and collects the log.
+
+Policy: it lies outside MCP and has its own credential, so that no agent can reset, end or look into what it is tested
+in. One table of operations makes the routes and the OpenAPI document, so that the two cannot differ.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
+from sandbox_mcp.server.models import (
+    Body,
+    CreatedSession,
+    EndSession,
+    NewMessage,
+    NewSession,
+    ScenarioInfo,
+    ScenarioList,
+    SessionInfo,
+    UserReply,
+)
+from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionError, SessionSpec
+from sandbox_mcp.session.manager import (
+    ManagerError,
+    OpenSession,
+    SessionManager,
+    TooManySessionsError,
+    UnknownSessionError,
+    UnknownUserError,
+)
+from scenarios import ScenarioError, ScenarioFileError, UnknownScenarioError
+from scenarios.variants import VARIANTS
+
+JSON_LINES = "application/jsonl"
+_B = TypeVar("_B", bound=Body)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing a harness can do. ``gives`` None means the answer is a log in JSON Lines."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    gives: type[Body] | None
+    takes: type[Body] | None = None
+    status: int = 200
+    problems: tuple[int, ...] = ()
+
+
+OPERATIONS = (
+    Operation("GET", "/api/scenarios", "list_scenarios", "List what can be played.", ScenarioList),
+    Operation(
+        "POST", "/api/sessions", "create_session", "Begin a session and get the URL for its agent.",
+        CreatedSession, NewSession, 201, (400, 404, 413, 422, 503),
+    ),
+    Operation(
+        "GET", "/api/sessions/{id}", "get_session", "Tell how a session stands.", SessionInfo, problems=(404,)
+    ),
+    Operation(
+        "DELETE", "/api/sessions/{id}", "close_session", "End a session, if it goes on, and forget it.",
+        SessionInfo, problems=(404,),
+    ),
+    Operation(
+        "POST", "/api/sessions/{id}/messages", "send_message",
+        "Hand the user what the agent says, and get the user's answer.",
+        UserReply, NewMessage, 200, (400, 404, 409, 413, 422),
+    ),
+    Operation(
+        "POST", "/api/sessions/{id}/end", "end_session", "End a session; its log can still be read.",
+        SessionInfo, EndSession, 200, (400, 404, 413, 422),
+    ),
+    Operation(
+        "GET", "/api/sessions/{id}/trajectory", "get_trajectory", "Read the session's log so far.",
+        None, problems=(404,),
+    ),
+)  # fmt: skip
+"""Everything the API offers."""
+
+
+class Api:
+    """The operations, on one manager."""
+
+    def __init__(self, manager: SessionManager, settings: ServerSettings) -> None:
+        self._manager = manager
+        self._token = settings.api_token
+
+    def routes(self) -> list[Route]:
+        """One route per path."""
+        paths = dict.fromkeys(operation.path for operation in OPERATIONS)
+        return [Route(path, self._handler(path), methods=_methods(path)) for path in paths]
+
+    def _handler(self, path: str) -> Callable[[Request], Awaitable[Response]]:
+        by_method = {operation.method: operation for operation in OPERATIONS if operation.path == path}
+
+        async def handle(request: Request) -> Response:
+            if not is_one_of(bearer_in(request.scope), (self._token,)):
+                return problem(401, "unauthorized", "the control API needs its own token: Authorization: Bearer ...")
+            operation = by_method[request.method if request.method != "HEAD" else "GET"]
+            try:
+                return _response(operation, await getattr(self, operation.name)(request))
+            except (ScenarioError, ManagerError, SessionError, _BadBodyError) as error:
+                return _told(error)
+
+        return handle
+
+    async def list_scenarios(self, _: Request) -> ScenarioList:
+        """All scenarios of the suite."""
+        found = [
+            ScenarioInfo(
+                name=item.name,
+                about=item.about,
+                categories=list(item.categories),
+                max_turns=item.max_turns,
+                max_calls=item.max_calls,
+            )
+            for item in self._manager.suite.all()
+        ]
+        return ScenarioList(scenarios=found, variants=list(VARIANTS), users=list(self._manager.users))
+
+    async def create_session(self, request: Request) -> CreatedSession:
+        """Begin a session."""
+        wanted = await _body(request, NewSession)
+        scenario = self._manager.suite.get(wanted.scenario)
+        spec = SessionSpec(
+            scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=wanted.agent
+        )  # fmt: skip
+        opened = self._manager.create(spec, self._manager.user(wanted.user, scenario))
+        base = f"{request.url.scheme}://{request.headers['host']}"
+        return CreatedSession(
+            **_info(opened).model_dump(),
+            url=f"{base}{session_path(opened.token)}",
+            bearer=opened.bearer,
+            instructions=AGENT_INSTRUCTIONS,
+            opening=opened.opening,
+            tools=[tool.name for tool in opened.presentation.listed],
+        )
+
+    async def get_session(self, request: Request) -> SessionInfo:
+        """How a session stands."""
+        return _info(self._named(request))
+
+    async def close_session(self, request: Request) -> SessionInfo:
+        """End and forget a session."""
+        opened = self._named(request)
+        await self._manager.close(opened.token)
+        return _info(opened)
+
+    async def send_message(self, request: Request) -> UserReply:
+        """Let the agent speak."""
+        opened = self._named(request)
+        message = await _body(request, NewMessage)
+        reply = await opened.say(message.text)
+        return UserReply(reply=reply.text, over=reply.over, reason=reply.reason)
+
+    async def end_session(self, request: Request) -> SessionInfo:
+        """End a session."""
+        opened = self._named(request)
+        wanted = await _body(request, EndSession)
+        await opened.end(wanted.reason, wanted.detail)
+        return _info(opened)
+
+    async def get_trajectory(self, request: Request) -> Response:
+        """The log as it is kept."""
+        lines = self._named(request).lines()
+        if lines is None:
+            return problem(404, "not_recorded", "this session's log is kept elsewhere")
+        return Response(lines, media_type=JSON_LINES)
+
+    def _named(self, request: Request) -> OpenSession:
+        return self._manager.get(request.path_params["id"])
+
+
+def session_path(token: str) -> str:
+    """Where on the server a session's MCP endpoint is."""
+    return f"/s/{token}/mcp"
+
+
+def _methods(path: str) -> list[str]:
+    return [operation.method for operation in OPERATIONS if operation.path == path]
+
+
+def _response(operation: Operation, result: Body | Response) -> Response:
+    if isinstance(result, Response):
+        return result
+    return JSONResponse(result.model_dump(mode="json"), operation.status)
+
+
+def _info(opened: OpenSession) -> SessionInfo:
+    session = opened.session
+    return SessionInfo(
+        id=opened.token,
+        session=session.spec.id,
+        scenario=session.spec.scenario.name,
+        variant=session.spec.variant,
+        seed=session.spec.seed,
+        trial=session.spec.trial,
+        user_channel=session.spec.user_channel,
+        turns=session.turns,
+        calls=session.calls,
+        over=session.over,
+        reason=session.ended,
+    )
+
+
+class _BadBodyError(Exception):
+    """A request body that cannot be used."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        self.status = status
+        self.code = code
+        super().__init__(message)
+
+
+async def _body(request: Request, model: type[_B]) -> _B:
+    try:
+        return model.model_validate_json(await request.body() or b"{}")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        if first["type"] == "json_invalid":
+            raise _BadBodyError(400, "not_json", f"the body must be one JSON object: {first['msg']}") from error
+        where = ".".join(map(str, first["loc"]))
+        raise _BadBodyError(422, "invalid_body", f"{where + ': ' if where else ''}{first['msg']}") from error
+    except ClientDisconnect as error:
+        raise _BadBodyError(400, "cut_off", "the request ended early") from error
+
+
+_TOLD: tuple[tuple[type[Exception], int, str], ...] = (
+    (UnknownScenarioError, 404, "unknown_scenario"),
+    (ScenarioFileError, 500, "broken_scenario"),
+    (ScenarioError, 422, "unknown_variant"),
+    (UnknownUserError, 422, "unknown_user"),
+    (UnknownSessionError, 404, "unknown_session"),
+    (TooManySessionsError, 503, "too_many_sessions"),
+    (SessionError, 409, "session_over"),
+)
+"""How errors are told; the first that fits."""
+
+
+def _told(error: Exception) -> Response:
+    if isinstance(error, _BadBodyError):
+        return problem(error.status, error.code, str(error))
+    status, code = next((status, code) for kind, status, code in _TOLD if isinstance(error, kind))
+    return problem(status, code, str(error))

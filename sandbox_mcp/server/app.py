@@ -1,0 +1,167 @@
+"""The HTTP application: session URLs, the lobby, the control API, and a way to run it inside an event loop.
+
+Policy: a session's URL is all its agent needs, in both protocol eras, with a connection per call as much as with one
+for all. An id that is unknown here, or is not the caller's, is 404.
+"""
+
+import socket
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import anyio
+from mcp.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from sandbox_mcp import __version__
+from sandbox_mcp.server.api import Api, session_path
+from sandbox_mcp.server.guard import Guard, bearer_in, is_one_of, problem
+from sandbox_mcp.server.mcp_server import SCOPE_KEY, routed_server
+from sandbox_mcp.server.models import Health
+from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
+
+
+def build_app(manager: SessionManager, settings: ServerSettings | None = None) -> Starlette:
+    """The application that serves the manager's sessions."""
+    settings = settings or ServerSettings()
+    sessions = _transport(routed_server(), settings)
+    routes = [
+        Route(session_path("{token}"), _SessionDoor(manager, settings, sessions)),
+        *Api(manager, settings).routes(),
+        Route("/healthz", _health),
+        Route("/openapi.json", _openapi),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        async with sessions.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(manager.reap_forever)
+            yield
+            tasks.cancel_scope.cancel()
+
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, settings=settings)],
+        exception_handlers={HTTPException: _http_error},
+        lifespan=lifespan,
+    )
+
+
+def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(server, json_response=True, max_request_body_size=settings.max_body)
+
+
+class _SessionDoor:
+    """The ASGI endpoint of session URLs: finds the session and checks the bearer before MCP sees anything."""
+
+    def __init__(
+        self, manager: SessionManager, settings: ServerSettings, transport: StreamableHTTPSessionManager
+    ) -> None:
+        self._manager = manager
+        self._auth = settings.auth
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request to MCP, or refuse it."""
+        await (self._refusal(scope) or self._transport.asgi_app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        bearer = bearer_in(scope) if self._auth else None
+        if self._auth and bearer is None:
+            return problem(401, "unauthorized", "this server needs the session's bearer: Authorization: Bearer ...")
+        try:
+            opened = self._manager.get(scope["path_params"]["token"])
+            if self._auth and not is_one_of(bearer, (opened.bearer,)):
+                raise UnknownSessionError
+        except UnknownSessionError as error:
+            return problem(404, "unknown_session", str(error))
+        scope[SCOPE_KEY] = opened
+        return None
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse(Health(version=__version__).model_dump())
+
+
+async def _openapi(_: Request) -> Response:
+    from sandbox_mcp.server.openapi import document
+
+    return JSONResponse(document())
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) else "internal error"
+    return problem(status, detail.lower().replace(" ", "_"), f"{detail.lower()}; see /openapi.json")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any that is free.
+
+    Raises:
+        OSError: the address cannot be had, because it is in use or not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+        listener.setblocking(False)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def base_url(listener: socket.socket) -> str:
+    """The URL under which a listening socket is reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@asynccontextmanager
+async def serving(manager: SessionManager, settings: ServerSettings | None = None) -> AsyncGenerator[str]:
+    """Serve on a free port of loopback while the context is open; gives the base URL.
+
+    Runs in the event loop it is entered in, and leaves signals to whoever owns the process.
+    """
+    import uvicorn
+
+    class Embedded(uvicorn.Server):
+        ready = anyio.Event()
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            self.ready.set()
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+    listener = listen("127.0.0.1", 0)
+    server = Embedded(uvicorn_config(build_app(manager, settings)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listener])
+        await server.ready.wait()
+        try:
+            yield base_url(listener)
+        finally:
+            server.should_exit = True
+
+
+def uvicorn_config(app: Starlette) -> Any:
+    """How uvicorn runs the application: no access log, because paths hold secrets."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="on", server_header=False, timeout_graceful_shutdown=2
+    )

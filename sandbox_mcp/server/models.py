@@ -1,0 +1,113 @@
+"""The bodies of the HTTP control API: what harnesses send and get. The OpenAPI document is made from these."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandbox_mcp.trajectory import EndReason, UserChannel
+
+
+class Body(BaseModel):
+    """Base of all bodies: unknown keys are refused, because a misspelt option that is ignored spoils a run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NewSession(Body):
+    """What to play, and how."""
+
+    scenario: str = Field(description="Name of a scenario, as GET /api/scenarios lists it.")
+    variant: str = Field(default="base", description="How its tools are presented.")
+    seed: int = Field(default=0, description="Fixes every id that the world hands out.")
+    trial: int = Field(default=0, ge=0, description="Which repetition this is; only recorded.")
+    user: str = Field(default="scripted", description="Which simulated user plays.")
+    user_channel: UserChannel = Field(
+        default="harness",
+        description="Who brings the agent's words to the user: the harness, or the agent itself with a tool.",
+    )
+    agent: dict[str, Any] = Field(default_factory=dict[str, Any], description="What is known of the agent; recorded.")
+
+
+class SessionInfo(Body):
+    """A session as a harness sees it."""
+
+    id: str = Field(description="The session's token: its name in this API and in its URL. A secret.")
+    session: str = Field(description="The session's name in its log and in reports. No secret.")
+    scenario: str
+    variant: str
+    seed: int
+    trial: int
+    user_channel: UserChannel
+    turns: int = Field(description="Messages and calls so far; a call counts twice.")
+    calls: int = Field(description="Tool calls of the agent so far.")
+    over: bool
+    reason: EndReason | None = Field(description="How it ended; null while it goes on.")
+
+
+class CreatedSession(SessionInfo):
+    """A new session and all that is needed to connect an agent to it."""
+
+    url: str = Field(description="The agent's MCP endpoint (streamable HTTP).")
+    bearer: str = Field(description="Bearer token for that endpoint; needed where the server demands one.")
+    instructions: str = Field(description="What the agent should be told first, as its system prompt.")
+    opening: str = Field(description="The user's first message to the agent.")
+    tools: list[str] = Field(description="Names of the tools that the agent is offered.")
+
+
+class NewMessage(Body):
+    """What the agent says to the user: its final text of a turn."""
+
+    text: str
+
+
+class UserReply(Body):
+    """What the user did."""
+
+    reply: str | None = Field(description="The user's answer; null once the conversation is over.")
+    over: bool
+    reason: EndReason | None = None
+
+
+class EndSession(Body):
+    """Why a harness ends a session."""
+
+    reason: Literal["abandoned", "agent_failed", "user_failed"] = "abandoned"
+    detail: str | None = Field(default=None, max_length=2000)
+
+
+class ScenarioInfo(Body):
+    """A scenario, as far as a harness needs to know; what would solve it is not told."""
+
+    name: str
+    about: str
+    categories: list[str]
+    max_turns: int
+    max_calls: int
+
+
+class ScenarioList(Body):
+    """All that can be played."""
+
+    scenarios: list[ScenarioInfo]
+    variants: list[str]
+    users: list[str]
+
+
+class Health(Body):
+    """That the server is up."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Problem(Body):
+    """What is wrong: ``code`` for programs, ``message`` for people."""
+
+    code: Annotated[str, Field(examples=["unknown_scenario"])]
+    message: str
+
+
+class ProblemBody(Body):
+    """Every error of this API."""
+
+    error: Problem

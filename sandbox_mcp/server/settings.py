@@ -1,0 +1,58 @@
+"""What a server may be told, and the one rule about where it may listen.
+
+Policy: beyond this machine only with a list of hosts it answers to and a token that clients must show. The credential
+of a harness and those of agents are never the same.
+"""
+
+import secrets
+from dataclasses import dataclass, field
+
+from sandbox_mcp.errors import SandboxError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MAX_BODY = 4 * 1024 * 1024
+"""Largest request body in bytes; longer ones are refused before they are read."""
+
+
+class ServerError(SandboxError):
+    """The server cannot be started as it was asked to; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How a server behaves.
+
+    ``api_token`` opens the control API. ``lobby_tokens`` open the lobby, each its own; none means that anybody who
+    reaches the server shares one. ``auth`` demands the session's own bearer at its URL. ``hosts`` are the names, beside
+    those of loopback, under which the server may be addressed. ``lobby`` says whether there is one.
+    """
+
+    api_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    lobby_tokens: tuple[str, ...] = ()
+    auth: bool = False
+    hosts: tuple[str, ...] = ()
+    max_body: int = MAX_BODY
+    lobby: bool = True
+
+    def __post_init__(self) -> None:
+        if self.api_token in self.lobby_tokens:
+            raise ServerError("the token of the control API and the one for agents must differ")
+        if not self.api_token or not all(self.lobby_tokens):
+            raise ServerError("a token must not be empty")
+
+
+def check_exposed(host: str, settings: ServerSettings) -> None:
+    """Refuse to listen beyond this machine without protection.
+
+    Raises:
+        ServerError: the address is not loopback and there is no allowed host, no token or no demand for bearers.
+    """
+    if host in LOOPBACK:
+        return
+    missing = [
+        option
+        for option, given in (("--allowed-host", settings.hosts), ("--token", settings.lobby_tokens))
+        if not given
+    ]
+    if missing:
+        raise ServerError(f"listening on {host!r} lets other machines in; that needs {' and '.join(missing)}")

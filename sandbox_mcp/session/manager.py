@@ -1,0 +1,276 @@
+"""Open sessions: who may reach which, where their logs go, and when they are given up.
+
+Policy: a session is known by an unguessable token and by nothing else, so that it outlives connections and processes of
+its agent. Whatever touches a session holds its lock. One that nobody has used for too long is closed as ``abandoned``.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import anyio
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.log_files import LogFile, LogFiles
+from sandbox_mcp.session.session import CallResult, Reply, Session
+from sandbox_mcp.session.spec import SessionSpec
+from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
+from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
+from sandbox_mcp.users import ScriptedUser, User
+from scenarios import Suite
+from scenarios.model import Scenario
+from scenarios.variants import presented
+
+_T = TypeVar("_T")
+UserFactory = Callable[[Scenario], User]
+"""Makes the user that plays a scenario."""
+
+
+def _scripted(scenario: Scenario) -> User:
+    return ScriptedUser(scenario.user.script)
+
+
+USERS: Mapping[str, UserFactory] = MappingProxyType({"scripted": _scripted})
+"""The users that need no configuration."""
+
+
+class ManagerError(SandboxError):
+    """Base of what can go wrong between sessions."""
+
+
+class UnknownSessionError(ManagerError):
+    """No open session has that token. The token is a secret and not repeated here."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such session; it may have been closed")
+
+
+class TooManySessionsError(ManagerError):
+    """The limit on open sessions is reached."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(f"{limit} sessions are open, which is the limit; end some first")
+
+
+class UnknownUserError(ManagerError):
+    """There is no simulated user of that kind."""
+
+    def __init__(self, kind: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        super().__init__(f"unknown user {kind!r}; known: {', '.join(known)}")
+
+
+class Presentation:
+    """Tools as an agent sees them: those of the world, and the one that reaches the user where there is one.
+
+    Sessions that present the same share one object, so whatever a server builds from it is built once.
+    """
+
+    __slots__ = ("__weakref__", "listed", "tools")
+
+    def __init__(self, tools: Mapping[str, PresentedTool], listed: tuple[PresentedTool, ...]) -> None:
+        self.tools = tools
+        self.listed = listed
+
+
+class OpenSession:
+    """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
+
+    __slots__ = ("_log", "bearer", "lock", "opening", "path", "presentation", "session", "token", "used")
+
+    def __init__(self, session: Session, presentation: Presentation, sink: Sink, opening: str) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self.bearer = secrets.token_urlsafe(24)
+        self.session = session
+        self.presentation = presentation
+        self.opening = opening
+        self.lock = anyio.Lock(fast_acquire=True)
+        self.used = time.monotonic()
+        self.path: Path | None = sink.path if isinstance(sink, LogFile) else None
+        self._log = sink
+
+    async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
+        """Let the agent call a tool it was offered. Faults are results, never exceptions."""
+        async with self.lock:
+            self.used = time.monotonic()
+            if name == SEND and self.session.spec.user_channel == "tool":
+                return await _shielded(send_message(self.session, arguments))
+            return self.session.call(name, arguments, meta=meta)
+
+    async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
+        """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
+
+        Raises:
+            SessionError: the session is over.
+        """
+        async with self.lock:
+            self.used = time.monotonic()
+            return await _shielded(self.session.say(text, meta))
+
+    async def end(self, reason: EndReason, detail: str | None = None) -> None:
+        """End the session; it can still be read. Ending it twice keeps the first reason."""
+        async with self.lock:
+            self.session.end(reason, detail)
+            self.close_log()
+
+    def close_log(self) -> None:
+        """Let go of the log's file."""
+        if isinstance(self._log, LogFile):
+            self._log.release()
+
+    def lines(self) -> bytes | None:
+        """The log so far as JSON Lines, or None where somebody else keeps it."""
+        if self.path is not None:
+            return self.path.read_bytes()
+        if isinstance(self._log, MemoryLog):
+            return "".join(to_line(event) for event in self._log.events).encode()
+        return None
+
+
+class SessionManager:
+    """Creates sessions of one suite's scenarios, finds them, and gives up those that nobody uses."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        log_dir: Path | None = None,
+        max_sessions: int = 1000,
+        idle_seconds: float = 3600.0,
+        users: Mapping[str, UserFactory] = USERS,
+    ) -> None:
+        self.suite = suite
+        self.log_dir = log_dir
+        self.max_sessions = max_sessions
+        self.idle_seconds = idle_seconds
+        self.users = users
+        self._open: dict[str, OpenSession] = {}
+        self._files = LogFiles()
+        self._presented: dict[tuple[str, str, str, str], Presentation] = {}
+        self._alike: WeakValueDictionary[bytes, Presentation] = WeakValueDictionary()
+
+    def create(self, spec: SessionSpec, user: User, *, sink: Sink | None = None) -> OpenSession:
+        """Begin a session and make it reachable. Without a sink its log goes to ``log_dir``, or stays in memory.
+
+        Raises:
+            ScenarioError: there is no such variant.
+            TooManySessionsError: the limit is reached and no session is over.
+            OSError: the log cannot be written.
+        """
+        self._make_room()
+        presentation = self._presentation(spec)
+        log = sink or self._new_log(spec)
+        session = Session(spec, user, log, presentation.tools)
+        opened = OpenSession(session, presentation, log, session.begin())
+        return self.adopt(opened)
+
+    def user(self, kind: str, scenario: Scenario) -> User:
+        """A simulated user of that kind.
+
+        Raises:
+            UnknownUserError: there is no such kind.
+        """
+        if kind not in self.users:
+            raise UnknownUserError(kind, self.users)
+        return self.users[kind](scenario)
+
+    def adopt(self, opened: OpenSession) -> OpenSession:
+        """Make a session reachable that was begun elsewhere."""
+        self._open[opened.token] = opened
+        return opened
+
+    def get(self, token: str) -> OpenSession:
+        """The session of that token.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        try:
+            return self._open[token]
+        except KeyError:
+            raise UnknownSessionError from None
+
+    async def close(self, token: str, reason: EndReason = "abandoned") -> None:
+        """End a session, unless it has ended, and forget it.
+
+        Raises:
+            UnknownSessionError: there is none of that token.
+        """
+        opened = self.get(token)
+        await opened.end(reason)
+        self._open.pop(token, None)
+
+    async def close_all(self, reason: EndReason = "abandoned") -> None:
+        """End and forget every session."""
+        for token in list(self._open):
+            with suppress(UnknownSessionError):
+                await self.close(token, reason)
+
+    async def reap(self) -> None:
+        """Close the sessions that nobody has used for ``idle_seconds``; one that is at work is left alone."""
+        before = time.monotonic() - self.idle_seconds
+        for opened in list(self._open.values()):
+            if opened.used < before and not opened.lock.locked():
+                await self.close(opened.token)
+
+    async def reap_forever(self) -> None:
+        """Look for idle sessions, again and again."""
+        while True:
+            await anyio.sleep(min(60.0, self.idle_seconds / 2))
+            await self.reap()
+
+    def __iter__(self) -> Iterator[OpenSession]:
+        """The open sessions, oldest first."""
+        return iter(list(self._open.values()))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def _make_room(self) -> None:
+        if len(self._open) < self.max_sessions:
+            return
+        over = next((token for token, opened in self._open.items() if opened.session.over), None)
+        if over is None:
+            raise TooManySessionsError(self.max_sessions)
+        del self._open[over]
+
+    def _presentation(self, spec: SessionSpec) -> Presentation:
+        key = (spec.scenario.name, spec.scenario.digest, spec.variant, spec.user_channel)
+        if key not in self._presented:
+            self._presented[key] = self._shared(presented(spec.scenario, spec.variant), spec.user_channel == "tool")
+        return self._presented[key]
+
+    def _shared(self, tools: Mapping[str, PresentedTool], reaches_user: bool) -> Presentation:
+        listed = (*tools.values(), SEND_TOOL) if reaches_user else tuple(tools.values())
+        digest = fingerprint(listed)
+        presentation = self._alike.get(digest)
+        if presentation is None:
+            presentation = self._alike[digest] = Presentation(tools, listed)
+        return presentation
+
+    def _new_log(self, spec: SessionSpec) -> Sink:
+        if self.log_dir is None:
+            return MemoryLog()
+        return self._files.new(self.log_dir, spec.id)
+
+
+async def _shielded(work: Awaitable[_T]) -> _T:
+    """Finish what the user has begun to hear, even if whoever asked has gone: otherwise it would go unanswered."""
+    with anyio.CancelScope(shield=True):
+        return await work
+    raise RuntimeError("a shield was broken")
+
+
+def fingerprint(tools: tuple[PresentedTool, ...]) -> bytes:
+    """A digest of everything an agent can see of these tools."""
+    seen = [(tool.tool.name, tool.name, tool.description, tool.schema) for tool in tools]
+    return sha256(json.dumps(seen).encode()).digest()

@@ -1,0 +1,63 @@
+"""The user as a tool: how an agent that nobody drives speaks to the user.
+
+Policy: what goes through this tool is recorded as messages, so that logs of both channels read alike; only calls whose
+arguments are faulty are recorded as calls. Sessions played this way are marked and never compared with driven ones.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_mcp.session.session import CallResult, Session, SessionError
+from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
+
+SEND = "send_message_to_user"
+CHANNEL: Mapping[str, str] = {"channel": "tool"}
+"""What a log says about a message that an agent sent with the tool."""
+OVER = "SessionOverError: this conversation is over; nothing more can be said in it"
+
+
+def _unused(*_: object, **__: object) -> None:
+    raise RuntimeError("messages to the user are carried by the session, not by a transaction")
+
+
+SEND_TOOL: PresentedTool = present(
+    Tool(
+        name=SEND,
+        domain="conversation",
+        action=True,
+        destructive=False,
+        caller="agent",
+        function=_unused,
+        description=(
+            "Say something to the user and wait for the answer.\n"
+            "This is the only way to reach the user: text that is not sent with this tool is read by nobody. "
+            "Use it to ask for what you need to know, and to report once you are done.\n"
+            "Returns reply, the user's answer, and conversation_over. Once conversation_over is true the user "
+            "has left, reply is null, and you should stop.\n"
+            "Fails with SessionOverError: the user has already left."
+        ),
+        parameters=(Parameter("content", ("string",), True, "What to say, in plain words."),),
+        result_schema={
+            "type": "object",
+            "properties": {"reply": {"type": ["string", "null"]}, "conversation_over": {"type": "boolean"}},
+            "required": ["reply", "conversation_over"],
+        },
+    )
+)
+
+
+async def send_message(session: Session, arguments: object) -> CallResult:
+    """Run one call of the tool. Its faults are results, like those of any tool."""
+    bound = bind({SEND: SEND_TOOL}, SEND, arguments)
+    if isinstance(bound, Outcome):
+        return session.refuse(SEND, bound)
+    try:
+        reply = await session.say(str(bound.arguments["content"]), CHANNEL)
+    except SessionError:
+        return CallResult({}, OVER)
+    return CallResult(delivered(reply.text, reply.over))
+
+
+def delivered(reply: str | None, over: bool) -> Mapping[str, Any]:
+    """The tool's structured result."""
+    return {"reply": reply, "conversation_over": over}
