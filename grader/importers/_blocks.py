@@ -10,15 +10,15 @@ from typing import Any
 
 from grader.importers._build import Outcome, SessionBuilder
 from grader.importers._content import outcome_of, part_text
-from grader.importers._json import Node
+from grader.importers._json import Node, picked
 from grader.importers._values import arguments_of, failure
 from sandbox_mcp.trajectory import Role
 
 USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
-Expand = Callable[[str, str], Outcome | None]
-"""Given a call's id and result text, the outcome that stands elsewhere, or None where the text is all there is."""
+Refine = Callable[[SessionBuilder, Node, Outcome], Outcome]
+"""What a host knows better about the outcome that a ``tool_result`` block tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ def _before(builder: SessionBuilder, block: Block, batch: str, seen_by: Sequence
 def _use(builder: SessionBuilder, block: Block, batch: str) -> None:
     node = block.node
     given = node.get("input")
-    server = node.string_at("server_name")
+    meta: dict[str, Any] = picked(node.members(), ("server_name",))
     builder.call(
         node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
-        id_=node.label_at("id"), stamp=block.stamp, **({"server": server} if server else {}),
+        id_=node.label_at("id"), stamp=block.stamp, **meta,
     )  # fmt: skip
 
 
@@ -110,12 +110,17 @@ def _reply(builder: SessionBuilder, blocks: Sequence[Block]) -> None:
         builder.say("agent", "user", "".join(texts), stamp=blocks[-1].stamp)
 
 
-def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], expand: Expand = lambda _id, _text: None) -> None:
+def as_told(_builder: SessionBuilder, _result: Node, outcome: Outcome) -> Outcome:
+    """The outcome as the block tells it."""
+    return outcome
+
+
+def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine = as_told) -> None:
     """Add one message of the user: the results it carries, then its text."""
     texts: list[str] = []
     for block in blocks:
         if block.kind == "tool_result":
-            _result(builder, block, expand)
+            _result(builder, block, refine)
         else:
             text = part_text(block.node, builder)
             texts.extend([] if text is None else [text])
@@ -123,11 +128,8 @@ def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], expand: Expand
         builder.say("user", "agent", "\n".join(texts), stamp=blocks[-1].stamp)
 
 
-def _result(builder: SessionBuilder, block: Block, expand: Expand) -> None:
+def _result(builder: SessionBuilder, block: Block, refine: Refine) -> None:
     node = block.node
-    id_ = node.label_at("tool_use_id")
     wall = {} if block.stamp is None else {"answered": block.stamp}
     outcome = outcome_of(builder, node.get("content"), failed=bool(node.members().get("is_error")), wall=wall)
-    if isinstance(outcome.result, str) and id_ is not None:
-        outcome = expand(id_, outcome.result) or outcome
-    builder.settle(node.where, id_, outcome)
+    builder.settle(node.where, node.label_at("tool_use_id"), refine(builder, node, outcome))

@@ -82,8 +82,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_batches", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools", "_unread", "head",
-        "losses", "origin",
+        "_batches", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools", "_undeclared",
+        "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -96,7 +96,8 @@ class SessionBuilder:
         self._ids: set[str] = set()
         self._tools: dict[str, ToolSpec] = {}
         self._batches = 0
-        self._guessed = self._checked = self._naive = self._unread = 0
+        self._undeclared: set[str] = set()
+        self._guessed = self._checked = self._naive = 0
 
     # -- what was said --------------------------------------------------------------------------------------------
 
@@ -203,11 +204,18 @@ class SessionBuilder:
 
     def offer(self, name: str, description: str, schema: Mapping[str, Any], *, action: bool | None = None) -> None:
         """Add a tool that was offered. ``action`` tells whether it changes state, None where the source does not."""
-        self._unread += action is None and name not in self._tools
+        (self._undeclared.add if action is None else self._undeclared.discard)(name)
         self._tools[name] = ToolSpec(
             name=name, tool=canonical(name), domain="", action=action is not False, description=description,
             input_schema=schema,
         )  # fmt: skip
+
+    def identify(self, name: str, *, tool: str, domain: str, action: bool) -> None:
+        """Say what an offered tool really is, where the source tells more than its definition does."""
+        known = self._tools.get(name)
+        if known is not None:
+            self._tools[name] = replace(known, tool=tool, domain=domain, action=action)
+            self._undeclared.discard(name)
 
     def refer(self, calls: Sequence[ReferenceCall]) -> None:
         """Add a reference solution of which only the calls are known, not the turns they belong to."""
@@ -281,8 +289,9 @@ class SessionBuilder:
     def _sum_up(self, end: EndReason | None) -> None:
         if not self._tools:
             self.lose("tools", "the definitions of the tools that were offered are absent")
-        elif self._unread:
-            self.lose("tools", f"nothing says whether {self._unread} of the tools change state; taken as if they do")
+        elif self._undeclared:
+            what = f"nothing says whether {len(self._undeclared)} of the tools change state; taken as if they do"
+            self.lose("tools", what)
         if self._checked:
             self.lose(f"results ({self._guessed} of {self._checked})", GUESSED)
         if self._naive:

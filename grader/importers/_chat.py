@@ -63,7 +63,7 @@ def _assistant(builder: SessionBuilder, message: Node) -> None:
     if calls:
         builder.note(text, "text", stamp=stamp)
         _calls(builder, message, calls, "agent")
-    else:
+    elif text or thought is None or recipient_of(message, "user") != "agent":
         builder.say("agent", recipient_of(message, "user"), text, stamp=stamp)
 
 

@@ -46,7 +46,7 @@ def encode(value: Any) -> str:
 
 
 def _write(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=dict)
 
 
 def arguments_of(value: Any) -> Given:
