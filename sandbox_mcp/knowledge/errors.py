@@ -1,7 +1,7 @@
 """What can go wrong when the world's knowledge is asked.
 
-Policy: "nothing is known" is an answer (``None`` or an empty list). Everything here is not an answer: the question was
-wrong (also a ``ValueError``), the source could not be reached, or a replay has no such record.
+Policy: "nothing is known" is an answer (``None`` or an empty list). Everything here is not an answer: the question
+was wrong (also a ``ValueError``), the source could not be reached, or a replay has no such record.
 """
 
 from typing import Literal
@@ -23,7 +23,7 @@ class UnknownUnitError(KnowledgeError, ValueError):
 
     def __init__(self, unit: str) -> None:
         super().__init__(
-            f"unknown unit {unit!r}; expected a unit name or symbol such as 'kilometer', 'km', 'mph', 'celsius' or 'm^2'"
+            f"unknown unit {unit!r}; expected a unit name or symbol such as 'kilometer', 'km/h', 'celsius' or 'm^2'"
         )
         self.unit = unit
 
@@ -56,7 +56,7 @@ class NoRateError(KnowledgeError):
         self.code, self.date, self.known = code, date, known
 
 
-class KnowledgeUnavailable(KnowledgeError):  # noqa: N818 - a state of the source, named as the tools' callers name it
+class KnowledgeUnavailable(KnowledgeError):
     """A live source gave no answer; this never means that there is nothing to find."""
 
     def __init__(self, source: str, reason: Reason, detail: str) -> None:

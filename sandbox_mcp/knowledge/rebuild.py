@@ -51,9 +51,10 @@ def gazetteer(cities: Iterable[Row], regions: Mapping[str, str]) -> dict[str, An
 
 
 def country_lines(countries: Iterable[Row]) -> list[str]:
-    """One line per country: code, name, capital, currency, calling code."""
-    fields = ("iso", "name", "capital", "currencycode", "phone")
-    return sorted("\t".join(str(country[field]) for field in fields) for country in countries)
+    """A heading and one line per country: code, name, capital, currency, calling code, inhabitants."""
+    fields = ("iso", "name", "capital", "currencycode", "phone", "population")
+    heading = "code\tname\tcapital\tcurrency\tcalling_code\tpopulation"
+    return [heading, *sorted("\t".join(str(country[field]) for field in fields) for country in countries)]
 
 
 def write(folder: Path, located_file: Path, output: Path) -> None:
