@@ -1,0 +1,205 @@
+"""``sandbox-mcp run``: play scenarios with an agent, keep the logs, and sum up.
+
+Policy: everything it needs is loaded only after the command line was understood. Results go to stdout, progress to
+stderr, and no secret to either: keys are read from the environment.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+
+if TYPE_CHECKING:
+    from sandbox_mcp.run.batch import Batch, Progress
+
+
+@click.command()
+@click.argument("selectors", nargs=-1)
+@click.option(
+    "--agent", required=True, metavar="NAME", help="reference, refuse, openai, or your own as MODULE:ATTRIBUTE."
+)
+@click.option(
+    "--user", type=click.Choice(["scripted", "llm"]), default="scripted", show_default=True, help="Who plays the user."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs, manifest and summary.")
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    default=("base",),
+    show_default=True,
+    help="How tools are presented. May be repeated.",
+)
+@click.option(
+    "--trials", type=click.IntRange(1), default=1, show_default=True, help="Sessions per scenario and variant."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the world's ids.")
+@click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Sessions played at a time.")
+@click.option("--shard", default="1/1", metavar="I/N", help="Play only the I-th of N equal parts.")
+@click.option(
+    "--transport",
+    type=click.Choice(["memory", "http", "direct"]),
+    help="How the agent reaches its tools. [default: memory, or http where the agent needs a URL]",
+)
+@click.option("--model", default="", help="Model of the openai agent.")
+@click.option("--base-url", help="Its endpoint. [default: $OPENAI_BASE_URL]")
+@click.option("--api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds the key.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=JSON",
+    help="Sent with every request, such as temperature=0. May be repeated.",
+)
+@click.option("--user-model", help="Model of the llm user. [default: --model]")
+@click.option("--user-base-url", help="Its endpoint. [default: --base-url]")
+@click.option("--user-api-key-env", help="Variable that holds its key. [default: --api-key-env]")
+@click.option("--user-param", "user_params", multiple=True, metavar="NAME=JSON", help="Like --param, for the llm user.")
+@click.option(
+    "--user-without",
+    "user_without",
+    multiple=True,
+    type=click.Choice(["knows", "does_not_know", "demonstration"]),
+    help="What the llm user is not told. May be repeated.",
+)
+@click.option(
+    "--max-steps", type=click.IntRange(1), default=30, show_default=True, help="Answers of the model per user message."
+)
+@click.option(
+    "--max-retries", type=click.IntRange(0), default=5, show_default=True, help="Further tries when an endpoint fails."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="Seconds to wait for an endpoint.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Exit with 1 below this similarity, or if a session was not scored.",
+)
+@scenario_files
+@as_json
+def command(
+    selectors: tuple[str, ...], places: tuple[Path, ...], as_json: bool, threshold: float | None, **options: Any
+) -> None:
+    """Play scenarios with an agent, record every session, and sum up.
+
+    SELECTORS are names, patterns such as 'late_*', category:NAME, @FILE with one selector per line, or - for standard
+    input; all scenarios without any. The same command again plays only what is missing. Exits with 1 if --threshold is
+    missed or no session could be scored.
+    """
+    summary = _run(_batch(selectors, places, options))
+    if as_json:
+        print_json(summary)
+    else:
+        _print(summary)
+    for remark in _remarks(summary):
+        click.echo(remark, err=True)
+    if _missed(summary, threshold):
+        raise click.exceptions.Exit(1)
+
+
+def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[str, Any]) -> "Batch":
+    from clients.registry import AgentSettings, agent_named
+    from sandbox_mcp.run.batch import Batch, RunPlan
+    from sandbox_mcp.run.errors import RunError
+    from sandbox_mcp.run.folder import RunFolder
+    from sandbox_mcp.run.people import users_named
+    from sandbox_mcp.run.select import select
+    from sandbox_mcp.run.unit import Shard
+    from scenarios import Suite
+    from scenarios.variants import variant_named
+
+    suite = Suite(places)
+    for variant in options["variants"]:
+        variant_named(variant)
+    endpoint, user_endpoint = _endpoints(options)
+    agent = agent_named(options["agent"], AgentSettings(endpoint, options["max_steps"]))
+    users = users_named(options["user"], user_endpoint, frozenset(options["user_without"]))
+    transport = options["transport"] or ("http" if agent.needs_url else "memory")
+    if agent.needs_url and transport != "http":
+        raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
+    plan = RunPlan(
+        scenarios=select(suite, selectors),
+        variants=tuple(dict.fromkeys(options["variants"])),
+        seed=options["seed"],
+        trials=options["trials"],
+        jobs=options["jobs"],
+        shard=Shard.parse(options["shard"]),
+        transport=transport,
+    )
+    return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show)
+
+
+def _endpoints(options: dict[str, Any]) -> tuple[Any, Any]:
+    """What is said about the agent's endpoint and about the user's, which is the same unless told otherwise."""
+    from dataclasses import replace
+
+    from sandbox_mcp.users.completions import EndpointSettings
+
+    agent = EndpointSettings(
+        model=options["model"],
+        base_url=options["base_url"],
+        key_variable=options["api_key_env"],
+        parameters=dict(map(_param, options["params"])),
+        timeout=options["timeout"],
+        retries=options["max_retries"],
+    )
+    user = replace(
+        agent,
+        model=options["user_model"] or agent.model,
+        base_url=options["user_base_url"] or agent.base_url,
+        key_variable=options["user_api_key_env"] or agent.key_variable,
+        parameters=dict(map(_param, options["user_params"])),
+    )
+    return agent, user
+
+
+def _param(text: str) -> tuple[str, Any]:
+    name, found, value = text.partition("=")
+    try:
+        return name, json.loads(value) if found else None
+    except ValueError:
+        return name, value
+
+
+def _run(batch: "Batch") -> dict[str, Any]:
+    import anyio
+
+    return anyio.run(batch.run)
+
+
+def _show(progress: "Progress") -> None:
+    score = progress.score
+    came = "not scored" if score.similarity is None else f"{score.similarity:.3f}"
+    how = score.ending if progress.played else f"{score.ending}, played before"
+    click.echo(
+        f"[{progress.done}/{progress.total}] {score.scenario} {score.variant} t{score.trial}: {came} ({how})", err=True
+    )
+
+
+def _print(summary: dict[str, Any]) -> None:
+    from sandbox_mcp.run.report import CATEGORY_HEADERS, SCENARIO_HEADERS, category_rows, scenario_rows
+
+    print_table(SCENARIO_HEADERS, scenario_rows(summary))
+    click.echo()
+    print_table(CATEGORY_HEADERS, category_rows(summary))
+
+
+def _remarks(summary: dict[str, Any]) -> list[str]:
+    from sandbox_mcp.run.report import remarks
+
+    return remarks(summary)
+
+
+def _missed(summary: dict[str, Any], threshold: float | None) -> bool:
+    sessions = summary["sessions"]
+    if summary["similarity"] is None:
+        return sessions["played"] > 0
+    return threshold is not None and (summary["similarity"] < threshold or sessions["unscored"] > 0)

@@ -1,0 +1,151 @@
+"""The folder of a run: one log per unit, a manifest, a summary, and what was set aside.
+
+Policy: a log gets its name only once it is whole, so a process may be killed at any moment. What it left half done is
+moved to ``aside`` and played again, as is a session that failed for reasons that say nothing about the agent, or whose
+scenario has changed since. Nothing is ever deleted, nothing is counted twice, and only whole logs are called
+``.jsonl``, so that whoever grades the folder finds those and no others. Two processes may share a folder if their
+shards differ.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
+from sandbox_mcp.trajectory.log import SUFFIX
+
+MANIFEST = "run.json"
+SUMMARY = "summary.json"
+FIXED = ("schema", "agent", "user")
+"""What of a manifest may not differ between two commands that share a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where one run is kept."""
+
+    root: Path
+
+    @property
+    def logs(self) -> Path:
+        """Whole logs, one per unit."""
+        return self.root / "logs"
+
+    def log(self, unit: Unit) -> Path:
+        """Where the whole log of a unit is, or will be."""
+        return self.logs / f"{unit.name}{SUFFIX}"
+
+    def prepare(self) -> None:
+        """Make the folder.
+
+        Raises:
+            RunError: it cannot be made, or something else is in its place.
+        """
+        for folder in (self.logs, self._partial):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise RunError(f"output folder {str(folder)!r} cannot be made: {error.strerror}") from error
+
+    def finished(self, unit: Unit, digest: str) -> Trajectory | None:
+        """The log of a unit that need not be played again; one that cannot be used any more is set aside."""
+        self._set_aside(self._unfinished(unit))
+        path = self.log(unit)
+        if not path.exists():
+            return None
+        try:
+            trajectory = read_trajectory(path)
+        except TrajectoryError:
+            self._set_aside(path)
+            return None
+        if _counts(trajectory, digest):
+            return trajectory
+        self._set_aside(path)
+        return None
+
+    def names(self) -> list[str]:
+        """The names of all units that have a whole log, whoever played them."""
+        return sorted(path.name.removesuffix(SUFFIX) for path in self.logs.glob(f"*{SUFFIX}"))
+
+    def peek(self, name: str) -> Trajectory | None:
+        """The log of a unit by the unit's name, if it can be read; nothing is moved."""
+        try:
+            return read_trajectory(self.logs / f"{name}{SUFFIX}")
+        except TrajectoryError:
+            return None
+
+    def writer(self, unit: Unit) -> LogWriter:
+        """Begin the log of a unit under a name that nobody takes for a whole one."""
+        path = self._unfinished(unit)
+        self._set_aside(path)
+        return LogWriter(path)
+
+    def keep(self, unit: Unit) -> None:
+        """Give a log its name, now that it is whole."""
+        self._unfinished(unit).replace(self.log(unit))
+
+    def state(self, manifest: Mapping[str, Any]) -> None:
+        """Write the manifest, or add to the one that is there.
+
+        Raises:
+            RunError: the folder holds a run of another agent or user, or something that is no run.
+        """
+        path = self.root / MANIFEST
+        before = self._manifest(path) if path.exists() else {}
+        for key in FIXED if before else ():
+            if before.get(key) != manifest.get(key):
+                raise RunError(
+                    f"{str(self.root)!r} holds a run with {key} {_compact(before.get(key))}, not "
+                    f"{_compact(manifest.get(key))}; choose another folder with --out"
+                )
+        scenarios = {**before.get("scenarios", {}), **manifest["scenarios"]}
+        write_json(path, {**manifest, "scenarios": dict(sorted(scenarios.items()))})
+
+    def summarise(self, summary: Mapping[str, Any]) -> None:
+        """Write the summary."""
+        write_json(self.root / SUMMARY, summary)
+
+    @property
+    def _partial(self) -> Path:
+        return self.root / "partial"
+
+    def _unfinished(self, unit: Unit) -> Path:
+        return self._partial / f"{unit.name}{SUFFIX}.part"
+
+    def _manifest(self, path: Path) -> dict[str, Any]:
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunError(f"{str(path)!r} is no manifest of a run: {error}") from error
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+    def _set_aside(self, path: Path) -> None:
+        if not path.exists():
+            return
+        aside = self.root / "aside"
+        aside.mkdir(exist_ok=True)
+        number = 1
+        while (target := aside / f"{path.name.partition(SUFFIX)[0]}.{number}{SUFFIX}.aside").exists():
+            number += 1
+        path.replace(target)
+
+
+def _counts(trajectory: Trajectory, digest: str) -> bool:
+    ended = trajectory.ended
+    return ended is not None and ended.reason not in INFRASTRUCTURE and trajectory.started.digest == digest
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON document whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

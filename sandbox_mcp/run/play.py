@@ -1,0 +1,82 @@
+"""Playing one session: the harness hands the agent the user's words and takes the agent's final text as its turn.
+
+Policy: whatever breaks in an agent ends its own session and no other. Once a session is over the agent is stopped, even
+in the middle of its turn, because nothing it does can count any more.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
+from clients.mcp_tools import leaves, named
+from clients.plan import presented_solution
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.trajectory import Event, SessionEnded, Sink
+from sandbox_mcp.users import User
+
+Reach = Callable[[OpenSession], Target]
+"""How an agent reaches the tools of a session: the transport."""
+
+
+@dataclass(slots=True)
+class Watched:
+    """Passes events on, and stops the agent's turn once the session has ended."""
+
+    sink: Sink
+    turn: anyio.CancelScope | None = field(default=None)
+
+    def write(self, event: Event) -> None:
+        """Keep one event."""
+        self.sink.write(event)
+        if isinstance(event, SessionEnded) and self.turn is not None:
+            self.turn.cancel()
+
+
+async def play(manager: SessionManager, spec: SessionSpec, agent: Agent, user: User, sink: Sink, reach: Reach) -> None:
+    """Play one session to its end; everything about it is in what ``sink`` was given.
+
+    Raises:
+        ScenarioError: there is no such variant.
+    """
+    watched = Watched(sink)
+    opened = manager.create(spec, user, sink=watched)
+    try:
+        async with agent.converse(_brief(opened, agent, reach)) as conversation:
+            await _converse(opened, conversation, watched)
+    except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
+        await opened.end("agent_failed", _problem(error))
+    finally:
+        await manager.close(opened.token)
+
+
+async def _converse(opened: OpenSession, conversation: Conversation, watched: Watched) -> None:
+    message: str | None = opened.opening
+    while message is not None:
+        answer = await _turn(conversation, message, watched)
+        if answer is None or opened.session.over:
+            return
+        message = (await opened.say(answer.text, answer.meta)).text
+
+
+async def _turn(conversation: Conversation, message: str, watched: Watched) -> AgentTurn | None:
+    """The agent's answer, or None if the session ended before it gave one."""
+    with anyio.CancelScope() as watched.turn:
+        try:
+            return await conversation.turn(message)
+        finally:
+            watched.turn = None
+    return None
+
+
+def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
+    solutions = opened.session.spec.scenario.solutions if agent.wants_solution else ()
+    solution = presented_solution(solutions[0], opened.session.tools) if solutions else None
+    return Brief(AGENT_INSTRUCTIONS, reach(opened), solution)
+
+
+def _problem(error: Exception) -> str:
+    cause = leaves(error)[0]
+    return str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"

@@ -1,0 +1,60 @@
+"""A summary as a table for people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Rows = list[Sequence[object]]
+
+
+def scenario_rows(summary: Mapping[str, Any]) -> Rows:
+    """One row per scenario and variant."""
+    return [
+        (
+            row["scenario"],
+            row["variant"],
+            f"{row['scored']}/{row['sessions']}",
+            row["similarity"],
+            row["refusal"],
+            row["turns"],
+            _endings(row["endings"]),
+        )
+        for row in summary["scenarios"]
+    ]
+
+
+SCENARIO_HEADERS = ("scenario", "variant", "scored", "similarity", "refusal", "turns", "endings")
+
+
+def category_rows(summary: Mapping[str, Any]) -> Rows:
+    """One row per category, and one for all."""
+    rows: Rows = [
+        (name, item["scenarios"], item["scored"], item["similarity"], item["refusal"])
+        for name, item in summary["categories"].items()
+    ]
+    overall = ("all", len(summary["scenarios"]), summary["sessions"]["scored"])
+    return [*rows, (*overall, summary["similarity"], summary["refusal"])]
+
+
+CATEGORY_HEADERS = ("category", "scenarios", "scored", "similarity", "refusal")
+
+
+def remarks(summary: Mapping[str, Any], limit: int = 5) -> list[str]:
+    """What a reader should know beside the numbers: sessions that are missing, and those that broke."""
+    sessions = summary["sessions"]
+    said: list[str] = []
+    missing = sessions["planned"] - sessions["played"]
+    if missing:
+        said.append(f"{missing} of {sessions['planned']} sessions are still to be played")
+    said.extend(map(_failure, summary["failures"][:limit]))
+    if sessions["unscored"]:
+        said.append(f"{sessions['unscored']} sessions are not scored; the same command plays them again")
+    return said
+
+
+def _failure(failure: Mapping[str, Any]) -> str:
+    which = f"{failure['scenario']} ({failure['variant']}, trial {failure['trial']})"
+    return f"not scored: {which}: {failure['reason']}"
+
+
+def _endings(endings: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in endings.items())

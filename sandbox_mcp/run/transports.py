@@ -1,0 +1,87 @@
+"""How the agent of a run reaches the tools: over MCP in memory or over HTTP, or without MCP at all.
+
+Policy: all three lead to the same session and leave the same log. ``memory`` is the default, a real MCP client and
+server in one process; ``http`` is for agents that live elsewhere; ``direct`` leaves MCP out, where milliseconds count.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
+from clients.mcp_tools import McpTarget, unwrapped
+from sandbox_mcp.run.play import Reach
+from sandbox_mcp.session import AgentCall, CallResult
+from sandbox_mcp.session.manager import OpenSession, SessionManager
+
+Transport = Literal["memory", "http", "direct"]
+TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
+
+
+@asynccontextmanager
+async def transport(name: Transport, manager: SessionManager) -> AsyncGenerator[Reach]:
+    """A way to reach any session of this manager, for as long as the context lasts."""
+    if name == "http":
+        async with _served(manager) as base:
+            yield lambda opened: McpTarget(f"{base}/s/{opened.token}/mcp", {"Authorization": f"Bearer {opened.bearer}"})
+    else:
+        yield DirectTarget if name == "direct" else _in_memory
+
+
+def _in_memory(opened: OpenSession) -> McpTarget:
+    from sandbox_mcp.server.mcp_server import server_for
+
+    return McpTarget(server_for(opened))
+
+
+@asynccontextmanager
+async def _served(manager: SessionManager) -> AsyncGenerator[str]:
+    from sandbox_mcp.server.app import serving
+    from sandbox_mcp.server.settings import ServerSettings
+
+    async with serving(manager, ServerSettings(auth=True, lobby=False)) as base:
+        yield base
+
+
+@dataclass(frozen=True, slots=True)
+class DirectTarget:
+    """The tools of a session in this process."""
+
+    opened: OpenSession
+
+    @property
+    def url(self) -> str | None:
+        """There is none."""
+        return None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """There are none."""
+        return {}
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncGenerator[Tools]:
+        """The tools, at once."""
+        yield _DirectTools(self.opened)
+
+
+@dataclass(frozen=True, slots=True)
+class _DirectTools:
+    opened: OpenSession
+
+    async def list(self) -> tuple[ToolInfo, ...]:
+        return tuple(ToolInfo(tool.name, tool.description, tool.schema) for tool in self.opened.presentation.listed)
+
+    async def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolOutput:
+        return _output(await self.opened.call(name, arguments))
+
+    async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
+        calls = [AgentCall(request.name, request.arguments) for request in requests]
+        async with self.opened.lock:
+            return [_output(result) for result in self.opened.session.call_batch(calls)]
+
+
+def _output(result: CallResult) -> ToolOutput:
+    value = None if result.error is not None else unwrapped(result.structured)
+    return ToolOutput(result.text, value, is_error=result.error is not None)
