@@ -4,7 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
-from scenarios.model import START, CallConstraint, Constraint, Expected, MessageConstraint, Milestone, Solution
+from scenarios.model import (
+    START,
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    Solution,
+    TableConstraint,
+)  # fmt: skip
 from scenarios.problem import ProblemError
 
 
@@ -14,25 +23,27 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
     Raises:
         ProblemError: with the path of the milestone.
     """
-    position = {milestone.id: index for index, milestone in enumerate(milestones)}
-    if len(position) < len(milestones):
-        seen: set[str] = set()
-        for index, milestone in enumerate(milestones):
-            if milestone.id in seen:
-                raise ProblemError((kind, index, "id"), f"two {kind} have the id {milestone.id!r}")
-            seen.add(milestone.id)
+    by_id: dict[str, Milestone] = {}
+    for index, milestone in enumerate(milestones):
+        if milestone.id in by_id:
+            raise ProblemError((kind, index, "id"), f"two {kind} have the id {milestone.id!r}")
+        by_id[milestone.id] = milestone
+    known = ", ".join(by_id)
     for index, milestone in enumerate(milestones):
         for name in milestone.after:
-            if name not in position:
-                known = ", ".join(position)
-                raise ProblemError(
-                    (kind, index, "after"), f"{milestone.id!r} comes after unknown {name!r}; known: {known}"
-                )
+            if name not in by_id:
+                text = f"{milestone.id!r} comes after unknown {name!r}; known: {known}"
+                raise ProblemError((kind, index, "after"), text)
+        for name in sorted(references(milestone) - set(by_id)):
+            raise ProblemError((kind, index), f"{milestone.id!r} refers to unknown {name!r}; known: {known}")
     ancestors = _ancestors(milestones, kind)
     for index, milestone in enumerate(milestones):
-        for name in sorted(references(milestone)):
-            if name not in ancestors[milestone.id]:
-                text = f"{milestone.id!r} takes a value or state from {name!r}; add {name!r} to its 'after'"
+        for name in sorted(references(milestone) - ancestors[milestone.id]):
+            text = f"{milestone.id!r} takes a value or state from {name!r}; add {name!r} to its 'after'"
+            raise ProblemError((kind, index), text)
+        for name in sorted(sources(milestone)):
+            if not any(isinstance(item, CallConstraint) for item in by_id[name].constraints):
+                text = f"{milestone.id!r} takes a value from {name!r}, which is no call and has none"
                 raise ProblemError((kind, index), text)
 
 
@@ -50,21 +61,24 @@ def _ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, froze
 
 def references(milestone: Milestone) -> set[str]:
     """The milestones whose state or call this one refers to."""
-    return {name for constraint in milestone.constraints for name in _named(constraint)} - {START}
+    since = {item.since for item in milestone.constraints if isinstance(item, TableConstraint)}
+    return sources(milestone) | (since - {START})
 
 
-def _named(constraint: Constraint) -> Iterable[str]:
+def sources(milestone: Milestone) -> set[str]:
+    """The milestones whose call this one takes values from."""
+    return {name for item in milestone.constraints for value in _values(item) for name in _sources(value)}
+
+
+def _values(constraint: Constraint) -> Iterable[Expected]:
     if isinstance(constraint, MessageConstraint):
-        yield from _sources(constraint.content)
-    elif isinstance(constraint, CallConstraint):
-        for pattern in constraint.patterns:
-            for expected in pattern.arguments.values():
-                yield from _sources(expected)
-    else:
-        yield constraint.since
-        for row in constraint.rows:
-            for expected in row.values():
-                yield from _sources(expected)
+        return (constraint.content,)
+    groups = (
+        [pattern.arguments for pattern in constraint.patterns]
+        if isinstance(constraint, CallConstraint)
+        else constraint.rows
+    )
+    return [expected for group in groups for expected in group.values()]
 
 
 def _sources(expected: Expected) -> Iterable[str]:

@@ -21,12 +21,17 @@ class ScenarioFileError(ScenarioError):
 
 
 class UnknownScenarioError(ScenarioError):
-    """No scenario of that name; ``suggestions`` are the nearest names."""
+    """No scenario of that name can be played; ``suggestions`` are the nearest names.
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    ``abstract`` tells that there is one, but only as a base that others extend.
+    """
+
+    def __init__(self, name: str, known: Iterable[str], *, abstract: bool = False) -> None:
         self.name = name
+        self.abstract = abstract
         self.suggestions = tuple(get_close_matches(name, list(known), n=3, cutoff=0.5))
         hint = (
             f"did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else "see 'scenarios list'"
         )
-        super().__init__(f"unknown scenario {name!r}; {hint}")
+        problem = f"scenario {name!r} is a base that others extend" if abstract else f"unknown scenario {name!r}"
+        super().__init__(f"{problem}; {hint}")

@@ -5,20 +5,20 @@ scenario costs one file and those it extends, however large the suite is.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
-
-from pydantic import ValidationError
+from typing import Any
 
 from scenarios.build import build
 from scenarios.errors import ScenarioFileError, UnknownScenarioError
-from scenarios.merge import merge
+from scenarios.form import validate
+from scenarios.merge import merge, written_as
 from scenarios.model import Scenario
 from scenarios.problem import ProblemError, closest
-from scenarios.schema import RawFile, RawScenario
-from scenarios.yaml_lines import Lines, load
+from scenarios.schema import RawScenario
+from scenarios.yaml_lines import load
 
 BUILT_IN = Path(__file__).parent / "suite"
 _NAME = re.compile(r"^\s*-?\s*name:\s*[\"']?([a-z][a-z0-9_]*)", re.MULTILINE)
@@ -30,10 +30,37 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         data, self.lines = load(_text(path), self.path)
-        self.data: dict[str, Any] = data if isinstance(data, dict) else {}
-        _validate(data, self.path, self.lines)
-        self.entries: list[dict[str, Any]] = self.data["scenarios"]
-        self.index = {entry["name"]: number for number, entry in enumerate(self.entries)}
+        validate(data, self.path, self.lines)
+        self.entries: list[dict[str, Any]] = data["scenarios"]
+        self.index: dict[str, int] = {}
+        for number, entry in enumerate(self.entries):
+            if self.index.setdefault(entry["name"], number) != number:
+                line = self.lines.of(("scenarios", number, "name"))
+                raise ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One link of a chain of ``extends``: an entry, and all that it inherits."""
+
+    file: _File
+    number: int
+    base: dict[str, Any]
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        return self.file.entries[self.number]
+
+    def find(self, path: Sequence[str | int]) -> tuple[int, int]:
+        """How many parts of a path of the merged scenario were written here, and the line of the last."""
+        depth, line = self.file.lines.find(("scenarios", self.number, *written_as(self.entry, self.base, path)))
+        return depth - 2, line
+
+
+def _place(chain: Sequence[_Source], path: Sequence[str | int]) -> tuple[int, str, int]:
+    """How far the link that wrote most of a path got, its file, and the line there; of equals the nearest."""
+    found = ((*source.find(path), source.file.path) for source in chain)
+    return max(((depth, file, line) for depth, line, file in found), key=lambda place: place[0])
 
 
 def _text(path: Path) -> str:
@@ -43,40 +70,6 @@ def _text(path: Path) -> str:
         raise ScenarioFileError(str(path), None, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ScenarioFileError(str(path), None, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
-
-
-def _validate(data: Any, path: str, lines: Lines) -> None:
-    """Check the form of a whole file before anything is merged, so that faults are told where they were written."""
-    try:
-        RawFile.model_validate(_without_plus(data))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = list(first["loc"])
-        raise ScenarioFileError(path, lines.of(where), _reason(where, first, data)) from error
-
-
-def _reason(where: Sequence[str | int], error: Mapping[str, Any], data: Any) -> str:
-    name = _scenario_name(where, data)
-    path = ".".join(str(part) for part in where[2:] if name) or ".".join(map(str, where))
-    text = f"unknown key {where[-1]!r}" if error["type"] == "extra_forbidden" else str(error["msg"])
-    shown = path if error["type"] != "extra_forbidden" else ".".join(path.split(".")[:-1])
-    return ": ".join(part for part in (f"scenario {name!r}" if name else "", shown, text) if part)
-
-
-def _scenario_name(where: Sequence[str | int], data: Any) -> str:
-    if len(where) > 1 and where[0] == "scenarios" and isinstance(where[1], int):
-        entry = data["scenarios"][where[1]]
-        return str(cast("dict[str, Any]", entry).get("name", "")) if isinstance(entry, dict) else ""
-    return ""
-
-
-def _without_plus(value: Any) -> Any:
-    if isinstance(value, dict):
-        items = cast("dict[Any, Any]", value).items()
-        return {
-            key[:-1] if isinstance(key, str) and key.endswith("+") else key: _without_plus(item) for key, item in items
-        }
-    return [_without_plus(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 class Suite:
@@ -90,12 +83,12 @@ class Suite:
         self._built: dict[str, Scenario] = {}
 
     @cached_property
-    def _homes(self) -> dict[str, Path]:
-        """Every name in any file to the file that holds it; files given by the caller win over built-in ones."""
-        homes: dict[str, Path] = {}
+    def _homes(self) -> dict[str, list[Path]]:
+        """Every name to the files that seem to hold it; files given by the caller come before built-in ones."""
+        homes: dict[str, list[Path]] = {}
         for path in self._paths(self._places):
-            for name in _NAME.findall(_text(path)):
-                homes.setdefault(name, path)
+            for name in dict.fromkeys(_NAME.findall(_text(path))):
+                homes.setdefault(name, []).append(path)
         return homes
 
     @staticmethod
@@ -115,11 +108,20 @@ class Suite:
         Of the caller's own files where there are any, otherwise of the built-in suite.
 
         Raises:
-            ScenarioFileError: a file cannot be used.
+            ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
         """
-        places = self._places[: self._own] or self._places
-        files = (self._file(path) for path in self._paths(places))
-        return tuple(str(entry["name"]) for file in files for entry in file.entries if not entry.get("abstract"))
+        return self._playable(self._places[: self._own] or self._places)
+
+    def _playable(self, places: Sequence[Path]) -> tuple[str, ...]:
+        homes: dict[str, str] = {}
+        for file in map(self._file, self._paths(places)):
+            for name, number in file.index.items():
+                if file.entries[number].get("abstract"):
+                    continue
+                if homes.setdefault(name, file.path) != file.path:
+                    line = file.lines.of(("scenarios", number, "name"))
+                    raise ScenarioFileError(file.path, line, f"scenario {name!r} also stands in {homes[name]}")
+        return tuple(homes)
 
     def get(self, name: str) -> Scenario:
         """One scenario.
@@ -129,10 +131,10 @@ class Suite:
             ScenarioFileError: its file cannot be used.
         """
         if name not in self._built:
-            file, number = self._find(name)
-            if file is None or file.entries[number].get("abstract"):
-                raise UnknownScenarioError(name, self.names())
-            self._built[name] = self._build(file, number)
+            found = self._find(name)
+            if found is None or found[0].entries[found[1]].get("abstract"):
+                raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
+            self._built[name] = self._build(*found)
         return self._built[name]
 
     def all(self) -> tuple[Scenario, ...]:
@@ -144,30 +146,41 @@ class Suite:
             self._files[path] = _File(path)
         return self._files[path]
 
-    def _find(self, name: str) -> tuple[_File | None, int]:
-        home = self._homes.get(name)
-        file = self._file(home) if home else None
-        number = file.index.get(name) if file else None
-        return (file, number) if number is not None else (None, 0)
+    def _every_name(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._playable(self._places[: self._own]), *self._playable((BUILT_IN,)))))
+
+    def _find(self, name: str) -> tuple[_File, int] | None:
+        """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
+        for path in (*self._homes.get(name, ()), *self._paths(self._places)):
+            number = self._file(path).index.get(name)
+            if number is not None:
+                return self._file(path), number
+        return None
 
     def _build(self, file: _File, number: int) -> Scenario:
-        line = file.lines.of(("scenarios", number))
+        chain = self._chain(file, number, ())
+        entry = chain[0].entry
+        merged = {**merge(chain[0].base, entry), "name": entry["name"]}
         try:
-            merged = self._inherited(file, number, ())
+            line = file.lines.of(("scenarios", number))
             return build(RawScenario.model_validate(merged), merged, file.path, line)
         except ProblemError as problem:
-            where = file.lines.of(("scenarios", number, *problem.path))
-            name = file.entries[number]["name"]
-            raise ScenarioFileError(file.path, where, f"scenario {name!r}: {problem.text}") from problem
+            _, path, line = _place(chain, problem.path)
+            raise ScenarioFileError(path, line, f"scenario {entry['name']!r}: {problem.text}") from problem
 
-    def _inherited(self, file: _File, number: int, via: tuple[str, ...]) -> dict[str, Any]:
+    def _chain(self, file: _File, number: int, via: tuple[str, ...]) -> list[_Source]:
+        """An entry and all it extends, nearest first."""
         entry = file.entries[number]
         name, base = str(entry["name"]), entry.get("extends")
         if base is None:
-            return {**merge({}, entry), "name": name}
+            return [_Source(file, number, {})]
+        line = file.lines.of(("scenarios", number, "extends"))
         if base in (*via, name):
-            raise ProblemError(("extends",), f"extends itself by way of {' > '.join((*via, name, base))}")
-        base_file, base_number = self._find(base)
-        if base_file is None:
-            raise ProblemError(("extends",), f"extends unknown {base!r}; {closest(base, self._homes)}")
-        return {**merge(self._inherited(base_file, base_number, (*via, name)), entry), "name": name}
+            circle = " > ".join((*via, name, base))
+            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends itself by way of {circle}")
+        found = self._find(base)
+        if found is None:
+            hint = closest(base, self._homes)
+            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends unknown {base!r}; {hint}")
+        rest = self._chain(*found, (*via, name))
+        return [_Source(file, number, merge(rest[0].base, rest[0].entry)), *rest]

@@ -4,6 +4,7 @@ Policy: mappings merge key by key, a null row or key removes what was inherited,
 inherited, except under a key written with ``+`` (``tools+``), which adds to it.
 """
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 RESERVED = ("name", "abstract", "extends", "about")
@@ -15,9 +16,8 @@ def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:
     """A branch on top of what it extends. Neither argument is changed."""
     merged = {key: value for key, value in base.items() if key not in RESERVED}
     for key, value in branch.items():
-        if key.endswith("+"):
-            plain = key[:-1]
-            merged[plain] = [*_items(merged.get(plain)), *_items(value)]
+        if is_addition(key, value):
+            merged[key[:-1]] = [*_items(merged.get(key[:-1])), *value]
         elif key in _MERGED and isinstance(value, dict):
             merged[key] = _deep(merged.get(key), cast("dict[str, Any]", value))
         else:
@@ -25,11 +25,16 @@ def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def is_addition(key: str, value: Any) -> bool:
+    """Whether a key adds to a list; a ``+`` on anything else is left there, and then is an unknown key."""
+    return key.endswith("+") and isinstance(value, list)
+
+
 def _deep(base: Any, branch: dict[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = dict(cast("dict[str, Any]", base)) if isinstance(base, dict) else {}
     for key, value in branch.items():
-        if key.endswith("+"):
-            merged[key[:-1]] = [*_items(merged.get(key[:-1])), *_items(value)]
+        if is_addition(key, value):
+            merged[key[:-1]] = [*_items(merged.get(key[:-1])), *value]
         elif value is None:
             merged.pop(key, None)
         elif isinstance(value, dict):
@@ -41,3 +46,30 @@ def _deep(base: Any, branch: dict[str, Any]) -> dict[str, Any]:
 
 def _items(value: Any) -> list[Any]:
     return list(cast("list[Any]", value)) if isinstance(value, list) else []
+
+
+def written_as(entry: dict[str, Any], base: dict[str, Any], path: Sequence[str | int]) -> tuple[str | int, ...]:
+    """A path in the merged scenario as it is written in ``entry``, which extends ``base``.
+
+    It ends where what it leads to was inherited; a position in a list that was added to is counted from what was added.
+    """
+    written: list[str | int] = []
+    here: Any = entry
+    inherited: Any = base
+    for index, part in enumerate(path):
+        if not isinstance(here, dict) or not isinstance(part, str):
+            return (*written, *path[index:])
+        inherited = cast("dict[str, Any]", inherited).get(part) if isinstance(inherited, dict) else None
+        if f"{part}+" in here:
+            return _added(written, f"{part}+", len(_items(inherited)), path[index + 1 :])
+        if part not in here:
+            break
+        written.append(part)
+        here = cast("dict[str, Any]", here)[part]
+    return tuple(written)
+
+
+def _added(written: Sequence[str | int], key: str, skipped: int, rest: Sequence[str | int]) -> tuple[str | int, ...]:
+    if rest and isinstance(rest[0], int):
+        return (*written, key, rest[0] - skipped, *rest[1:]) if rest[0] >= skipped else tuple(written)
+    return (*written, key)

@@ -4,8 +4,9 @@ Policy: a plain value is compared by the default measure of its column; a mappin
 A date and time without a zone is wall time in the scenario's zone; ``@table.label`` is the id of the row so labelled.
 """
 
+import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, cast
@@ -16,6 +17,7 @@ from scenarios.model import Conversion, Expected, ValueRef
 _NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
 MEASURES = ("exact", "close", "contains", "one_of", "rouge", "any", "facts", "from")
 CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class ValueProblemError(Exception):
@@ -71,6 +73,8 @@ class Resolver:
         Raises:
             ValueProblemError: the mapping does not name one known measure, or its parts do not fit.
         """
+        if isinstance(value, list):
+            raise ValueProblemError(f"{value!r} is a list; one of several values is written one_of: [...]")
         if not isinstance(value, dict):
             return Expected(value=self.plain(value))
         parts = cast("dict[str, Any]", value)
@@ -94,6 +98,8 @@ class Resolver:
             return Expected(measure="one_of", value=tuple(cast("list[Any]", target)))
         if measure == "close" and not _number(parts.get("within")):
             raise ValueProblemError("close also needs within, the tolerance as a number")
+        if measure == "close" and not _number(target):
+            raise ValueProblemError(f"close expects a number or a moment, not {target!r}")
         if measure in ("contains", "rouge") and not isinstance(target, str):
             raise ValueProblemError(f"{measure} expects text, not {target!r}")
         return Expected(measure=measure, value=target, within=parts.get("within"))
@@ -101,16 +107,17 @@ class Resolver:
     def _facts(self, _: str, parts: dict[str, Any]) -> Expected:
         _only(parts, {"facts", "avoid", "values"})
         facts = tuple(_wordings(item) for item in _list(parts["facts"], "facts"))
-        values = {
-            str(name): _value_ref(item) for name, item in cast("dict[str, Any]", parts.get("values") or {}).items()
-        }
+        values = {name: _value_ref(item) for name, item in _mapping(parts.get("values") or {}, "values").items()}
         avoid = tuple(_texts(parts.get("avoid") or [], "avoid"))
         if not facts and not avoid:
             raise ValueProblemError("facts expects at least one fact, or something to avoid")
+        _check_placeholders((*avoid, *(wording for fact in facts for wording in fact)), values)
         return Expected(measure="facts", value=facts, avoid=avoid, values=values)
 
     def _reference(self, _: str, parts: dict[str, Any]) -> Expected:
         measure = "close" if "within" in parts else None
+        if measure and not _number(parts["within"]):
+            raise ValueProblemError(f"within is the tolerance as a number, not {parts['within']!r}")
         ref = _value_ref({key: item for key, item in parts.items() if key != "within"})
         return Expected(measure=measure, within=parts.get("within"), ref=ref)
 
@@ -119,6 +126,9 @@ def _value_ref(value: Any) -> ValueRef:
     if not isinstance(value, dict):
         raise ValueProblemError(f"expected a mapping with from and perhaps path, source, to, decimals; found {value!r}")
     parts = cast("dict[str, Any]", value)
+    decimals = _list(parts.get("decimals", []), "decimals")
+    if not all(isinstance(item, int) and item >= 0 for item in decimals):
+        raise ValueProblemError(f"decimals expects whole numbers from 0 up, not {decimals!r}")
     _only(parts, {"from", "path", "source", "to", "decimals"})
     source, to = parts.get("source", "result"), parts.get("to", "raw")
     if source not in ("result", "arguments"):
@@ -127,8 +137,7 @@ def _value_ref(value: Any) -> ValueRef:
         raise ValueProblemError(f"to {to!r} is unknown; expected one of {', '.join(CONVERSIONS)}")
     if not isinstance(parts.get("from"), str):
         raise ValueProblemError("from expects the id of a milestone")
-    decimals = tuple(int(item) for item in parts.get("decimals") or ())
-    return ValueRef(parts["from"], source, parse_path(parts.get("path", "")), to, decimals)
+    return ValueRef(parts["from"], source, parse_path(parts.get("path", "")), to, tuple(decimals))
 
 
 def parse_path(text: object) -> tuple[str | int, ...]:
@@ -137,7 +146,18 @@ def parse_path(text: object) -> tuple[str | int, ...]:
 
 
 def _wordings(item: Any) -> tuple[str, ...]:
-    return tuple(_texts(item if isinstance(item, list) else [item], "facts"))
+    wordings = tuple(_texts(item if isinstance(item, list) else [item], "facts"))
+    if not wordings:
+        raise ValueProblemError("a fact needs at least one wording")
+    return wordings
+
+
+def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:
+    used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+    for name in sorted(used - set(values)):
+        raise ValueProblemError(f"nothing in values is called {name!r}; known: {', '.join(values) or 'nothing'}")
+    for name in sorted(set(values) - used):
+        raise ValueProblemError(f"no text says where the value {name!r} goes; expected {{{name}}} in one of them")
 
 
 def _texts(items: Any, what: str) -> list[str]:
@@ -145,7 +165,15 @@ def _texts(items: Any, what: str) -> list[str]:
     for item in texts:
         if isinstance(item, bool | dict | list) or item is None:
             raise ValueProblemError(f"{what} expects texts, not {item!r}; put it in quotes")
+        if not str(item).strip():
+            raise ValueProblemError(f"{what} expects texts that say something, not {item!r}")
     return [str(item) for item in texts]
+
+
+def _mapping(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueProblemError(f"{what} expects a mapping, not {value!r}")
+    return cast("dict[str, Any]", value)
 
 
 def _list(value: Any, what: str) -> list[Any]:

@@ -1,7 +1,7 @@
 """YAML with line numbers, so that every fault of a scenario file can be pointed at.
 
-Policy: duplicate keys are errors. Only ``true`` and ``false`` are booleans and only plain decimal digits are numbers,
-so that an argument called ``on``, a phone number and a time of day stay what they look like.
+Policy: keys are text, and duplicate keys are errors. Only ``true`` and ``false`` are booleans and only plain decimal
+digits are numbers, so that an argument called ``on``, a phone number and a time of day stay what they look like.
 """
 
 import re
@@ -13,6 +13,7 @@ import yaml
 from scenarios.errors import ScenarioFileError
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _PLAIN = {
     "bool": (r"^(?:true|false)$", "tf"),
     "int": (r"^-?(?:0|[1-9][0-9]*)$", "-0123456789"),
@@ -25,6 +26,17 @@ class _Loader(_Base):
     """The safe loader, less eager to see booleans and numbers."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 (PyYAML's own way; filled below)
+
+
+def _timestamp(loader: Any, node: Any) -> Any:
+    """A date, with the line of one that no calendar has."""
+    try:
+        return _Base.construct_yaml_timestamp(loader, node)
+    except (ValueError, OverflowError) as error:
+        raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
+
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
 
 
 for _tag, (_pattern, _first) in _PLAIN.items():
@@ -43,20 +55,24 @@ class Lines:
 
     def of(self, path: Sequence[str | int]) -> int:
         """The line of the deepest part of ``path`` that exists."""
+        return self.find(path)[1]
+
+    def find(self, path: Sequence[str | int]) -> tuple[int, int]:
+        """How many parts of ``path`` exist, and the line of the last of them."""
         node = self._root
         line: int = node.start_mark.line + 1
-        for part in path:
+        for depth, part in enumerate(path):
             step = _step(node, part)
             if step is None:
-                return line
+                return depth, line
             line, node = step
-        return line
+        return len(path), line
 
 
 def _step(node: Any, part: str | int) -> tuple[int, Any] | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in cast("Any", node).value:
-            if key.value == str(part):
+            if key.value in (str(part), f"{part}+"):
                 return key.start_mark.line + 1, value
     elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(cast("Any", node).value):
         item = cast("Any", node).value[part]
@@ -70,32 +86,53 @@ def load(text: str, path: str) -> tuple[Any, Lines]:
     Raises:
         ScenarioFileError: it is not YAML, is empty, or repeats a key.
     """
-    loader = _Loader(text)
     try:
-        root = loader.get_single_node()
-        if root is None:
-            raise ScenarioFileError(path, None, "is empty; expected 'family' and 'scenarios'")
-        for line, key in _duplicates(root):
-            raise ScenarioFileError(path, line, f"the key {key!r} stands twice in one mapping")
-        return loader.construct_document(root), Lines(root)
+        loader = _Loader(text)
+        try:
+            return _construct(loader, path)
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ScenarioFileError(path, line, f"is not valid YAML: {error.reason}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
         raise ScenarioFileError(path, mark.line + 1 if mark else None, f"is not valid YAML: {problem}") from error
-    except ValueError as error:
-        raise ScenarioFileError(path, None, f"is not valid YAML: {error}") from error
-    finally:
-        loader.dispose()
 
 
-def _duplicates(node: Any) -> Iterator[tuple[int, str]]:
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in cast("Any", node).value:
-            if key.value in seen:
-                yield key.start_mark.line + 1, key.value
-            seen.add(str(key.value))
-            yield from _duplicates(value)
+def _construct(loader: Any, path: str) -> tuple[Any, Lines]:
+    root = loader.get_single_node()
+    if root is None:
+        raise ScenarioFileError(path, None, "is empty; expected 'family' and 'scenarios'")
+    for line, problem in _faults(root, ()):
+        raise ScenarioFileError(path, line, problem)
+    return loader.construct_document(root), Lines(root)
+
+
+def _faults(node: Any, inside: tuple[Any, ...]) -> Iterator[tuple[int, str]]:
+    """What is wrong with the form of a node, while all its keys are made text."""
+    if any(node is outer for outer in inside):
+        yield node.start_mark.line + 1, "an alias refers to what contains it"
+    elif isinstance(node, yaml.MappingNode):
+        yield from _key_faults(node)
+        for _, value in cast("Any", node).value:
+            yield from _faults(value, (*inside, node))
     elif isinstance(node, yaml.SequenceNode):
         for item in cast("Any", node).value:
-            yield from _duplicates(item)
+            yield from _faults(item, (*inside, node))
+
+
+def _key_faults(node: yaml.MappingNode) -> Iterator[tuple[int, str]]:
+    seen: set[str] = set()
+    for key, _ in cast("Any", node).value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            yield line, "a key must be text"
+            continue
+        name = str(cast("Any", key).value)
+        if name.removesuffix("+") in seen:
+            yield line, f"the key {name!r} stands twice in one mapping"
+        seen.add(name.removesuffix("+"))
+        if key.tag != _MERGE:
+            key.tag = _TEXT

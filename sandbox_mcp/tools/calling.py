@@ -13,7 +13,9 @@ from typing import Any, Literal, cast
 from sandbox_mcp.tools.definition import JsonType, Parameter, Tool, ToolFault, object_schema
 from sandbox_mcp.world import Access, Change, Transaction, World
 
-FaultKind = Literal["unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution"]
+FaultKind = Literal[
+    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused"
+]  # fmt: skip
 EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
 """What a tool may raise to say no; anything else is a bug of ours."""
 LARGEST = 1e300
@@ -148,17 +150,35 @@ def _convert(value: Any, types: tuple[JsonType, ...]) -> Any:
 
 
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
-    """The arguments as an object, or None and their text. Text that is not Unicode, or far too long, is no object."""
-    value: Any = {} if arguments is None else arguments
+    """The arguments as an object, or None and their text.
+
+    What no log could hold is no object: NaN and infinities, text that is not Unicode, far too much of anything.
+    """
+    value: object = {} if arguments is None else arguments
     if isinstance(value, str):
         try:
             value = json.loads(value or "{}")
         except (ValueError, RecursionError):
             return None, _readable(value)
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    if not isinstance(value, Mapping) or len(text) > MAX_ARGUMENT_CHARACTERS or text != _readable(text):
-        return None, _readable(text)
-    return dict(cast("Mapping[str, Any]", value)), None
+    try:
+        given = _plain(value)
+        text = json.dumps(value if given is None else given, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return None, _readable(_represented(value))
+    fits_in = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text)
+    return (given, None) if given is not None and fits_in else (None, _readable(text))
+
+
+def _plain(value: object) -> dict[str, Any] | None:
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else None
+
+
+def _represented(value: object) -> str:
+    """What is no JSON, as well as it can be shown."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__}"
 
 
 def _readable(text: str) -> str:
@@ -169,7 +189,8 @@ def _readable(text: str) -> str:
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> Fault:
     known = ", ".join(offered) or "none"
-    return Fault("unknown_tool", "UnknownToolError", f"there is no tool {_shown(name)}; available tools: {known}")
+    asked = _shown(_readable(name))
+    return Fault("unknown_tool", "UnknownToolError", f"there is no tool {asked}; available tools: {known}")
 
 
 def _no_object(tool: PresentedTool, raw: str) -> Fault:
@@ -197,7 +218,7 @@ def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault |
 
 def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
     types = {parameter.name: parameter.types for parameter in tool.tool.parameters}
-    wrong = [key for key, value in given.items() if not _is_of(value, types[tool.names[key]])]
+    wrong = [key for key, value in given.items() if not fits(value, types[tool.names[key]])]
     if not wrong:
         return None
     listed = "; ".join(
@@ -206,7 +227,8 @@ def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
     return Fault("wrong_type", "ArgumentTypeError", f"{tool.name}: {listed}")
 
 
-def _is_of(value: Any, types: tuple[JsonType, ...]) -> bool:
+def fits(value: Any, types: tuple[JsonType, ...]) -> bool:
+    """Whether a JSON value is of one of these types; a boolean is no number, and 2.0 is an integer."""
     return any(_CHECKS[kind](value) for kind in types)
 
 

@@ -91,16 +91,20 @@ def datetime_info_to_timestamp(
     Raises:
         ValueError: there is no such date or time.
     """
-    return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (read in the phone's zone)
+    try:
+        return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
+    except OverflowError as error:
+        raise ValueError("a part of the date or time is far out of range") from error
 
 
 @query("time")
 def shift_timestamp(
     tx: Transaction, timestamp: float, weeks: int = 0, days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0
 ) -> float:
-    """Move a moment forward, or with negative amounts back, by the clock on the wall.
+    """Move a moment forward, or with negative amounts back.
 
-    A day later is the same time of day, also where clocks change in between.
+    Weeks and days go by the calendar: a day later is the same time of day, also where clocks change in between. Hours,
+    minutes and seconds are lengths of time.
 
     Args:
         timestamp: The moment to start from, in seconds since 1970.
@@ -117,12 +121,15 @@ def shift_timestamp(
         ValueError: the moment is out of range, or the amounts lead out of the calendar.
     """
     check_timestamp("timestamp", timestamp)
-    wall = tx.local(timestamp).replace(tzinfo=None)
     try:
-        shifted = wall + timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return tx.timestamp(shifted)
-    except OverflowError as error:
+        calendar = timedelta(weeks=weeks, days=days)
+        length = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        day = tx.timestamp(tx.local(timestamp).replace(tzinfo=None) + calendar) if calendar else timestamp
+        shifted = day + length.total_seconds()
+        tx.local(shifted)  # fails where no calendar has such a moment
+    except (OverflowError, ValueError) as error:
         raise ValueError("the amounts lead out of the calendar") from error
+    return shifted
 
 
 @query("time")
