@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from sandbox_mcp.tools import Tool, agent_tools
+from sandbox_mcp.tools import Tool, agent_tools, fits
+from sandbox_mcp.tools.rules import check_timestamp
 from sandbox_mcp.world import SCHEMAS, Cell, Clock, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
-from scenarios.checks import check_calls, check_order
+from scenarios.checks import check_calls, check_order, labels_in
 from scenarios.model import (
     START,
     Answer,
@@ -36,6 +37,13 @@ from scenarios.schema import RawCall, RawConstraint, RawMilestone, RawScenario, 
 from scenarios.values import Resolver, ValueProblemError, row_id
 
 KINDS = ("is", "adds", "removes", "updates")
+BELONGING: Mapping[str, tuple[str, ...]] = {
+    "table": ("matches", "adds", "removes", "updates", "unchanged", "since"),
+    "tool": ("arguments", "attempt"),
+    "any_of": ("attempt",),
+    "message": (),
+}
+"""What a constraint is on, and the keys that then say more."""
 SINGLE = "phone"
 """The label of the only row of a table that has one row."""
 MAX_TURNS, MAX_CALLS = 30, 100
@@ -74,6 +82,8 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         milestones=milestones,
         minefields=minefields,
         allows=_allows(raw.allows or {}),
+        confirm=_tools(raw.confirm or [], ("confirm",)),
+        sign_in=raw.sign_in,
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
@@ -95,7 +105,10 @@ def _clock(raw: RawScenario) -> Clock:
     now = raw.clock.now
     if not isinstance(now, datetime):
         raise ProblemError(("clock", "now"), f"now must be a date and time such as 2025-03-14 09:26:00, not {now!r}")
-    return Clock(to_timestamp(now, zone), zone, raw.clock.step or 1.0)
+    timestamp = to_timestamp(now, zone)
+    with at("clock", "now"):
+        check_timestamp("now", timestamp)
+    return Clock(timestamp, zone, raw.clock.step or 1.0)
 
 
 def _labels(table: str, rows: Any) -> Iterable[str]:
@@ -119,13 +132,15 @@ def _world(raw: Mapping[str, Any], resolver: Resolver) -> Snapshot:
             key = row_id(name, str(label))
             tables[name][key] = _row(schema, key, row, resolver, where)
     for name, schema in SCHEMAS.items():
-        if schema.single and not tables[name]:
+        if schema.single and not schema.optional and not tables[name]:
             raise ProblemError(("world",), f"the world has no row in table {name!r}; extend a base world, or add it")
     return snapshot_of(tables)
 
 
 def _row(schema: TableSchema, key: str, row: Any, resolver: Resolver, where: tuple[str | int, ...]) -> dict[str, Cell]:
-    given = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+    if not isinstance(row, dict):
+        raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
+    given = cast("dict[str, Any]", row)
     if schema.key in given:
         raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
     for column in given:
@@ -201,6 +216,8 @@ def _user(raw: RawUser) -> UserSpec:
             then=tuple(script.then),
             confirm=script.confirm or default.confirm,
             unknown=script.unknown or default.unknown,
+            approves=script.approves,
+            decline=script.decline or default.decline,
             patience=script.patience or default.patience,
         ),
     )
@@ -217,8 +234,16 @@ def _turn(raw: RawTurn, resolver: Resolver, where: tuple[str | int, ...]) -> Pla
 def _call(raw: RawCall, resolver: Resolver, where: tuple[str | int, ...]) -> PlannedCall:
     tool = _tool(raw.tool, (*where, "tool"))
     _check_arguments(tool, raw.arguments, (*where, "arguments"))
-    with at(*where, "arguments"):
-        return PlannedCall(raw.tool, resolver.plain(raw.arguments), raw.label)
+    missing = [item.name for item in tool.parameters if item.required and item.name not in raw.arguments]
+    if missing:
+        raise ProblemError(where, f"{tool.name} also needs {', '.join(missing)}")
+    arguments: dict[str, Any] = {}
+    for name, value in raw.arguments.items():
+        with at(*where, "arguments", name):
+            arguments[name] = resolver.plain(value)
+        if not any(labels_in(value)):
+            _check_type(tool, name, arguments[name], (*where, "arguments", name))
+    return PlannedCall(raw.tool, arguments, raw.label)
 
 
 def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: tuple[str | int, ...]) -> None:
@@ -230,12 +255,20 @@ def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: tuple[str 
             )
 
 
+def _check_type(tool: Tool, name: str, value: Any, where: tuple[str | int, ...]) -> None:
+    types = next(parameter.types for parameter in tool.parameters if parameter.name == name)
+    if not fits(value, types):
+        raise ProblemError(where, f"{tool.name} takes {' or '.join(types)} as {name!r}, not {value!r}")
+
+
 def _milestones(raws: list[RawMilestone], kind: str, resolver: Resolver) -> Iterable[Milestone]:
     for index, raw in enumerate(raws):
         where = (kind, index)
+        if raw.id == START:
+            raise ProblemError((*where, "id"), f"{START!r} is the moment before everything; call it something else")
         if raw.all_of is None:
             constraints: tuple[Constraint, ...] = (_constraint(raw, resolver, where),)
-        elif any(_named(raw)):
+        elif _own_keys(raw):
             raise ProblemError(
                 where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
             )
@@ -244,13 +277,20 @@ def _milestones(raws: list[RawMilestone], kind: str, resolver: Resolver) -> Iter
         yield Milestone(raw.id, constraints, tuple(raw.after), raw.transient, raw.about)
 
 
-def _named(raw: RawConstraint) -> tuple[Any, ...]:
-    return tuple(item for item in (raw.table, raw.tool, raw.any_of, raw.message) if item is not None)
+def _own_keys(raw: RawConstraint) -> dict[str, str]:
+    """The keys of a constraint that were written, by the names the schema has for them."""
+    fields = RawConstraint.model_fields
+    return {name: fields[name].alias or name for name in fields if name in raw.model_fields_set}
 
 
 def _constraint(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...]) -> Constraint:
-    if len(_named(raw)) != 1:
-        raise ProblemError(where, "expected exactly one of table, tool, any_of and message")
+    written = _own_keys(raw)
+    named = [name for name in BELONGING if name in written]
+    if len(named) != 1:
+        raise ProblemError(where, f"expected exactly one of {', '.join(BELONGING)}; found {', '.join(named) or 'none'}")
+    for name, shown in written.items():
+        if name not in (named[0], *BELONGING[named[0]]):
+            raise ProblemError((*where, shown), f"{shown!r} says nothing beside {named[0]!r}")
     if raw.message is not None:
         content = _expected(raw.message.content, resolver, (*where, "message", "content"))
         return MessageConstraint(content, raw.message.sender, raw.message.recipient)
@@ -269,6 +309,10 @@ def _pattern(name: str, arguments: Mapping[str, Any], resolver: Resolver, where:
     tool = _tool(name, (*where, "tool"))
     _check_arguments(tool, arguments, (*where, "arguments"))
     cells = {key: _expected(value, resolver, (*where, "arguments", key)) for key, value in arguments.items()}
+    for key, expected in cells.items():
+        for value in _literals(expected):
+            if value is not None:
+                _check_type(tool, key, value, (*where, "arguments", key))
     return CallPattern(name, cells)
 
 
@@ -281,10 +325,14 @@ def _table(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...])
     if len(stated) != 1 or raw.unchanged:
         raise ProblemError(where, f"expected exactly one of {', '.join(KINDS)} and unchanged for table {schema.name!r}")
     kind = stated[0]
-    rows = given[kind] or {}
-    listed = rows if isinstance(rows, list) else [rows]
-    cells = tuple(_cells(schema, row, resolver, (*where, kind)) for row in listed)
-    if not cells:
+    rows = given[kind]
+    places = (
+        [(item, (*where, kind, i)) for i, item in enumerate(rows)]
+        if isinstance(rows, list)
+        else [(rows, (*where, kind))]
+    )
+    cells = tuple(_cells(schema, row or {}, resolver, place) for row, place in places)
+    if not cells and kind != "is":
         raise ProblemError((*where, kind), f"{kind} needs at least one row")
     return TableConstraint(schema.name, cast("Any", kind), cells, raw.since or START)
 
@@ -292,9 +340,29 @@ def _table(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...])
 def _cells(
     schema: TableSchema, row: Mapping[str, Any], resolver: Resolver, where: tuple[str | int, ...]
 ) -> Mapping[str, Expected]:
-    for column in row:
-        _column(schema, column, (*where, column))
-    return {column: _expected(value, resolver, (*where, column)) for column, value in row.items()}
+    cells: dict[str, Expected] = {}
+    for name, value in row.items():
+        _column(schema, name, (*where, name))
+        cells[name] = _expected(value, resolver, (*where, name))
+        for literal in _literals(cells[name]):
+            _check_cell(schema, name, literal, (*where, name))
+    return cells
+
+
+def _check_cell(schema: TableSchema, name: str, value: Any, where: tuple[str | int, ...]) -> None:
+    column = schema.column(name)
+    if column is None or (value is None and column.nullable):
+        return
+    if value is None:
+        raise ProblemError(where, f"{name!r} of table {schema.name!r} is never null")
+    _cell(value, column.type, where)
+
+
+def _literals(expected: Expected) -> tuple[Any, ...]:
+    """The values that something has to equal, as far as the file says them."""
+    if expected.ref is not None or expected.measure not in (None, "exact", "one_of", "close"):
+        return ()
+    return tuple(expected.value) if expected.measure == "one_of" else (expected.value,)
 
 
 def _expected(value: Any, resolver: Resolver, where: tuple[str | int, ...]) -> Expected:

@@ -148,13 +148,16 @@ class Answer:
 class Script:
     """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
 
-    ``patience`` is how many questions in a row may go unanswered before the user gives up.
+    ``patience`` is how many questions in a row may go unanswered before the user gives up. Unless it ``approves``, the
+    user declines what must be confirmed.
     """
 
     answers: tuple[Answer, ...] = ()
     then: tuple[str, ...] = ()
     confirm: str = "Yes, please."
     unknown: str = "I don't know that."
+    approves: bool = True
+    decline: str = "No, please leave it."
     patience: int = 3
 
 
@@ -180,7 +183,11 @@ class UserSpec:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scenario, resolved. ``allows`` lists the tables whose changes are nobody's business (side effects)."""
+    """One scenario, resolved.
+
+    ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
+    the user has confirmed the call; with ``sign_in`` nothing runs before somebody has signed in.
+    """
 
     name: str
     about: str
@@ -194,6 +201,8 @@ class Scenario:
     milestones: tuple[Milestone, ...]
     minefields: tuple[Milestone, ...]
     allows: Mapping[str, tuple[str, ...]]
+    confirm: tuple[str, ...]
+    sign_in: bool
     max_turns: int
     max_calls: int
     idle_score: str | None

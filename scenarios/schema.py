@@ -43,6 +43,8 @@ class RawScript(Strict):
     then: list[str] = []
     confirm: str | None = None
     unknown: str | None = None
+    approves: bool = True
+    decline: str | None = None
     patience: int | None = Field(default=None, ge=1)
 
 
@@ -75,7 +77,7 @@ class RawCall(Strict):
 class RawTurn(Strict):
     """One turn of a reference solution. An item of ``calls`` is a call, or a list of calls that are sent together."""
 
-    calls: list[RawCall | list[RawCall]] = []
+    calls: list[RawCall | Annotated[list[RawCall], Field(min_length=1)]] = []
     reply: str
 
 
@@ -113,7 +115,7 @@ class RawConstraint(Strict):
     since: str | None = None
     tool: str | None = None
     arguments: Cells | None = None
-    any_of: list[RawPattern] | None = None
+    any_of: list[RawPattern] | None = Field(default=None, min_length=1)
     attempt: bool = False
     message: RawMessage | None = None
 
@@ -125,7 +127,7 @@ class RawMilestone(RawConstraint):
     about: str = ""
     after: list[str] = []
     transient: bool = False
-    all_of: list[RawConstraint] | None = Field(default=None, alias="all")
+    all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
 
 
 class RawScenario(Strict):
@@ -145,6 +147,8 @@ class RawScenario(Strict):
     milestones: list[RawMilestone] | None = None
     minefields: list[RawMilestone] | None = None
     allows: dict[str, list[str]] | None = None
+    confirm: list[str] | None = None
+    sign_in: bool = False
     max_turns: int | None = Field(default=None, ge=2)
     max_calls: int | None = Field(default=None, ge=1)
     idle_score: str | None = None

@@ -17,6 +17,10 @@ BASE = "base"
 Selection = Callable[[Scenario], list[Tool]]
 
 
+NEVER_A_DISTRACTION = ("account",)
+"""Domains of tools that make no sense on a phone that does not need them."""
+
+
 def _needed(scenario: Scenario) -> list[Tool]:
     offered = set(scenario.tools) - set(scenario.without)
     return [tool for name, tool in agent_tools().items() if name in offered]
@@ -38,7 +42,8 @@ def distractors(scenario: Scenario) -> list[Tool]:
         scores = (fuzz.WRatio(tool.name, other.name, processor=utils.default_process) for other in needed)
         return tool.domain not in domains, -max(scores, default=0.0)
 
-    return sorted((tool for name, tool in agent_tools().items() if name not in left_out), key=rank)
+    others = (tool for name, tool in agent_tools().items() if name not in left_out)
+    return sorted((tool for tool in others if tool.domain not in NEVER_A_DISTRACTION), key=rank)
 
 
 def _with(count: int | None) -> Selection:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.session.session import initial_world
+from sandbox_mcp.session.opening import initial_world
 from sandbox_mcp.tools import Bound, Outcome, all_tools, run
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
@@ -35,7 +35,7 @@ def differences(trajectory: Trajectory) -> Iterator[Difference]:
     """
     world = initial_world(trajectory.started)
     for event in trajectory.events:
-        if not isinstance(event, ToolCall):
+        if not isinstance(event, ToolCall) or event.caller == "user":
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:

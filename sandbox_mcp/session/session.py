@@ -10,32 +10,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox_mcp import __version__
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.gates import SIGN_IN, Gates
+from sandbox_mcp.session.opening import SessionError, started_event, user_briefing
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
-from sandbox_mcp.tools import Bound, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
+from sandbox_mcp.session.timers import gone_off
+from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
-    ErrorKind,
     Message,
     Role,
     SessionEnded,
     SessionStarted,
     Sink,
     ToolCall,
-    ToolSpec,
     Trajectory,
 )  # fmt: skip
 from sandbox_mcp.users import Line, User, UserError
-from sandbox_mcp.world import Change, Clock, IdStream, World, snapshot_of
-from scenarios.model import UserSpec
+from sandbox_mcp.world import Clock, IdStream, World
 from scenarios.variants import presented, variant_named
 
-
-class SessionError(SandboxError):
-    """Something was asked of a session that it cannot do; the message says why."""
+CONFIRM = "confirm_action"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +50,14 @@ class CallResult:
     structured: Mapping[str, Any]
     error: str | None = None
 
+    def with_notices(self, notices: Sequence[str]) -> "CallResult":
+        """The same result with what the phone has announced since the agent last heard from it."""
+        if not notices:
+            return self
+        if self.error is not None:
+            return CallResult({}, "\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
+        return CallResult({**self.structured, "notices": list(notices)})
+
     @property
     def text(self) -> str:
         """The error, or exactly the JSON of ``structured``."""
@@ -66,11 +70,15 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user did after the agent spoke: ``text`` is None once the conversation is over."""
+    """What the user did after the agent spoke: ``text`` is None once the conversation is over.
+
+    ``notices`` is what the phone has announced since the agent last heard from it.
+    """
 
     text: str | None
     over: bool
     reason: EndReason | None = None
+    notices: tuple[str, ...] = ()
 
 
 class Session:
@@ -89,6 +97,9 @@ class Session:
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
+        self._gates = Gates(spec)
+        self._notices: list[str] = []
+        self._heard = scenario.clock.now
         self._dialogue: list[Line] = []
         self._recorder = Recorder(sink)
 
@@ -97,7 +108,7 @@ class Session:
 
         Returns the user's first words.
         """
-        self._recorder.write(self._started())
+        self._recorder.write(started_event(self.spec, self.user, self.tools, self._recorder.stamp()))
         self._message("system", "agent", AGENT_INSTRUCTIONS)
         self._message("system", "user", user_briefing(self.spec.scenario.user))
         opening = self.spec.scenario.user.opening
@@ -127,9 +138,12 @@ class Session:
         for index in order:
             self.world.tick()
             item = checked[index]
-            outcome = self._spoken(calls[index].name, run(self.world, item) if isinstance(item, Bound) else item)
-            meta = {**calls[index].meta, "race": True} if index in racing else calls[index].meta
-            results[index] = self._record(calls[index].name, outcome, batch, meta)
+            outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, {})
+            meta = {**calls[index].meta, **more, **({"race": True} if index in racing else {})}
+            results[index] = self._record(calls[index].name, self._spoken(calls[index].name, outcome), batch, meta)
+        self._announce()
+        notices = self._take_notices()
+        results[order[-1]] = results[order[-1]].with_notices(notices)
         return [results[index] for index in range(len(calls))]
 
     def refuse(self, name: str, outcome: Outcome, meta: Mapping[str, Any] | None = None) -> CallResult:
@@ -138,7 +152,18 @@ class Session:
         if refusal:
             return CallResult({}, refusal)
         self.world.tick()
-        return self._record(name, outcome, None, meta or {})
+        return self._record(name, outcome, f"b{self._recorder.seq}", meta or {})
+
+    def _carry_out(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
+        """Run a checked call if no gate stops it, and say what the log should keep beside its outcome."""
+        names = (name for name, tool in self.tools.items() if tool.tool.name == SIGN_IN)
+        refused = self._gates.check(call, self.world.snapshot, next(names, SIGN_IN))
+        if refused:
+            return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
+        before = self.world.clock.now
+        outcome = run(self.world, call)
+        waited = self.world.clock.now - before
+        return outcome, {"waited": waited} if waited else {}
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and the user answer.
@@ -154,11 +179,16 @@ class Session:
             turn = await self.user.respond(tuple(self._dialogue))
         except UserError as error:
             return self._over("user_failed", str(error))
+        for code in turn.confirms:
+            self._confirm(code)
         if turn.says is None:
             self._end_conversation(turn.meta)
             return self._over("user_ended")
         self._say("user", turn.says, turn.meta)
-        return self._over("max_turns", turn.says) if self._spent() else Reply(turn.says, over=False)
+        self._announce()
+        if self._spent():
+            return self._over("max_turns")
+        return Reply(turn.says, over=False, notices=tuple(self._take_notices()))
 
     def end(self, reason: EndReason, detail: str | None = None) -> None:
         """Close the session; closing it twice keeps the first reason."""
@@ -188,16 +218,27 @@ class Session:
         """
         _check_same(self.spec, trajectory.started)
         for event in trajectory.events:
-            self.world.clock = Clock(event.clock, self.world.clock.zone, self.world.clock.step)
+            waited = float(event.meta.get("waited", 0.0))
+            self.world.clock = Clock(event.clock + waited, self.world.clock.zone, self.world.clock.step)
             if isinstance(event, ToolCall):
-                self.world.replay(event.changes)
-                self._count_call(event.caller)
+                self._replay_call(event)
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(Line("user" if event.sender == "user" else "agent", event.content))
                 self.turns += 1
         self.turns = max(0, self.turns - 1)  # the opening does not count
+        self._heard = self.world.clock.now
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.seq = 1 + len(trajectory.events) + (trajectory.ended is not None)
+
+    def _replay_call(self, event: ToolCall) -> None:
+        self.world.replay(event.changes)
+        self._count_call(event.caller)
+        if event.tool and event.error is None:
+            self._gates.spend(event.tool, event.arguments)
+        if event.tool and "confirmation" in event.meta:
+            self._gates.recall(event.tool, event.arguments, event.meta["confirmation"])
+        if event.caller == "user" and event.tool == CONFIRM and event.error is None:
+            self._gates.approve(str(event.arguments["code"]))
 
     def _count_call(self, caller: Role) -> None:
         if caller == "agent":
@@ -227,11 +268,31 @@ class Session:
         self._dialogue.append(Line("user" if speaker == "user" else "agent", text))
         self.turns += 1
 
-    def _message(self, sender: Role, recipient: Role, content: str, meta: Mapping[str, Any] | None = None) -> None:
+    def _announce(self) -> None:
+        """Let the phone say which timers have gone off since it last spoke up. That takes no time."""
+        now = self.world.clock.now
+        for timer in gone_off(self.world.snapshot, self._heard, now):
+            notice = f"The timer {timer['label']!r} has gone off."
+            self._message("environment", "agent", notice, {"timer": timer["timer_id"]}, now)
+            self._notices.append(notice)
+        self._heard = now
+
+    def _take_notices(self) -> list[str]:
+        taken, self._notices = self._notices, []
+        return taken
+
+    def _message(
+        self,
+        sender: Role,
+        recipient: Role,
+        content: str,
+        meta: Mapping[str, Any] | None = None,
+        clock: float | None = None,
+    ) -> None:
         self._recorder.write(
             Message(
                 seq=self._recorder.seq,
-                clock=self.world.tick(),
+                clock=self.world.tick() if clock is None else clock,
                 sender=sender,
                 recipient=recipient,
                 content=content,
@@ -247,6 +308,14 @@ class Session:
         outcome = call(self.world, {tool.name: tool}, tool.name, {})
         self._record(tool.name, outcome, f"b{self._recorder.seq}", meta, caller="user")
 
+    def _confirm(self, code: str) -> None:
+        self.world.tick()
+        tool = all_tools()[CONFIRM]
+        known = self._gates.approve(code)
+        fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
+        outcome = Outcome(tool, {"code": code}, fault=fault)
+        self._record(tool.name, outcome, f"b{self._recorder.seq}", {}, caller="user")
+
     def _record(
         self, name: str, outcome: Outcome, batch: str, meta: Mapping[str, Any], caller: Role = "agent"
     ) -> CallResult:
@@ -256,7 +325,7 @@ class Session:
         self._recorder.write(
             ToolCall(
                 seq=number,
-                clock=self.world.clock.now,
+                clock=self.world.clock.now - float(meta.get("waited", 0.0)),
                 call=f"c{number}",
                 batch=batch,
                 caller=caller,
@@ -265,7 +334,7 @@ class Session:
                 arguments=outcome.arguments,
                 raw_arguments=outcome.raw_arguments,
                 result=outcome.result,
-                error=CallError(kind=error_kind(fault.kind), type=fault.type, message=fault.message) if fault else None,
+                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
                 changes=outcome.changes,
                 meta=meta,
                 wall=self._recorder.stamp(),
@@ -284,68 +353,6 @@ class Session:
         shown = {canonical: presented for presented, canonical in tool.names.items()}
         return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
 
-    def _started(self) -> SessionStarted:
-        scenario = self.spec.scenario
-        clock = scenario.clock
-        return SessionStarted(
-            session=self.spec.id,
-            scenario=scenario.name,
-            digest=scenario.digest,
-            categories=scenario.categories,
-            variant=self.spec.variant,
-            seed=self.spec.seed,
-            trial=self.spec.trial,
-            user_channel=self.spec.user_channel,
-            agent=self.spec.agent,
-            user={"kind": self.user.kind, **self.user.describe()},
-            limits={"max_turns": scenario.max_turns, "max_calls": scenario.max_calls},
-            tools=tuple(tool_spec(tool) for tool in self.tools.values()),
-            world=scenario.world.tables,
-            clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
-            versions={"sandbox_mcp": __version__},
-            wall=self._recorder.stamp(),
-        )
-
-
-def error_kind(kind: str) -> ErrorKind:
-    """The log's name for a kind of fault; the two use the same words."""
-    return kind  # pyright: ignore[reportReturnType]
-
-
-def tool_spec(tool: PresentedTool) -> ToolSpec:
-    """What the log says about a tool as it was presented."""
-    return ToolSpec(
-        name=tool.name,
-        tool=tool.tool.name,
-        domain=tool.tool.domain,
-        action=tool.tool.action,
-        description=tool.description,
-        input_schema=tool.schema,
-    )
-
-
-def user_briefing(user: UserSpec) -> str:
-    """What the simulated user is told: its goal, and where its knowledge ends."""
-    parts = [user.goal]
-    if user.knows:
-        parts.append("You know: " + " ".join(user.knows))
-    if user.does_not_know:
-        parts.append("You do not know: " + " ".join(user.does_not_know))
-    return "\n".join(parts)
-
-
-def initial_world(started: SessionStarted) -> World:
-    """A world as it was when the session began, with its clock and its ids.
-
-    Raises:
-        SessionError: the log recorded no state.
-    """
-    if started.world is None:
-        raise SessionError(f"the log of {started.session!r} recorded no state")
-    clock = Clock(started.clock["now"], started.clock["zone"], started.clock["step"])
-    ids = IdStream(f"{started.scenario}/{started.variant}/{started.seed}")
-    return World(snapshot_of(started.world), clock, ids)
-
 
 def _check_same(spec: SessionSpec, started: SessionStarted) -> None:
     mine = (spec.scenario.name, spec.variant, spec.seed)
@@ -354,6 +361,3 @@ def _check_same(spec: SessionSpec, started: SessionStarted) -> None:
         raise SessionError(f"the log is of scenario, variant and seed {theirs!r}, not {mine!r}")
     if started.digest != spec.scenario.digest:
         raise SessionError(f"scenario {started.scenario!r} has changed since this session began; start a new one")
-
-
-__all__ = ("CallResult", "Change", "Reply", "Session", "SessionError", "initial_world", "tool_spec", "user_briefing")

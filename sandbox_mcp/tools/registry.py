@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from sandbox_mcp.tools.definition import Tool
 
-DOMAINS = ("contact", "messaging", "reminder", "setting", "time", "user")
+DOMAINS = ("account", "contact", "messaging", "reminder", "setting", "time", "timer", "user")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the simulated user can do: leave."""
+"""What the simulated user can do: confirm, and leave. The session carries both out."""
 
 from sandbox_mcp.tools.definition import Tool, user_action
 from sandbox_mcp.world import Transaction
@@ -13,4 +13,16 @@ def end_conversation(tx: Transaction) -> None:
     """
 
 
-TOOLS: tuple[Tool, ...] = (end_conversation,)
+@user_action("user")
+def confirm_action(tx: Transaction, code: str) -> None:
+    """Confirm something that the assistant wants to do and asked about, naming a code.
+
+    Args:
+        code: The code that the assistant named.
+
+    Raises:
+        ValueError: nothing with that code waits for confirmation.
+    """
+
+
+TOOLS: tuple[Tool, ...] = (end_conversation, confirm_action)

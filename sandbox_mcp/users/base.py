@@ -21,11 +21,13 @@ class Line:
 class UserTurn:
     """What the user does next: says something, or ends the conversation (and then says nothing).
 
-    ``meta`` is recorded with the message: for a model, which one and how many tokens.
+    ``confirms`` are codes of actions that the user lets the agent carry out. ``meta`` is recorded with the message: for
+    a model, which one and how many tokens.
     """
 
     says: str | None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    confirms: tuple[str, ...] = ()
 
     @property
     def ends(self) -> bool:

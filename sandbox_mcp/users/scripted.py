@@ -13,6 +13,8 @@ from typing import Any
 from sandbox_mcp.users.base import Line, UserTurn
 from scenarios.model import Script
 
+CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
+"""What a session calls an action that waits for the user's confirmation."""
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
 _OFFER = re.compile(
     r"\b(?:any|some)thing (?:else|more)\b|\b(?:further|more|other) (?:help|assistance|questions?)\b"
@@ -50,7 +52,9 @@ class ScriptedUser:
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
         """Answer the agent's last line."""
-        return UserTurn(self.next_line([line.text for line in dialogue if line.speaker == "agent"]))
+        lines = [line.text for line in dialogue if line.speaker == "agent"]
+        codes = CODE.findall(lines[-1]) if self.script.approves and lines else []
+        return UserTurn(self.next_line(lines), confirms=tuple(dict.fromkeys(codes)))
 
     def next_line(self, agent_lines: Sequence[str]) -> str | None:
         """What the user says after the last of the agent's lines; None to end the conversation."""
@@ -71,6 +75,9 @@ class _State:
         self._puzzled = 0
 
     def answer(self, text: str) -> str | None:
+        if CODE.search(text):
+            self._puzzled = 0
+            return self._script.confirm if self._script.approves else self._script.decline
         question = question_in(text)
         if question is None:
             return self._then.pop(0) if self._then else None

@@ -18,12 +18,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """One table; ``key`` is the column that holds the row id, ``single`` means that it has exactly one row."""
+    """One table; ``key`` is the column that holds the row id.
+
+    ``single`` means that it has one row, ``optional`` that it may have none.
+    """
 
     name: str
     key: str
     columns: tuple[Column, ...]
     single: bool = False
+    optional: bool = False
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has one."""
@@ -81,5 +85,28 @@ REMINDER = TableSchema(
     ),
 )
 
-SCHEMAS = MappingProxyType({schema.name: schema for schema in (SETTING, CONTACT, MESSAGING, REMINDER)})
+TIMER = TableSchema(
+    "timer",
+    "timer_id",
+    (
+        Column("timer_id", "string"),
+        Column("label", "string"),
+        Column("creation_timestamp", "timestamp"),
+        Column("due_timestamp", "timestamp"),
+    ),
+)
+ACCOUNT = TableSchema(
+    "account",
+    "account_id",
+    (
+        Column("account_id", "string"),
+        Column("username", "string"),
+        Column("password", "string"),
+        Column("signed_in", "boolean"),
+    ),
+    single=True,
+    optional=True,
+)
+
+SCHEMAS = MappingProxyType({schema.name: schema for schema in (SETTING, CONTACT, MESSAGING, REMINDER, TIMER, ACCOUNT)})
 """Every table of the phone by name."""

@@ -26,6 +26,7 @@ class Transaction:
     changes: list[Change] = field(default_factory=list[Change])
     reads: set[Access] = field(default_factory=set[Access])
     writes: set[Access] = field(default_factory=set[Access])
+    elapsed: float = 0.0
     edited: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
 
     def rows(self, table: str) -> list[Row]:

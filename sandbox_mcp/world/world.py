@@ -37,6 +37,8 @@ class World:
             raise RuntimeError("the world has moved on since this transaction began")
         self.snapshot = replace_tables(self.snapshot, transaction.edited)
         self._drawn = transaction.drawn
+        if transaction.elapsed:
+            self.tick(transaction.elapsed)
         return tuple(transaction.changes)
 
     def tick(self, seconds: float | None = None) -> float:

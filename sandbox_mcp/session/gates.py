@@ -1,0 +1,81 @@
+"""What stands between an agent and some tools: the user's confirmation, and signing in first.
+
+Policy: gates belong to the session, so a tool never knows about them. A call that must be confirmed is refused with a
+code; the user approves that code, and then exactly the same call goes through, once. Where a scenario demands it,
+nothing but signing in works until somebody has. Both are read back from the log when a session is taken up again.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_mcp.session.spec import SessionSpec
+from sandbox_mcp.tools import Bound, Fault
+from sandbox_mcp.world import Snapshot
+
+SIGN_IN = "sign_in"
+ASK = (
+    "the user must confirm this first; tell the user what you are about to do and the code {code}, "
+    "and once it is confirmed make the same call again"
+)
+
+
+class Gates:
+    """Which calls wait for the user's word, and which may pass."""
+
+    __slots__ = ("_approved", "_asked", "_spec")
+
+    def __init__(self, spec: SessionSpec) -> None:
+        self._spec = spec
+        self._asked: dict[str, str] = {}
+        self._approved: set[str] = set()
+
+    def check(
+        self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN
+    ) -> tuple[Fault, Mapping[str, Any]] | None:
+        """The refusal of a call and what the log should keep of it; None if it may pass."""
+        scenario = self._spec.scenario
+        if scenario.sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
+            return Fault("refused", "SignInRequiredError", f"nobody is signed in; call {sign_in_name} first"), {}
+        if call.tool.name in scenario.confirm and not self._may_pass(call):
+            code = self._code(call)
+            return Fault("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
+        return None
+
+    def approve(self, code: str) -> bool:
+        """Let the call with that code pass, once; False where no such code is waiting."""
+        if code not in self._asked.values():
+            return False
+        self._approved.add(code)
+        return True
+
+    def recall(self, tool: str, arguments: Mapping[str, Any], code: str) -> None:
+        """Remember a refusal that a log tells of."""
+        self._asked[_key(tool, arguments)] = code
+
+    def _may_pass(self, call: Bound) -> bool:
+        code = self._asked.get(_key(call.tool.name, call.arguments))
+        if code not in self._approved:
+            return False
+        self.spend(call.tool.name, call.arguments)
+        return True
+
+    def spend(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Use up the approval of a call, if it has one."""
+        self._approved.discard(self._asked.pop(_key(tool, arguments), ""))
+
+    def _code(self, call: Bound) -> str:
+        key = _key(call.tool.name, call.arguments)
+        if key not in self._asked:
+            seed = f"{self._spec.scenario.name}/{self._spec.variant}/{self._spec.seed}/{key}"
+            self._asked[key] = "OK-" + hashlib.sha256(seed.encode()).hexdigest()[:6].upper()
+        return self._asked[key]
+
+
+def _key(tool: str, arguments: Mapping[str, Any]) -> str:
+    return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
+
+
+def _signed_in(state: Snapshot) -> bool:
+    return any(row["signed_in"] for row in state.table("account").values())

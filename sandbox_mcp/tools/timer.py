@@ -1,0 +1,100 @@
+"""Timers, and waiting for them. A timer is due when the virtual clock says so; the session then speaks up.
+
+Policy: a timer that has gone off stays in its table, because what has happened is part of the state; listing and
+cancelling know only those still running.
+"""
+
+from typing import TypedDict, cast
+
+from sandbox_mcp.tools.definition import NoDataError, Tool, action, query
+from sandbox_mcp.world import Transaction
+
+LONGEST = 7 * 86400.0
+"""The longest a timer may run and a wait may last, in seconds."""
+
+
+class RunningTimer(TypedDict):
+    """A timer that has not gone off yet."""
+
+    timer_id: str
+    label: str
+    seconds_left: float
+
+
+def _check_length(seconds: float) -> None:
+    if not 0 < seconds <= LONGEST:
+        raise ValueError(f"`seconds` {seconds!r} is out of range; expected more than 0 and at most {LONGEST}")
+
+
+@action("timer")
+def set_timer(tx: Transaction, seconds: float, label: str = "Timer") -> str:
+    """Start a timer. When it goes off, the phone says so.
+
+    Args:
+        seconds: How long it runs, in seconds, up to a week.
+        label: What it is for.
+
+    Returns:
+        the id of the new timer.
+
+    Raises:
+        ValueError: the length is out of range.
+    """
+    _check_length(seconds)
+    row = {"label": label, "creation_timestamp": tx.now, "due_timestamp": tx.now + seconds}
+    return tx.insert("timer", "timer_id", row)
+
+
+@query("timer")
+def list_timers(tx: Transaction) -> list[RunningTimer]:
+    """List the timers that are running, oldest first.
+
+    Returns:
+        each timer with its id, its label and the seconds left.
+    """
+    return [
+        RunningTimer(
+            timer_id=str(row["timer_id"]),
+            label=str(row["label"]),
+            seconds_left=cast(float, row["due_timestamp"]) - tx.now,
+        )
+        for row in tx.rows("timer")
+        if cast(float, row["due_timestamp"]) > tx.now
+    ]
+
+
+@action("timer", destructive=True)
+def cancel_timer(tx: Transaction, timer_id: str) -> None:
+    """Stop a timer before it goes off.
+
+    Args:
+        timer_id: Id of the timer to stop.
+
+    Raises:
+        NoDataError: no timer with that id is running.
+    """
+    row = tx.row("timer", timer_id)
+    if row is None or cast(float, row["due_timestamp"]) <= tx.now:
+        raise NoDataError(f"no timer with the id {timer_id!r} is running")
+    tx.delete("timer", timer_id)
+
+
+@query("timer")
+def wait(tx: Transaction, seconds: float) -> float:
+    """Let time pass. Timers that go off meanwhile are announced.
+
+    Args:
+        seconds: How long, in seconds, up to a week.
+
+    Returns:
+        the moment afterwards, in seconds since 1970.
+
+    Raises:
+        ValueError: the length is out of range.
+    """
+    _check_length(seconds)
+    tx.elapsed += seconds
+    return tx.now + seconds
+
+
+TOOLS: tuple[Tool, ...] = (set_timer, list_timers, cancel_timer, wait)

@@ -1,0 +1,151 @@
+"""Gates: actions that the user must confirm, and phones that must be signed in to first."""
+
+import dataclasses
+from typing import Any
+
+import anyio
+import pytest
+
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.replay import differences
+from sandbox_mcp.trajectory import MemoryLog, ToolCall
+from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import Change, fold
+from scenarios import Scenario, Suite
+from scenarios.model import Script
+
+WIFI_OFF = Suite().get("wifi_off")
+ADA = {"name": "Ada", "phone_number": "+14155550123"}
+GRACE = {**ADA, "name": "Grace"}
+CONFIRMED = dataclasses.replace(WIFI_OFF, tools=("add_contact", "get_wifi_status"), confirm=("add_contact",))
+ACCOUNT = {"account_id": "a", "username": "ingrid", "password": "lake-side-9", "signed_in": False}
+SIGNED = dataclasses.replace(
+    WIFI_OFF,
+    tools=("sign_in", "sign_out", "set_wifi_status"),
+    sign_in=True,
+    world=fold(WIFI_OFF.world, [Change("account", "a", None, ACCOUNT)]),
+)
+
+
+def opened(scenario: Scenario, script: Script | None = None, variant: str = "base") -> tuple[Session, MemoryLog]:
+    log = MemoryLog()
+    session = Session(SessionSpec(scenario, variant), ScriptedUser(script or scenario.user.script), log)
+    session.begin()
+    return session, log
+
+
+def say(session: Session, text: str) -> Any:
+    return anyio.run(session.say, text)
+
+
+def code_in(session: Session, arguments: dict[str, str]) -> str:
+    error = session.call("add_contact", arguments).error or ""
+    assert error.startswith("ConfirmationRequiredError")
+    return next(word.strip(",.") for word in error.split() if word.startswith("OK-"))
+
+
+def test_an_action_that_must_be_confirmed_does_not_run_at_once() -> None:
+    session, log = opened(CONFIRMED)
+    code_in(session, ADA)
+    call = log.events[-1]
+    assert isinstance(call, ToolCall)
+    assert call.error is not None
+    assert (call.error.kind, call.changes) == ("refused", ())
+
+
+def test_once_the_user_has_confirmed_the_same_call_goes_through() -> None:
+    session, log = opened(CONFIRMED)
+    code = code_in(session, ADA)
+    assert say(session, f"I am about to add Ada. Is that fine? The code is {code}.").text == "Yes, please."
+    assert session.call("add_contact", ADA).error is None
+    assert [(event.caller, event.tool) for event in log.events if isinstance(event, ToolCall)] == [
+        ("agent", "add_contact"),
+        ("user", "confirm_action"),
+        ("agent", "add_contact"),
+    ]
+
+
+def test_a_confirmation_is_for_one_call_with_those_arguments() -> None:
+    session, _ = opened(CONFIRMED)
+    say(session, f"Shall I add Ada? {code_in(session, ADA)}")
+    assert "ConfirmationRequired" in (session.call("add_contact", GRACE).error or "")
+    assert session.call("add_contact", ADA).error is None
+    assert "ConfirmationRequired" in (session.call("add_contact", ADA).error or "")
+
+
+def test_the_users_yes_without_the_code_is_not_enough() -> None:
+    session, _ = opened(CONFIRMED)
+    code_in(session, ADA)
+    say(session, "Shall I add Ada?")
+    assert "ConfirmationRequired" in (session.call("add_contact", ADA).error or "")
+
+
+def test_a_user_who_declines_confirms_nothing() -> None:
+    session, log = opened(CONFIRMED, Script(approves=False, decline="No, leave her out."))
+    assert say(session, f"Shall I add Ada? {code_in(session, ADA)}").text == "No, leave her out."
+    assert "ConfirmationRequired" in (session.call("add_contact", ADA).error or "")
+    assert not [event for event in log.events if isinstance(event, ToolCall) and event.caller == "user"]
+
+
+def test_a_code_that_nobody_gave_out_confirms_nothing() -> None:
+    session, log = opened(CONFIRMED)
+    say(session, "Shall I add Ada? OK-ABCDEF")
+    call = next(event for event in log.events if isinstance(event, ToolCall))
+    assert call.error is not None
+    assert call.error.message == "nothing with the code 'OK-ABCDEF' waits"
+
+
+def test_queries_need_no_confirmation() -> None:
+    session, _ = opened(CONFIRMED)
+    assert session.call("get_wifi_status", {}).error is None
+
+
+@pytest.mark.parametrize("stop", range(3, 9))
+def test_confirmations_survive_the_process(stop: int) -> None:
+    whole, log = opened(CONFIRMED)
+    say(whole, f"Shall I add Ada? {code_in(whole, ADA)}")
+    whole.call("add_contact", ADA)
+    kept = MemoryLog()
+    kept.events = log.events[:stop]
+    again = Session(whole.spec, whole.user, kept)
+    again.restore(kept.trajectory())
+    if not any(isinstance(event, ToolCall) for event in kept.events):
+        code_in(again, ADA)
+    if not any(isinstance(event, ToolCall) and event.caller == "user" for event in kept.events):
+        say(again, f"Shall I add Ada? {code_in(again, ADA)}")
+    needs_another = any(isinstance(e, ToolCall) and e.tool == "add_contact" and e.error is None for e in kept.events)
+    assert (again.call("add_contact", ADA).error is None) is not needs_another
+
+
+def test_nothing_works_before_signing_in() -> None:
+    session, _ = opened(SIGNED)
+    assert session.call("set_wifi_status", {"on": False}).error == (
+        "SignInRequiredError: nobody is signed in; call sign_in first"
+    )
+
+
+def test_signing_in_opens_the_phone_and_is_state() -> None:
+    session, log = opened(SIGNED)
+    assert session.call("sign_in", {"username": "ingrid", "password": "lake-side-9"}).error is None
+    assert session.call("set_wifi_status", {"on": False}).error is None
+    assert session.world.snapshot.table("account")["a"]["signed_in"] is True
+    assert list(differences(log.trajectory())) == []
+
+
+@pytest.mark.parametrize("name", ["ingrid", "Ingrid"])
+def test_a_wrong_password_is_refused(name: str) -> None:
+    session, _ = opened(SIGNED)
+    assert (session.call("sign_in", {"username": name, "password": "guess"}).error or "").startswith("PermissionError")
+
+
+def test_signing_out_closes_the_phone_again() -> None:
+    session, _ = opened(SIGNED)
+    session.call("sign_in", {"username": "ingrid", "password": "lake-side-9"})
+    session.call("sign_out", {})
+    assert "SignInRequired" in (session.call("set_wifi_status", {"on": False}).error or "")
+
+
+def test_the_way_in_is_told_under_the_name_it_has_here() -> None:
+    session, _ = opened(SIGNED, variant="tool_name_scrambled")
+    error = session.call("setting_7", {"on": False}).error or ""
+    assert error == "SignInRequiredError: nobody is signed in; call account_0 first"

@@ -1,0 +1,148 @@
+"""Timers: the phone speaks up when one goes off, whatever made the time pass."""
+
+import dataclasses
+from typing import Any
+
+import anyio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_mcp.session import CallResult, Session, SessionSpec
+from sandbox_mcp.session.replay import differences
+from sandbox_mcp.trajectory import MemoryLog, Message
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Suite
+
+SCENARIO = dataclasses.replace(
+    Suite().get("wifi_off"),
+    tools=("set_timer", "list_timers", "cancel_timer", "wait", "get_current_timestamp"),
+    max_turns=1000,
+)
+
+
+def opened() -> tuple[Session, MemoryLog]:
+    log = MemoryLog()
+    session = Session(SessionSpec(SCENARIO), ScriptedUser(SCENARIO.user.script), log)
+    session.begin()
+    return session, log
+
+
+def set_timer(session: Session, seconds: float, label: str = "tea") -> str:
+    return str(session.call("set_timer", {"seconds": seconds, "label": label}).structured["result"])
+
+
+def notices(result: CallResult) -> list[str]:
+    return list(result.structured.get("notices", ()))
+
+
+def test_waiting_past_its_time_lets_a_timer_go_off() -> None:
+    session, _ = opened()
+    set_timer(session, 60)
+    assert notices(session.call("wait", {"seconds": 59})) == ["The timer 'tea' has gone off."]
+
+
+def test_until_then_nothing_is_heard() -> None:
+    session, _ = opened()
+    set_timer(session, 60)
+    assert notices(session.call("wait", {"seconds": 30})) == []
+
+
+def test_time_that_passes_by_itself_counts_too() -> None:
+    session, _ = opened()
+    set_timer(session, 2)
+    assert notices(session.call("get_current_timestamp", {})) == []
+    assert notices(session.call("get_current_timestamp", {})) == ["The timer 'tea' has gone off."]
+
+
+def test_a_timer_goes_off_once() -> None:
+    session, log = opened()
+    set_timer(session, 5)
+    session.call("wait", {"seconds": 100})
+    session.call("wait", {"seconds": 100})
+    assert len([e for e in log.events if isinstance(e, Message) and e.sender == "environment"]) == 1
+
+
+def test_the_text_still_is_the_json_of_the_structured_result() -> None:
+    import json
+
+    session, _ = opened()
+    set_timer(session, 5)
+    result = session.call("wait", {"seconds": 10})
+    assert json.loads(result.text) == result.structured
+
+
+def test_a_failed_call_carries_the_notice_in_its_text() -> None:
+    session, _ = opened()
+    set_timer(session, 1)
+    error = session.call("wait", {"seconds": -1}).error or ""
+    assert error.endswith("\nNotice: The timer 'tea' has gone off.")
+
+
+def test_several_timers_go_off_in_the_order_of_their_time() -> None:
+    session, _ = opened()
+    set_timer(session, 50, "eggs")
+    set_timer(session, 20, "tea")
+    assert notices(session.call("wait", {"seconds": 100})) == [
+        "The timer 'tea' has gone off.",
+        "The timer 'eggs' has gone off.",
+    ]
+
+
+def test_the_user_speaking_brings_the_notice_along() -> None:
+    session, _ = opened()
+    set_timer(session, 3)
+    reply: Any = anyio.run(session.say, "Which network do you mean?")
+    assert reply.notices == ("The timer 'tea' has gone off.",)
+
+
+def test_a_cancelled_timer_is_never_heard() -> None:
+    session, _ = opened()
+    timer = set_timer(session, 60)
+    assert session.call("cancel_timer", {"timer_id": timer}).error is None
+    assert notices(session.call("wait", {"seconds": 100})) == []
+
+
+def test_a_timer_that_has_gone_off_cannot_be_cancelled() -> None:
+    session, _ = opened()
+    timer = set_timer(session, 5)
+    session.call("wait", {"seconds": 10})
+    assert (session.call("cancel_timer", {"timer_id": timer}).error or "").startswith("NoDataError")
+
+
+def test_only_running_timers_are_listed() -> None:
+    session, _ = opened()
+    set_timer(session, 5, "tea")
+    set_timer(session, 500, "bread")
+    session.call("wait", {"seconds": 10})
+    (left,) = session.call("list_timers", {}).structured["result"]
+    assert left["label"] == "bread"
+    assert left["seconds_left"] == 488.0
+
+
+def test_the_clock_moves_by_what_was_waited() -> None:
+    session, _ = opened()
+    before = session.call("get_current_timestamp", {}).structured["result"]
+    session.call("wait", {"seconds": 3600})
+    assert session.call("get_current_timestamp", {}).structured["result"] == before + 3602
+
+
+@given(st.lists(st.one_of(st.floats(1, 500), st.just(None)), min_size=1, max_size=12), st.integers(0, 11))
+def test_a_session_taken_up_again_hears_what_it_would_have_heard(steps: list[float | None], cut: int) -> None:
+    whole, whole_log = opened()
+    parts, parts_log = opened()
+    for number, step in enumerate(steps):
+        if number == cut:
+            fresh = Session(parts.spec, parts.user, parts_log)
+            fresh.restore(parts_log.trajectory())
+            parts = fresh
+        for session in (whole, parts):
+            if step is None:
+                session.call("wait", {"seconds": 120})
+            else:
+                set_timer(session, step)
+    heard = [
+        [e.content for e in log.events if isinstance(e, Message) and e.sender == "environment"]
+        for log in (whole_log, parts_log)
+    ]
+    assert heard[0] == heard[1]
+    assert list(differences(whole_log.trajectory())) == []
