@@ -97,7 +97,9 @@ class _SessionServer:
 
     async def _call(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params or {}
-        result = await self._find(ctx).call(name_in(params.get("name")), params.get("arguments"))
+        result = await self._find(ctx).call(
+            name_in(params.get("name")), params.get("arguments"), meta=params.get("_meta")
+        )
         return wire_result(result, self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None)
 
     async def _listed(self, ctx: Context, call_next: CallNext) -> HandlerResult:

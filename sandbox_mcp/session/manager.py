@@ -7,8 +7,8 @@ its agent. Whatever touches a session holds its lock. One that nobody has used f
 import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -18,8 +18,9 @@ from weakref import WeakValueDictionary
 import anyio
 
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
-from sandbox_mcp.session.session import CallResult, Reply, Session
+from sandbox_mcp.session.session import AgentCall, CallResult, Reply, Session
 from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
 from sandbox_mcp.tools import PresentedTool
@@ -85,9 +86,13 @@ class Presentation:
 class OpenSession:
     """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
 
-    __slots__ = ("_log", "bearer", "lock", "opening", "path", "presentation", "session", "token", "used")
+    __slots__ = (
+        "_batcher", "_log", "bearer", "lock", "opening", "path", "presentation", "session", "token", "used"
+    )  # fmt: skip
 
-    def __init__(self, session: Session, presentation: Presentation, sink: Sink, opening: str) -> None:
+    def __init__(
+        self, session: Session, presentation: Presentation, log: Sink, opening: str, window: float = WINDOW
+    ) -> None:
         self.token = secrets.token_urlsafe(24)
         self.bearer = secrets.token_urlsafe(24)
         self.session = session
@@ -95,16 +100,20 @@ class OpenSession:
         self.opening = opening
         self.lock = anyio.Lock(fast_acquire=True)
         self.used = time.monotonic()
-        self.path: Path | None = sink.path if isinstance(sink, LogFile) else None
-        self._log = sink
+        self.path: Path | None = log.path if isinstance(log, LogFile) else None
+        self._log = log
+        self._batcher = Batcher(self._run, window)
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
-        """Let the agent call a tool it was offered. Faults are results, never exceptions."""
-        async with self.lock:
-            self.used = time.monotonic()
-            if name == SEND and self.session.spec.user_channel == "tool":
-                return await _shielded(send_message(self.session, arguments))
-            return self.session.call(name, arguments, meta=meta)
+        """Let the agent call a tool it was offered. Faults are results, never exceptions.
+
+        ``meta`` is what the client sent beside the arguments; a mark in it tells which calls are one batch.
+        """
+        self.used = time.monotonic()
+        if name == SEND and self.session.spec.user_channel == "tool":
+            await self._batcher.settle()
+            return await self._alone(lambda: send_message(self.session, arguments))
+        return await self._batcher.call(AgentCall(name, arguments), meta)
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
@@ -112,18 +121,22 @@ class OpenSession:
         Raises:
             SessionError: the session is over.
         """
-        async with self.lock:
-            self.used = time.monotonic()
-            return await _shielded(self.session.say(text, meta))
+        self.used = time.monotonic()
+        await self._batcher.settle()
+        return await self._alone(lambda: self.session.say(text, meta))
 
     async def end(self, reason: EndReason, detail: str | None = None) -> None:
         """End the session; it can still be read. Ending it twice keeps the first reason."""
-        async with self.lock:
+        async with self.turn():
             self.session.end(reason, detail)
-            self.close_log()
+        self.release()
 
-    def close_log(self) -> None:
-        """Let go of the log's file."""
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """The session to oneself, for as long as the context is open."""
+        return self.lock
+
+    def release(self) -> None:
+        """Let go of the log's file; it is taken up again by whatever is recorded next."""
         if isinstance(self._log, LogFile):
             self._log.release()
 
@@ -134,6 +147,17 @@ class OpenSession:
         if isinstance(self._log, MemoryLog):
             return "".join(to_line(event) for event in self._log.events).encode()
         return None
+
+    async def _run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        async with self.turn():
+            return self.session.call_batch(calls)
+
+    async def _alone(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Finish what the user has begun to hear, even if whoever asked has gone: else it would go unanswered."""
+        async with self.turn():
+            with anyio.CancelScope(shield=True):
+                return await work()
+        raise RuntimeError("a shield was broken")
 
 
 class SessionManager:
@@ -147,12 +171,20 @@ class SessionManager:
         max_sessions: int = 1000,
         idle_seconds: float = 3600.0,
         users: Mapping[str, UserFactory] = USERS,
+        batch_window: float = WINDOW,
     ) -> None:
+        """Prepare a manager.
+
+        Without ``log_dir`` logs stay in memory. ``idle_seconds`` is how long a session may go unused. ``users`` are
+        the kinds of user that can be asked for by name. ``batch_window`` is how many seconds the first call after a
+        pause waits for others that belong to it; 0 takes every call by itself unless the client marks it.
+        """
         self.suite = suite
         self.log_dir = log_dir
         self.max_sessions = max_sessions
         self.idle_seconds = idle_seconds
         self.users = users
+        self.batch_window = batch_window
         self._open: dict[str, OpenSession] = {}
         self._files = LogFiles()
         self._presented: dict[tuple[str, str, str, str], Presentation] = {}
@@ -167,10 +199,10 @@ class SessionManager:
             OSError: the log cannot be written.
         """
         self._make_room()
-        presentation = self._presentation(spec)
+        presentation = self.presentation(spec)
         log = sink or self._new_log(spec)
         session = Session(spec, user, log, presentation.tools)
-        opened = OpenSession(session, presentation, log, session.begin())
+        opened = OpenSession(session, presentation, log, session.begin(), self.batch_window)
         return self.adopt(opened)
 
     def user(self, kind: str, scenario: Scenario) -> User:
@@ -243,7 +275,12 @@ class SessionManager:
             raise TooManySessionsError(self.max_sessions)
         del self._open[over]
 
-    def _presentation(self, spec: SessionSpec) -> Presentation:
+    def presentation(self, spec: SessionSpec) -> Presentation:
+        """The tools as sessions of this spec present them.
+
+        Raises:
+            ScenarioError: there is no such variant.
+        """
         key = (spec.scenario.name, spec.scenario.digest, spec.variant, spec.user_channel)
         if key not in self._presented:
             self._presented[key] = self._shared(presented(spec.scenario, spec.variant), spec.user_channel == "tool")
@@ -257,17 +294,14 @@ class SessionManager:
             presentation = self._alike[digest] = Presentation(tools, listed)
         return presentation
 
+    def log_file(self, path: Path) -> LogFile:
+        """A log in a file of the caller's choice, open only while it is written to often."""
+        return LogFile(path, self._files)
+
     def _new_log(self, spec: SessionSpec) -> Sink:
         if self.log_dir is None:
             return MemoryLog()
         return self._files.new(self.log_dir, spec.id)
-
-
-async def _shielded(work: Awaitable[_T]) -> _T:
-    """Finish what the user has begun to hear, even if whoever asked has gone: otherwise it would go unanswered."""
-    with anyio.CancelScope(shield=True):
-        return await work
-    raise RuntimeError("a shield was broken")
 
 
 def fingerprint(tools: tuple[PresentedTool, ...]) -> bytes:

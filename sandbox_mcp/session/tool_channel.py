@@ -7,7 +7,8 @@ arguments are faulty are recorded as calls. Sessions played this way are marked 
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_mcp.session.session import CallResult, Session, SessionError
+from sandbox_mcp.session.opening import SessionError
+from sandbox_mcp.session.session import CallResult, Session
 from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
 
 SEND = "send_message_to_user"

@@ -24,6 +24,7 @@ from sandbox_mcp.trajectory.log import (
     Trajectory,
     TrajectoryError,
     assemble,
+    mend_log,
     parse_trajectory,
     read_trajectory,
     to_line,
@@ -32,5 +33,6 @@ from sandbox_mcp.trajectory.log import (
 __all__ = (
     "INFRASTRUCTURE", "SCHEMA", "CallError", "EndReason", "ErrorKind", "Event", "LogWriter", "MemoryLog", "Message",
     "ReferenceCall", "ReferenceTurn", "Role", "SessionEnded", "SessionStarted", "Sink", "ToolCall", "ToolSpec",
-    "Trajectory", "TrajectoryError", "UserChannel", "assemble", "parse_trajectory", "read_trajectory", "to_line",
+    "Trajectory", "TrajectoryError", "UserChannel", "assemble", "mend_log", "parse_trajectory",
+    "read_trajectory", "to_line",
 )  # fmt: skip

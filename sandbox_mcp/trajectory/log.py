@@ -119,6 +119,25 @@ def _field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind))
 
 
+def mend_log(path: Path) -> bool:
+    """Make a log fit to be appended to, and say whether it was changed.
+
+    A last line that a crash cut off is removed; one that only lacks its newline gets it. A missing file is fine.
+    """
+    if not path.exists():
+        return False
+    data = path.read_bytes()
+    start = data.rfind(b"\n") + 1
+    if start == len(data):
+        return False
+    with path.open("r+b") as file:
+        file.truncate(start)
+        if _is_whole(data[start:]):
+            file.seek(start)
+            file.write(data[start:] + b"\n")
+    return True
+
+
 def read_trajectory(path: str | Path) -> Trajectory:
     """Read one log.
 

@@ -1,0 +1,82 @@
+"""A lock between processes, on a file of its own: flock where there is one, a locked byte on Windows."""
+
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import anyio
+
+INTERVAL = 0.005
+"""Seconds between two attempts to get a lock that another process holds."""
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _give(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _give(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+class FileLock:
+    """Held by one process at a time; a process that dies lets go of it. Not for use by two tasks of one process."""
+
+    __slots__ = ("_descriptor", "_path")
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold the lock; waits for it without end."""
+        while not self._taken():
+            time.sleep(INTERVAL)
+        try:
+            yield
+        finally:
+            self._release()
+
+    @asynccontextmanager
+    async def held_async(self) -> AsyncGenerator[None]:
+        """Hold the lock; lets other tasks run while it waits."""
+        while not self._taken():  # noqa: ASYNC110  (the other side is another process)
+            await anyio.sleep(INTERVAL)
+        try:
+            yield
+        finally:
+            self._release()
+
+    def close(self) -> None:
+        """Give back the file descriptor."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _taken(self) -> bool:
+        if self._descriptor is None:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _take(self._descriptor)
+        except OSError:
+            return False
+        return True
+
+    def _release(self) -> None:
+        if self._descriptor is not None:
+            _give(self._descriptor)

@@ -1,0 +1,156 @@
+"""Sessions that outlive their process: the log is the state, and any number of processes may take turns at it.
+
+Policy: some clients start a server per call, and some start several at once. Whoever is about to do something in a
+session locks its files, reads what others have recorded since, and goes on from there. A line that a crash cut in half
+never happened: its call was never answered.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.session.log_files import LogFile
+from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.spec import SessionSpec
+from sandbox_mcp.trajectory import Trajectory, mend_log, read_trajectory
+from sandbox_mcp.users import User
+
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+"""What may name a session in a state folder, and thus a file."""
+CURRENT = "lobby.json"
+"""The file that names the session which the lobby is playing."""
+
+
+class StateError(ManagerError):
+    """A state folder cannot be used; the message says why."""
+
+
+class StoredSession(OpenSession):
+    """A session in a state folder. Its ``session`` is replaced when another process has gone on with it."""
+
+    __slots__ = ("_file", "_known", "_lock_file")
+
+    def __init__(self, spec: SessionSpec, user: User, presentation: Presentation, log: LogFile, window: float) -> None:
+        """Begin a session, or take it up where its log stops.
+
+        Raises:
+            SessionError: the log is of something else.
+            TrajectoryError: the log cannot be read.
+        """
+        self._file = log
+        self._lock_file = FileLock(log.path.with_suffix(".lock"))
+        session = Session(spec, user, log, presentation.tools)
+        super().__init__(session, presentation, log, spec.scenario.user.opening, window)
+        self._known = 0
+        with self._lock_file.held():
+            self._take_up()
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """The session to oneself, among all processes, as it now stands."""
+        return self._exclusive()
+
+    @asynccontextmanager
+    async def _exclusive(self) -> AsyncGenerator[None]:
+        async with self.lock, self._lock_file.held_async():
+            if self._size() != self._known:
+                self._take_up()
+            try:
+                yield
+            finally:
+                self._known = self._size()
+
+    def _take_up(self) -> None:
+        mend_log(self._file.path)
+        spec, user, tools = self.session.spec, self.session.user, self.session.tools
+        self.session = Session(spec, user, self._file, tools)
+        trajectory = read_trajectory(self._file.path) if self._size() else None
+        if trajectory is None or not _opened(trajectory):
+            self._file.path.write_bytes(b"")
+            self.session.begin()
+        else:
+            self.session.restore(trajectory)
+        self._known = self._size()
+
+    def _size(self) -> int:
+        path = self._file.path
+        return path.stat().st_size if path.exists() else 0
+
+
+def _opened(trajectory: Trajectory) -> bool:
+    """Whether the user has spoken; before that, nothing has happened that could be gone on with."""
+    return any(event.event == "message" and event.sender == "user" for event in trajectory.events)
+
+
+class StateDir:
+    """A folder of sessions."""
+
+    def __init__(self, folder: Path, manager: SessionManager) -> None:
+        """Use a folder, made where it is missing.
+
+        Raises:
+            StateError: it cannot be made.
+        """
+        self._folder = folder
+        self._manager = manager
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"cannot use {str(folder)!r} as state folder: {error.strerror or error}") from error
+
+    def open(self, spec: SessionSpec) -> StoredSession:
+        """Continue the session of ``spec.id``, or begin it.
+
+        Raises:
+            StateError: the id cannot name a file.
+            SessionError, TrajectoryError: its log is of something else, or cannot be read.
+        """
+        if not ID.fullmatch(spec.id):
+            raise StateError(f"session id {spec.id!r} must be letters, digits, '_', '-' and '.', at most 128")
+        log = self._manager.log_file(self._folder / f"{spec.id}.jsonl")
+        user = self._manager.user("scripted", spec.scenario)
+        return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
+
+    def new_id(self, name: str) -> str:
+        """An id like ``name`` that no session in the folder has."""
+        number = 1
+        while (self._folder / f"{name if number == 1 else f'{name}-{number}'}.jsonl").exists():
+            number += 1
+        return name if number == 1 else f"{name}-{number}"
+
+    @property
+    def current(self) -> str | None:
+        """The id of the session that the lobby is playing."""
+        path = self._folder / CURRENT
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))["session"] if path.exists() else None
+        except (ValueError, KeyError, TypeError) as error:
+            raise StateError(f"{str(path)!r} is damaged; delete it to begin anew") from error
+
+    @current.setter
+    def current(self, session_id: str) -> None:
+        path = self._folder / CURRENT
+        path.with_suffix(".tmp").write_text(json.dumps({"session": session_id}), encoding="utf-8")
+        path.with_suffix(".tmp").replace(path)
+
+    def resume(self, session_id: str) -> StoredSession:
+        """Continue a session of which only the id is known; what it plays is in its log.
+
+        Raises:
+            ScenarioError: its scenario is gone.
+            SessionError, TrajectoryError: its scenario has changed, or the log cannot be read.
+        """
+        started = read_trajectory(self._folder / f"{session_id}.jsonl").started
+        spec = SessionSpec(
+            self._manager.suite.get(started.scenario),
+            started.variant,
+            started.seed,
+            started.trial,
+            started.user_channel,
+            started.agent,
+            session_id,
+        )
+        return self.open(spec)
