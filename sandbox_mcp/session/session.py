@@ -136,11 +136,13 @@ class Session:
         batch = f"b{self._recorder.seq}"
         results: dict[int, CallResult] = {}
         for index in order:
-            self.world.tick()
+            clock = self.world.tick()
             item = checked[index]
             outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, {})
             meta = {**calls[index].meta, **more, **({"race": True} if index in racing else {})}
-            results[index] = self._record(calls[index].name, self._spoken(calls[index].name, outcome), batch, meta)
+            results[index] = self._record(
+                calls[index].name, self._spoken(calls[index].name, outcome), clock, batch, meta
+            )
         self._announce()
         notices = self._take_notices()
         results[order[-1]] = results[order[-1]].with_notices(notices)
@@ -151,8 +153,8 @@ class Session:
         refusal = self._refusal()
         if refusal:
             return CallResult({}, refusal)
-        self.world.tick()
-        return self._record(name, outcome, f"b{self._recorder.seq}", meta or {})
+        clock = self.world.tick()
+        return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
 
     def _carry_out(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
         """Run a checked call if no gate stops it, and say what the log should keep beside its outcome."""
@@ -303,21 +305,27 @@ class Session:
         )
 
     def _end_conversation(self, meta: Mapping[str, Any]) -> None:
-        self.world.tick()
+        clock = self.world.tick()
         tool = present(all_tools()["end_conversation"])
         outcome = call(self.world, {tool.name: tool}, tool.name, {})
-        self._record(tool.name, outcome, f"b{self._recorder.seq}", meta, caller="user")
+        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _confirm(self, code: str) -> None:
-        self.world.tick()
+        clock = self.world.tick()
         tool = all_tools()[CONFIRM]
         known = self._gates.approve(code)
         fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
         outcome = Outcome(tool, {"code": code}, fault=fault)
-        self._record(tool.name, outcome, f"b{self._recorder.seq}", {}, caller="user")
+        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", {}, caller="user")
 
     def _record(
-        self, name: str, outcome: Outcome, batch: str, meta: Mapping[str, Any], caller: Role = "agent"
+        self,
+        name: str,
+        outcome: Outcome,
+        clock: float,
+        batch: str,
+        meta: Mapping[str, Any],
+        caller: Role = "agent",
     ) -> CallResult:
         self._count_call(caller)
         number = self._recorder.seq
@@ -325,7 +333,7 @@ class Session:
         self._recorder.write(
             ToolCall(
                 seq=number,
-                clock=self.world.clock.now - float(meta.get("waited", 0.0)),
+                clock=clock,
                 call=f"c{number}",
                 batch=batch,
                 caller=caller,

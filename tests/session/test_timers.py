@@ -90,7 +90,7 @@ def test_several_timers_go_off_in_the_order_of_their_time() -> None:
 
 def test_the_user_speaking_brings_the_notice_along() -> None:
     session, _ = opened()
-    set_timer(session, 3)
+    set_timer(session, 2)
     reply: Any = anyio.run(session.say, "Which network do you mean?")
     assert reply.notices == ("The timer 'tea' has gone off.",)
 
@@ -137,7 +137,7 @@ def test_a_session_taken_up_again_hears_what_it_would_have_heard(steps: list[flo
             parts = fresh
         for session in (whole, parts):
             if step is None:
-                session.call("wait", {"seconds": 120})
+                session.call("wait", {"seconds": 120.1})
             else:
                 set_timer(session, step)
     heard = [
