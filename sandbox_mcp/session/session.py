@@ -32,6 +32,7 @@ from sandbox_mcp.world import Clock, IdStream, World
 from scenarios.variants import presented, variant_named
 
 CONFIRM = "confirm_action"
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Session:
         for index in order:
             clock = self.world.tick()
             item = checked[index]
-            outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, {})
+            outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, NOTHING)
             meta = {**calls[index].meta, **more, **({"race": True} if index in racing else {})}
             results[index] = self._record(
                 calls[index].name, self._spoken(calls[index].name, outcome), clock, batch, meta
