@@ -1,0 +1,96 @@
+"""The chat-completions protocol: requests read, answers written, whole or as a stream."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from clients.endpoint.prompt import Call, Entry, Prompt, assemble
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, pieces, text_of
+
+_KINDS: Mapping[str, Any] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "output",
+    "function": "output",
+}
+
+
+def read(body: Mapping[str, Any]) -> Prompt:
+    """What a request shows the model.
+
+    Raises:
+        BadRequestError: it has another form.
+    """
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise BadRequestError("messages must be a list with at least one message")
+    entries = map(_entry, cast("list[Mapping[str, Any]]", messages))
+    return assemble(str(body.get("model", "")), entries, _tools(body.get("tools") or ()))
+
+
+def _entry(message: Mapping[str, Any]) -> Entry:
+    role = str(message.get("role"))
+    if role not in _KINDS:
+        raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
+    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
+    return Entry(_KINDS[role], text_of(message.get("content")), calls, str(message.get("tool_call_id") or ""))
+
+
+def _call(call: Mapping[str, Any]) -> Call:
+    function: Mapping[str, Any] = call["function"]
+    return Call(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
+
+
+def _tools(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [str(tool["function"]["name"]) for tool in tools if tool.get("type") == "function" and "function" in tool]
+
+
+def whole(answer: Answer) -> dict[str, Any]:
+    """An answer as one document."""
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
+    if answer.calls:
+        message["tool_calls"] = [_written(call) for call in answer.calls]
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
+    return {**_head(answer, "chat.completion"), "choices": [choice], "usage": _usage(answer)}
+
+
+def stream(answer: Answer, *, usage: bool) -> Iterator[str]:
+    """An answer as server-sent events."""
+    yield event(_chunk(answer, {"role": "assistant", "content": ""}))
+    for piece in pieces(answer.text):
+        yield event(_chunk(answer, {"content": piece}))
+    for index, call in enumerate(answer.calls):
+        head = {"index": index, **_written(Call(call.id, call.name, ""))}
+        yield event(_chunk(answer, {"tool_calls": [head]}))
+        for piece in pieces(call.arguments):
+            yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
+    yield event(_chunk(answer, {}, _finish(answer)))
+    if usage:
+        yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
+    yield event("[DONE]")
+
+
+def _chunk(answer: Answer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+
+
+def _head(answer: Answer, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{answer.id[:24]}", "object": kind, "created": CREATED, "model": answer.model}
+
+
+def _written(call: Call) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _finish(answer: Answer) -> str:
+    return "tool_calls" if answer.calls else "stop"
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    return {
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+    }

@@ -1,0 +1,105 @@
+"""What a model is shown, whatever the protocol: turns of the user, and the steps the model has taken in each.
+
+Policy: all that an endpoint knows is in the request. What the assistant did without anything in between is one step,
+however many messages a client makes of it, and so is what the user said.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that the model made; ``arguments`` is the text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One answer of the model: text, calls, and the outputs of those that were carried out, by call id."""
+
+    text: str
+    calls: tuple[Call, ...] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the user said, and what the model has done about it so far."""
+
+    user: str
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a model. ``tools`` are the names offered, under whatever prefix the client gave them."""
+
+    model: str
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[str, ...]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All answers of the model so far."""
+        return tuple(step for turn in self.turns for step in turn.steps)
+
+    def offered(self, name: str) -> str | None:
+        """The name under which a tool is offered: its own, or its own behind a prefix; None if it is not."""
+        if name in self.tools:
+            return name
+        prefixed = [tool for tool in self.tools if tool.endswith(name) and not tool[-len(name) - 1].isalnum()]
+        return min(prefixed, key=len, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a request's history, before entries are put together."""
+
+    kind: Literal["system", "user", "assistant", "output"]
+    text: str
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
+
+
+def assemble(model: str, entries: Iterable[Entry], tools: Sequence[str]) -> Prompt:
+    """Put a request's history together."""
+    history = list(entries)
+    system = "\n".join(entry.text for entry in history if entry.kind == "system")
+    turns: list[Turn] = []
+    for entry in history:
+        _add(turns, entry)
+    return Prompt(model, system, tuple(turns), tuple(tools))
+
+
+def _add(turns: list[Turn], entry: Entry) -> None:
+    if entry.kind == "user":
+        _add_user(turns, entry.text)
+    elif entry.kind == "assistant":
+        last = turns.pop() if turns else Turn("")
+        turns.append(Turn(last.user, _with_answer(last.steps, entry)))
+    elif entry.kind == "output" and turns and turns[-1].steps:
+        last = turns.pop()
+        step = last.steps[-1]
+        done = Step(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
+        turns.append(Turn(last.user, (*last.steps[:-1], done)))
+
+
+def _add_user(turns: list[Turn], text: str) -> None:
+    if turns and not turns[-1].steps:
+        text = "\n".join((turns.pop().user, text))
+    turns.append(Turn(text))
+
+
+def _with_answer(steps: tuple[Step, ...], entry: Entry) -> tuple[Step, ...]:
+    """The steps with one more, or with the last one continued if nothing has come of it yet."""
+    if not steps or steps[-1].outputs:
+        return (*steps, Step(entry.text, entry.calls))
+    last = steps[-1]
+    joined = Step("\n".join(filter(None, (last.text, entry.text))), (*last.calls, *entry.calls))
+    return (*steps[:-1], joined)

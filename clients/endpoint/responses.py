@@ -1,0 +1,146 @@
+"""The Responses protocol, as far as clients that send the whole conversation with every request need it.
+
+Policy: nothing is stored, so ``previous_response_id`` is refused rather than ignored.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from clients.endpoint.prompt import Call, Entry, Prompt, assemble
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, pieces, text_of
+
+_ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+
+
+def read(body: Mapping[str, Any]) -> Prompt:
+    """What a request shows the model.
+
+    Raises:
+        BadRequestError: it has another form, or refers to an earlier response.
+    """
+    if body.get("previous_response_id") or body.get("conversation"):
+        raise BadRequestError("nothing is stored here; send the whole conversation as input")
+    given = body.get("input")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    if not isinstance(items, list) or not items:
+        raise BadRequestError("input must be text or a list with at least one item")
+    told = [Entry("system", str(body["instructions"]))] if body.get("instructions") else []
+    entries = [*told, *_entries(cast("list[Mapping[str, Any]]", items))]
+    return assemble(str(body.get("model", "")), entries, list(_tools(body.get("tools") or ())))
+
+
+def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[Entry]:
+    for item in items:
+        kind = item.get("type") or "message"
+        if kind == "message":
+            yield _message(item)
+        elif kind == "function_call":
+            call = Call(str(item.get("call_id")), str(item.get("name")), str(item.get("arguments") or ""))
+            yield Entry("assistant", "", (call,))
+        elif kind == "function_call_output":
+            yield Entry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
+        elif kind != "reasoning":
+            raise BadRequestError(f"items of type {kind!r} are not understood here")
+
+
+def _message(item: Mapping[str, Any]) -> Entry:
+    role = str(item.get("role"))
+    if role not in _ROLES:
+        raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_ROLES)}")
+    return Entry(_ROLES[role], text_of(item.get("content")))
+
+
+def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The names of functions; those inside a namespace are called by their own name."""
+    for tool in tools:
+        if tool.get("type") == "function":
+            yield str(tool["name"])
+        elif tool.get("type") == "namespace":
+            yield from _tools(tool.get("tools") or ())
+
+
+def whole(answer: Answer) -> dict[str, Any]:
+    """An answer as one document."""
+    return _response(answer, "completed", list(_output(answer)))
+
+
+def stream(answer: Answer) -> Iterator[str]:
+    """An answer as server-sent events."""
+    number = iter(range(1_000_000))
+
+    def say(kind: str, **fields: Any) -> str:
+        return event({"type": kind, "sequence_number": next(number), **fields}, kind)
+
+    yield say("response.created", response=_response(answer, "in_progress", []))
+    yield say("response.in_progress", response=_response(answer, "in_progress", []))
+    for index, item in enumerate(_output(answer)):
+        empty: dict[str, Any] = {"content": []} if item["type"] == "message" else {"arguments": ""}
+        started = {**item, "status": "in_progress", **empty}
+        yield say("response.output_item.added", output_index=index, item=started)
+        where = {"item_id": item["id"], "output_index": index}
+        parts = _spoken(item, where) if item["type"] == "message" else _called(item, where)
+        for kind, fields in parts:
+            yield say(kind, **fields)
+        yield say("response.output_item.done", output_index=index, item=item)
+    yield say("response.completed", response=whole(answer))
+
+
+Part = tuple[str, dict[str, Any]]
+
+
+def _spoken(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]:
+    part = item["content"][0]
+    place = {**where, "content_index": 0}
+    yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
+    for piece in pieces(part["text"]):
+        yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
+    yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
+    yield "response.content_part.done", {**place, "part": part}
+
+
+def _called(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]:
+    for piece in pieces(item["arguments"]):
+        yield "response.function_call_arguments.delta", {**where, "delta": piece}
+    done = {**where, "name": item["name"], "arguments": item["arguments"]}
+    yield "response.function_call_arguments.done", done
+
+
+def _output(answer: Answer) -> Iterator[dict[str, Any]]:
+    if answer.text or not answer.calls:
+        part: dict[str, Any] = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
+        message: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
+        yield {"id": f"msg_{answer.id[:24]}", **message}
+    for index, call in enumerate(answer.calls):
+        made = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+        yield {"id": f"fc_{answer.id[:24]}{index}", "type": "function_call", "status": "completed", **made}
+
+
+def _response(answer: Answer, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": f"resp_{answer.id[:24]}",
+        "object": "response",
+        "created_at": CREATED,
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": answer.model,
+        "output": output,
+        "parallel_tool_calls": True,
+        "temperature": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "usage": _usage(answer) if status == "completed" else None,
+    }
+
+
+def _usage(answer: Answer) -> dict[str, Any]:
+    return {
+        "input_tokens": answer.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": answer.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+    }

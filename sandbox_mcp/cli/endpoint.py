@@ -1,0 +1,89 @@
+"""``sandbox-mcp endpoint``: a model endpoint that plays a script, for a dry run of a stack without a key."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.options import scenario_files
+
+if TYPE_CHECKING:
+    from clients.endpoint import Brain
+
+FAULTS = ("hang", "half", "invalid_json", "empty")
+
+
+@click.command()
+@click.option(
+    "--scenario", "names", multiple=True, help="Scenario to know the answers of. May be repeated. [default: all]"
+)
+@click.option(
+    "--script", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="File that says what to answer."
+)
+@click.option("--as-user", is_flag=True, help="Play the user, not the agent.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port; 0 takes a free one."
+)
+@click.option("--fault", help=f"Fail first: a status such as 429, or {', '.join(FAULTS)}.")
+@click.option(
+    "--fault-times", type=click.IntRange(1), default=1, show_default=True, help="How often each request fails."
+)
+@click.option("--retry-after", type=click.FloatRange(0), help="Seconds that a failure asks to wait.")
+@scenario_files
+def command(host: str, port: int, **options: Any) -> None:
+    """Start an OpenAI-compatible endpoint that knows the reference solutions.
+
+    It speaks chat completions and Responses, streaming and not, and needs no key. Point an agent at it to see whether
+    everything around the model works.
+    """
+    from clients.endpoint.app import Endpoint
+    from clients.endpoint.server import base_url, bind, serve
+
+    endpoint = Endpoint(_brain(**options))
+    listener = bind(host, port)
+    click.echo(f"listening on {base_url(listener)}; any model name and any key will do", err=True)
+    serve(endpoint, listener)
+
+
+def _brain(
+    names: tuple[str, ...],
+    script: Path | None,
+    as_user: bool,
+    places: tuple[Path, ...],
+    fault: str | None,
+    fault_times: int,
+    retry_after: float | None,
+) -> "Brain":
+    from clients.endpoint.reply import Failing
+
+    brain = _scripted(script, names, as_user) if script else _knowing(names, as_user, places)
+    return Failing(brain, _fault(fault, fault_times, retry_after)) if fault else brain
+
+
+def _scripted(script: Path, names: tuple[str, ...], as_user: bool) -> "Brain":
+    from clients.endpoint.script import ScriptedModel, read_script
+
+    if names or as_user:
+        raise click.UsageError("--script says what to answer, so it goes with neither --scenario nor --as-user")
+    return ScriptedModel(read_script(script))
+
+
+def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) -> "Brain":
+    from clients.endpoint.solver import Solver
+    from clients.endpoint.user import ScriptedUserModel
+    from scenarios import Suite
+
+    suite = Suite(places)
+    scenarios = [suite.get(name) for name in names or suite.names()]
+    return ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
+
+
+def _fault(kind: str, times: int, retry_after: float | None) -> Any:
+    from clients.endpoint.reply import Fault
+
+    if kind.isdecimal() and 400 <= int(kind) <= 599:
+        return Fault("status", int(kind), retry_after, times)
+    if kind in FAULTS:
+        return Fault(kind, times=times)  # pyright: ignore[reportArgumentType]
+    raise click.UsageError(f"unknown fault {kind!r}; expected a status from 400 to 599, or {', '.join(FAULTS)}")
