@@ -5,7 +5,7 @@ for all. An id that is unknown here, or is not the caller's, is 404.
 """
 
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -23,18 +23,28 @@ from starlette.types import Receive, Scope, Send
 from sandbox_mcp import __version__
 from sandbox_mcp.server.api import Api, session_path
 from sandbox_mcp.server.guard import Guard, bearer_in, is_one_of, problem
+from sandbox_mcp.server.lobby import Lobby, MemorySeat
+from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.server.malformed import mending
 from sandbox_mcp.server.mcp_server import SCOPE_KEY, routed_server
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
+from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 
 
-def build_app(manager: SessionManager, settings: ServerSettings | None = None) -> Starlette:
-    """The application that serves the manager's sessions."""
+def build_app(
+    manager: SessionManager,
+    settings: ServerSettings | None = None,
+    announce: Callable[[OpenSession], None] = lambda _: None,
+) -> Starlette:
+    """The application that serves the manager's sessions; ``announce`` hears of those that begin in the lobby."""
     settings = settings or ServerSettings()
     sessions = _transport(routed_server(), settings)
+    lobby = _transport(lobby_server(manager.suite), settings)
+    lobby_routes = [Route("/mcp", _LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
     routes = [
         Route(session_path("{token}"), _SessionDoor(manager, settings, sessions)),
+        *lobby_routes,
         *Api(manager, settings).routes(),
         Route("/healthz", _health),
         Route("/openapi.json", _openapi),
@@ -42,7 +52,7 @@ def build_app(manager: SessionManager, settings: ServerSettings | None = None) -
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        async with sessions.run(), anyio.create_task_group() as tasks:
+        async with sessions.run(), lobby.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(manager.reap_forever)
             yield
             tasks.cancel_scope.cancel()
@@ -59,31 +69,68 @@ def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPS
     return StreamableHTTPSessionManager(server, json_response=True, max_request_body_size=settings.max_body)
 
 
-class _SessionDoor:
-    """The ASGI endpoint of session URLs: finds the session and checks the bearer before MCP sees anything."""
+class _Door:
+    """An ASGI endpoint that decides who gets through to MCP, and to what, before MCP sees anything."""
 
     def __init__(
         self, manager: SessionManager, settings: ServerSettings, transport: StreamableHTTPSessionManager
     ) -> None:
         self._manager = manager
-        self._auth = settings.auth
+        self._settings = settings
         self._transport = transport
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request to MCP, or refuse it."""
-        await (self._refusal(scope) or self._transport.asgi_app)(scope, receive, send)
+        refusal = self.refusal(scope)
+        if refusal is None:
+            await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)
+        else:
+            await refusal(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        bearer = bearer_in(scope) if self._auth else None
-        if self._auth and bearer is None:
+    def refusal(self, scope: Scope) -> Response | None:
+        """Why the request goes no further, or None once the scope says what it may reach."""
+        raise NotImplementedError
+
+
+class _SessionDoor(_Door):
+    """The way to session URLs: the token finds the session, and the bearer, where one is demanded, must be its own."""
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """Unknown sessions and those of somebody else are the same: not found."""
+        bearer = bearer_in(scope) if self._settings.auth else None
+        if self._settings.auth and bearer is None:
             return problem(401, "unauthorized", "this server needs the session's bearer: Authorization: Bearer ...")
         try:
             opened = self._manager.get(scope["path_params"]["token"])
-            if self._auth and not is_one_of(bearer, (opened.bearer,)):
+            if self._settings.auth and not is_one_of(bearer, (opened.bearer,)):
                 raise UnknownSessionError
         except UnknownSessionError as error:
             return problem(404, "unknown_session", str(error))
         scope[SCOPE_KEY] = opened
+        return None
+
+
+class _LobbyDoor(_Door):
+    """The way to the lobby: each token has a seat of its own; where no token is asked for, all share one."""
+
+    def __init__(
+        self,
+        manager: SessionManager,
+        settings: ServerSettings,
+        transport: StreamableHTTPSessionManager,
+        announce: Callable[[OpenSession], None],
+    ) -> None:
+        super().__init__(manager, settings, transport)
+        seats = settings.lobby_tokens or ("",)
+        self._lobbies = {token: Lobby(manager, MemorySeat(manager), announce) for token in seats}
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """Without one of the tokens there is no seat."""
+        bearer = bearer_in(scope) if self._settings.lobby_tokens else ""
+        seat = next((token for token in self._lobbies if is_one_of(bearer, (token,))), None)
+        if seat is None:
+            return problem(401, "unauthorized", "the lobby needs a token: Authorization: Bearer ...")
+        scope[SCOPE_KEY] = self._lobbies[seat]
         return None
 
 

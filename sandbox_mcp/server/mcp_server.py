@@ -6,19 +6,14 @@ step earlier, in a middleware; tests hold what it answers against the SDK's own 
 """
 
 import json
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
 from weakref import WeakKeyDictionary
 
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import (
-    SERVER_INFO_META_KEY,
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-)
+from mcp_types import SERVER_INFO_META_KEY, CallToolRequestParams, ListToolsResult, PaginatedRequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
@@ -27,100 +22,130 @@ from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
 Context = ServerRequestContext[Any, Any]
-Find = Callable[[Context], OpenSession]
 SCOPE_KEY = "sandbox_mcp.session"
-"""Where the HTTP server leaves the session it found for a request."""
+"""Where the HTTP server leaves what it found for a request: the session, or the place in the lobby."""
 CHANNEL_INSTRUCTIONS = (
     "Nothing you write reaches the user unless you send it with send_message_to_user; it returns the user's answer. "
     "The user's first message to you was:"
 )
 
 
+class Face(Protocol):
+    """What a server shows to a client, request by request."""
+
+    def presentation(self, ctx: Context) -> Presentation:
+        """The tools it offers."""
+        ...
+
+    def instructions(self, ctx: Context) -> str:
+        """What it tells an agent that connects."""
+        ...
+
+    async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
+        """Carry out a call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFace:
+    """One session and nothing else; ``find`` tells which."""
+
+    find: Callable[[Context], OpenSession]
+
+    def presentation(self, ctx: Context) -> Presentation:
+        """The session's tools."""
+        return self.find(ctx).presentation
+
+    def instructions(self, ctx: Context) -> str:
+        """Nothing about the scenario but, where the agent has to know it from here, what its user has said."""
+        opened = self.find(ctx)
+        if opened.session.spec.user_channel == "harness":
+            return AGENT_INSTRUCTIONS
+        return f"{AGENT_INSTRUCTIONS}\n{CHANNEL_INSTRUCTIONS}\n{opened.opening}"
+
+    async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
+        """Call a tool of the session."""
+        return await self.find(ctx).call(name, arguments, meta=meta)
+
+
 def server_for(opened: OpenSession) -> Server[Any]:
     """A server that offers one session and nothing else."""
-    return _SessionServer(lambda _: opened).server
+    return server_of(SessionFace(lambda _: opened))
 
 
 def routed_server() -> Server[Any]:
     """A server that offers the session which the HTTP application found for the request."""
-    return _SessionServer(_in_scope).server
+    return server_of(SessionFace(in_scope))
 
 
-def _in_scope(ctx: Context) -> OpenSession:
+def in_scope(ctx: Context) -> Any:
+    """What the HTTP application found for this request."""
     if ctx.request is None:
         raise RuntimeError("a routed server needs HTTP requests")
     return ctx.request.scope[SCOPE_KEY]
 
 
-def instructions_for(opened: OpenSession) -> str:
-    """What an agent is told on connecting: nothing about the scenario but what its user has said."""
-    if opened.session.spec.user_channel == "harness":
-        return AGENT_INSTRUCTIONS
-    return f"{AGENT_INSTRUCTIONS}\n{CHANNEL_INSTRUCTIONS}\n{opened.opening}"
+def server_of(face: Face, **handlers: Any) -> Server[Any]:
+    """A server with this face; ``handlers`` are further ``on_...`` arguments of the SDK's server."""
+    listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
+
+    async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        presentation = face.presentation(ctx)
+        if presentation not in listings:
+            listings[presentation] = listing(presentation.listed)
+        return listings[presentation]
+
+    server: Server[Any] = Server(
+        "sandbox-mcp",
+        version=__version__,
+        on_list_tools=list_tools,
+        on_call_tool=_unreachable,
+        get_tool_input_schema=lambda _: None,
+        **handlers,
+    )
+    server.middleware.append(_Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
+    return server
 
 
-class _SessionServer:
-    """Handlers around a way to find the session of a request."""
+class _Answering:
+    """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(self, find: Find) -> None:
-        self._find = find
-        self._listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
-        self._wire: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
-        self.server: Server[Any] = Server(
-            "sandbox-mcp",
-            version=__version__,
-            instructions=AGENT_INSTRUCTIONS,
-            on_list_tools=self._list_tools,
-            on_call_tool=unreachable,
-            get_tool_input_schema=lambda _: None,
-        )
-        self._stamp = stamp_of(self.server)
-        self.server.middleware.append(self._answer)
+    def __init__(self, face: Face, stamp: dict[str, Any]) -> None:
+        self._face = face
+        self._stamp = stamp
+        self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
 
-    async def _list_tools(self, ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        presentation = self._find(ctx).presentation
-        if presentation not in self._listings:
-            self._listings[presentation] = listing(presentation.listed)
-        return self._listings[presentation]
-
-    async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         match ctx.method:
             case "tools/call":
                 return await self._call(ctx)
             case "tools/list":
-                return await self._listed(ctx, call_next)
+                return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
-                result = await call_next(ctx)
-                return {**as_dict(result), "instructions": instructions_for(self._find(ctx))}
+                return {**_wired(await call_next(ctx)), "instructions": self._face.instructions(ctx)}
             case _:
                 return await call_next(ctx)
 
     async def _call(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params or {}
-        result = await self._find(ctx).call(
-            name_in(params.get("name")), params.get("arguments"), meta=params.get("_meta")
-        )
+        name = name_in(params.get("name"))
+        result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
         return wire_result(result, self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None)
 
-    async def _listed(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The SDK's own answer, kept in the form it had for this protocol version."""
-        known = self._wire.setdefault(self._find(ctx).presentation, {})
+        known = self._lists.setdefault(self._face.presentation(ctx), {})
         if ctx.protocol_version not in known:
-            known[ctx.protocol_version] = as_dict(await call_next(ctx))
+            known[ctx.protocol_version] = _wired(await call_next(ctx))
         return known[ctx.protocol_version]
 
 
-async def unreachable(_: Context, params: CallToolRequestParams) -> NoReturn:
-    """Stands where the SDK wants a handler, so that it announces tools; the middleware has answered before."""
+async def _unreachable(_: Context, params: CallToolRequestParams) -> NoReturn:
+    """Stands where the SDK wants a handler; the middleware has answered before."""
     raise RuntimeError(f"call of {params.name!r} passed the middleware")
 
 
-def stamp_of(server: Server[Any]) -> dict[str, Any]:
-    """What every result of the newer protocol carries: who made it."""
-    return {SERVER_INFO_META_KEY: server.server_info_stamp}
-
-
-def as_dict(result: HandlerResult) -> dict[str, Any]:
+def _wired(result: HandlerResult) -> dict[str, Any]:
     """A result that the SDK has already brought into its wire form."""
     if not isinstance(result, dict):
         raise TypeError(f"expected a result in wire form, got {type(result).__name__}")
@@ -142,6 +167,3 @@ def wire_result(result: CallResult, stamp: dict[str, Any] | None) -> dict[str, A
         wire["resultType"] = "complete"
         wire["_meta"] = stamp
     return wire
-
-
-__all__ = ("CallToolResult", "instructions_for", "routed_server", "server_for", "wire_result")
