@@ -1,0 +1,142 @@
+"""Scores one turn: TS and PS where it takes at most one call, TN and TO where it takes any number.
+
+Policy: ``compat`` scores what the authors' parser reads with the authors' comparison, in which calls beyond the wanted
+ones and their order go unnoticed. The other modes score the calls themselves, and hold both against the agent.
+Source: MTU-Bench, section 2.2.2 and appendix D; the released code, repaired where it does not run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from grader.metric import Mode
+from grader.mtu_bench.compare import contained, same_arguments
+from grader.mtu_bench.dialogue import Call, Turn, Wanted
+from grader.mtu_bench.formulas import tool_number, tool_order, tool_order_in_code
+from grader.mtu_bench.parser import NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
+
+CrashPolicy = Literal["no_call", "wrong"]
+"""What an answer counts for that the authors' parser dies on: for one that calls nothing, or for a wrong one."""
+
+OTHER_POLICY: Final[Mapping[CrashPolicy, CrashPolicy]] = {"no_call": "wrong", "wrong": "no_call"}
+
+Calls = Mapping[str, Mapping[str, Any]]
+"""Calls by tool name, in order, as the benchmark writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The two scores of a turn (TS and PS, or TN and TO), each in 0..1, and whether the turn is right."""
+
+    first: float
+    second: float
+    right: bool
+
+
+WRONG: Final = Score(0, 0, right=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A turn with its score.
+
+    ``crash`` says that the authors' parser dies on it; ``otherwise`` is then its score under the other policy.
+    ``keys`` are the tools that compat's TN leaves of the prediction. ``broken`` tells that a call was lost in reading.
+    """
+
+    turn: Turn
+    wanted: Wanted
+    predicted: Sequence[tuple[str, Mapping[str, Any]]]
+    expected: Sequence[tuple[str, Mapping[str, Any]]]
+    score: Score
+    broken: bool = False
+    crash: str | None = None
+    otherwise: Score | None = None
+    keys: tuple[str, ...] | None = None
+
+
+def score_turn(turn: Turn, wanted: Wanted, mode: Mode, policy: CrashPolicy, *, many_tools: bool) -> Scored:
+    """Score one turn in the given mode; ``policy`` matters in compat only."""
+    if mode == "compat":
+        return _score_as_code(turn, wanted, policy, many_tools=many_tools)
+    expected, predicted = list(map(_pair, wanted)), list(map(_pair, turn.calls))
+    names, goals = [name for name, _ in predicted], [name for name, _ in expected]
+    right = names == goals and all(
+        not call.malformed and same_arguments(call.arguments, goal.arguments)
+        for call, goal in zip(turn.calls, wanted, strict=True)
+    )
+    if many_tools:
+        score = Score(tool_number(names, goals), tool_order(names, goals, mode), right)
+    else:
+        score = Score(float(set(names) == set(goals)), float(right), right)
+    return Scored(turn, wanted, predicted, expected, score, broken=turn.malformed)
+
+
+# -- as the authors' code -----------------------------------------------------------------------------------------
+
+
+def _score_as_code(turn: Turn, wanted: Wanted, policy: CrashPolicy, *, many_tools: bool) -> Scored:
+    expected = turn.answer if turn.answer is not None else _as_calls(wanted, many_tools=many_tools)
+    crash = None
+    try:
+        parsed = _read(turn, many_tools=many_tools)
+    except ParserCrashError as error:
+        crash, parsed = str(error), Parsed({} if many_tools else NO_CALL, broken=True)
+    score, keys = _score_many(parsed.calls, expected) if many_tools else (_score_one(parsed.calls, expected), None)
+    outcomes = {"no_call": score, "wrong": WRONG}
+    return Scored(
+        turn, wanted, tuple(parsed.calls.items()), tuple(expected.items()),
+        score=outcomes[policy] if crash else score,
+        broken=parsed.broken,
+        crash=crash,
+        otherwise=outcomes[OTHER_POLICY[policy]] if crash else None,
+        keys=keys,
+    )  # fmt: skip
+
+
+def _read(turn: Turn, *, many_tools: bool) -> Parsed:
+    """What the authors' parser reads; a session of another origin is taken for what it would have read."""
+    if turn.answer is None or turn.text is None:
+        return Parsed(_as_calls(turn.calls, many_tools=many_tools), broken=turn.malformed)
+    return parse_multi(turn.text) if many_tools else parse_single(turn.text)
+
+
+def _as_calls(calls: Sequence[Call], *, many_tools: bool) -> Calls:
+    """Calls as the benchmark writes them: of a tool called twice the last, in a single-tool setting only the first."""
+    if many_tools:
+        return {call.name: call.arguments for call in calls}
+    return {calls[0].name: calls[0].arguments} if calls else NO_CALL
+
+
+def _score_one(predicted: Calls, expected: Calls) -> Score:
+    """TS: equal names, no call being one too. PS: TS, and the ground truth's arguments within the prediction's."""
+    name, given = next(iter(predicted.items()))
+    goal, needed = next(iter((expected or NO_CALL).items()))
+    selected = name == goal
+    right = selected and contained(needed, given)
+    return Score(int(selected), int(right), right)
+
+
+def _score_many(predicted: Calls, expected: Calls) -> tuple[Score, tuple[str, ...]]:
+    """TN and TO, and the tools they rest on: those of the ground truth that were called, marked where arguments differ.
+
+    The prediction's arguments have to be contained in the ground truth's. Tools that nobody asked for are dropped,
+    unless nothing was asked for at all. Order is that of the ground truth as written, where a name that occurs twice,
+    blanks apart, stays twice.
+    """
+    given = {name.strip(): arguments for name, arguments in predicted.items()}
+    needed = {name.strip(): arguments for name, arguments in expected.items()}
+    if not given or not needed:
+        keys = tuple(given)
+        number = float(not given and not needed)
+    else:
+        called = [name for name in needed if name in given]
+        marked = [name if contained(given[name], needed[name]) else f"{name}wrong" for name in called]
+        keys = tuple(dict.fromkeys(marked))
+        number = tool_number(keys, needed.keys())
+    order = tool_order_in_code(keys, [name.strip() for name in expected])
+    return Score(number, order, number == 1 and order == 1), keys
+
+
+def _pair(call: Call) -> tuple[str, Mapping[str, Any]]:
+    return call.name, call.arguments
