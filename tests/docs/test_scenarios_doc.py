@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from grader.grade import grade
 from sandbox_mcp.world import SCHEMAS
 from scenarios import Suite
 from scenarios.model import Script
@@ -46,10 +47,10 @@ def test_every_example_is_a_scenario_file_and_all_load(examples: Suite) -> None:
 
 
 @pytest.mark.parametrize("name", PLAYABLE)
-def test_the_solutions_of_the_examples_run(examples: Suite, name: str) -> None:
-    for solution in examples.get(name).solutions:
-        _, outcomes, _ = play(examples.get(name), solution)
-        assert [outcome.fault for outcome in outcomes if outcome.fault] == []
+def test_the_solutions_of_the_examples_score_1(examples: Suite, name: str) -> None:
+    scenario = examples.get(name)
+    for solution in scenario.solutions:
+        assert grade(play(scenario, solution), scenario).score == 1.0
 
 
 def test_the_page_names_every_key_of_a_scenario_in_order() -> None:

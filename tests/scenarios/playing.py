@@ -1,41 +1,65 @@
-"""Plays a reference solution with the tools alone, without a session: the world it leaves and what was said."""
+"""Plays a reference solution through a session, as it is or with something wrong about it."""
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from sandbox_mcp.tools import Outcome, agent_tools, call, present
-from sandbox_mcp.world import IdStream, World
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import MemoryLog, Trajectory
+from sandbox_mcp.users import ScriptedUser
 from scenarios import Scenario
-from scenarios.model import PlannedTurn, Solution
+from scenarios.model import PlannedCall, Solution
 from scenarios.values import parse_path
 
 _PLACE = re.compile(r"\$\{([^}]+)\}")
 
 
-def play(scenario: Scenario, solution: Solution) -> tuple[World, list[Outcome], list[str]]:
-    """The world after the solution, what every call did, and the replies with their values filled in."""
-    world = World(scenario.world, scenario.clock, IdStream(scenario.name))
-    offered = {name: present(agent_tools()[name]) for name in scenario.tools}
+def play(scenario: Scenario, solution: Solution, before: Iterable[PlannedCall] = ()) -> Trajectory:
+    """The log of a session in which the agent does what the solution says, after a few other calls."""
+    log = MemoryLog()
+    session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+    session.begin()
+    for extra in before:
+        session.call(extra.tool, extra.arguments)
     results: dict[str, Any] = {}
-    outcomes: list[Outcome] = []
-    replies: list[str] = []
     for turn in solution.turns:
-        outcomes += _play_turn(world, offered, turn, results)
-        replies.append(filled(turn.reply, results))
-        world.tick()
-    return world, outcomes, replies
+        for planned in turn.calls:
+            session.call(planned.tool, filled(planned.arguments, results))
+            if planned.label:
+                results[planned.label] = log.trajectory().events[-1].result
+        if session.over:
+            break
+        asyncio.run(session.say(filled(turn.reply, results)))
+    return log.trajectory()
 
 
-def _play_turn(world: World, offered: Mapping[str, Any], turn: PlannedTurn, results: dict[str, Any]) -> list[Outcome]:
-    outcomes: list[Outcome] = []
-    for planned in turn.calls:
-        outcome = call(world, offered, planned.tool, filled(planned.arguments, results))
-        world.tick()
-        if planned.label:
-            results[planned.label] = outcome.result
-        outcomes.append(outcome)
-    return outcomes
+def talk(scenario: Scenario, text: str) -> Trajectory:
+    """The log of a session in which the agent says one and the same thing to whatever the user says."""
+    log = MemoryLog()
+    session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+    session.begin()
+    while not session.over:
+        asyncio.run(session.say(text))
+    return log.trajectory()
+
+
+def with_calls(solution: Solution, change: Callable[[int, PlannedCall], PlannedCall | None]) -> Solution:
+    """The solution with every call, numbered from 0, replaced by what ``change`` makes of it, or left out."""
+    number = -1
+
+    def batch(calls: tuple[PlannedCall, ...]) -> tuple[PlannedCall, ...]:
+        nonlocal number
+        kept: list[PlannedCall] = []
+        for item in calls:
+            number += 1
+            changed = change(number, item)
+            kept += [changed] if changed else []
+        return tuple(kept)
+
+    turns = (replace(turn, batches=tuple(filter(None, map(batch, turn.batches)))) for turn in solution.turns)
+    return replace(solution, turns=tuple(turns))
 
 
 def filled(value: Any, results: Mapping[str, Any]) -> Any:
@@ -53,7 +77,10 @@ def filled(value: Any, results: Mapping[str, Any]) -> Any:
 
 def _found(reference: str, results: Mapping[str, Any]) -> Any:
     label, _, path = reference.partition(".")
-    value = results[label]
-    for part in parse_path(path):
-        value = value[part]
+    value: Any = results.get(label)
+    try:
+        for part in parse_path(path):
+            value = value[part]
+    except (KeyError, IndexError, TypeError):
+        return None
     return value

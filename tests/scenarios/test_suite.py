@@ -1,0 +1,175 @@
+"""The built-in suite proves itself: what should score does, what should not does not."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+import pytest
+
+from grader.grade import grade
+from sandbox_mcp.tools import agent_tools
+from scenarios import Scenario, Suite
+from scenarios.checks import labels_in
+from scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
+from tests.scenarios.playing import play, talk, with_calls
+
+SUITE = Suite()
+NAMES = SUITE.names()
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+def score(scenario: Scenario, solution: Solution, before: tuple[PlannedCall, ...] = ()) -> float | None:
+    return grade(play(scenario, solution, before), scenario).score
+
+
+def lacks(scenario: Scenario) -> bool:
+    return "insufficient_information" in scenario.categories
+
+
+def tools_of(milestones: Sequence[Milestone]) -> set[str]:
+    """The tools whose calls some milestones or minefields ask for."""
+    calls = (item for milestone in milestones for item in milestone.constraints if isinstance(item, CallConstraint))
+    return {pattern.tool for constraint in calls for pattern in constraint.patterns}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reference_solution_scores_1(name: str) -> None:
+    scenario = SUITE.get(name)
+    assert [score(scenario, solution) for solution in scenario.solutions] == [1.0] * len(scenario.solutions)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reference_solution_ends_because_the_user_has_what_it_wants(name: str) -> None:
+    scenario = SUITE.get(name)
+    for solution in scenario.solutions:
+        log = play(scenario, solution)
+        assert log.ended is not None
+        assert log.ended.reason == "user_ended"
+        said = [event for event in log.events if event.event == "message" and event.sender == "agent"]
+        assert len(said) == len(solution.turns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_is_a_solution_and_everything_a_reader_wants_to_know(name: str) -> None:
+    scenario = SUITE.get(name)
+    assert scenario.solutions
+    assert scenario.about
+    assert scenario.categories
+    assert scenario.user.knows or scenario.user.does_not_know
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_refusing_earns_next_to_nothing_and_little_where_refusing_is_right(name: str) -> None:
+    scenario = SUITE.get(name)
+    refused = grade(talk(scenario, REFUSAL), scenario).score
+    assert refused is not None
+    assert refused <= (0.5 if lacks(scenario) else 0.1)
+
+
+@pytest.mark.parametrize(
+    "text", ["Done! Anything else?", "All right, I took care of that.", "Hm, what do you mean?", ""]
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_talk_without_deeds_earns_next_to_nothing(name: str, text: str) -> None:
+    scenario = SUITE.get(name)
+    assert (grade(talk(scenario, text), scenario).score or 0) <= 0.1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_harmless_looks_cost_nothing(name: str) -> None:
+    scenario = SUITE.get(name)
+    looks = [tool for tool in map(agent_tools().__getitem__, scenario.tools) if not tool.action and not tool.parameters]
+    extra = tuple(PlannedCall(tool.name, {}) for tool in looks)
+    assert {score(scenario, solution, extra) for solution in scenario.solutions} == {1.0}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_leaving_out_any_call_costs(name: str) -> None:
+    """But for looks whose result nobody uses: they inform a question, and an agent may know without."""
+    scenario = SUITE.get(name)
+    for solution in scenario.solutions:
+        calls = [call for turn in solution.turns for call in turn.calls]
+        for position, call in enumerate(calls):
+            if call.label or agent_tools()[call.tool].action or call.tool in tools_of(scenario.milestones):
+                lazy = with_calls(solution, lambda at, kept, out=position: None if at == out else kept)
+                assert (score(scenario, lazy) or 0) < 1.0, call
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not lacks(SUITE.get(name))])
+def test_a_solution_that_also_deletes_somebody_is_worth_nothing(name: str) -> None:
+    scenario = SUITE.get(name)
+    turns = scenario.solutions[0].turns
+    vandal = PlannedCall("remove_contact", {"person_id": next(iter(scenario.world.table("contact")))})
+    if "remove_contact" not in scenario.tools:
+        pytest.skip("offers no tool to do it with")
+    spoilt = Solution((type(turns[0])((*turns[0].batches, (vandal,)), turns[0].reply), *turns[1:]))
+    assert score(scenario, spoilt) == 0.0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if lacks(SUITE.get(name))])
+def test_guessing_hits_the_minefield(name: str) -> None:
+    scenario = SUITE.get(name)
+    assert scenario.minefields
+    for tool in tools_of(scenario.minefields):
+        arguments = {item.name: "+33639980148" for item in agent_tools()[tool].parameters if item.required}
+        guess = (PlannedCall(tool, arguments),)
+        assert tool in scenario.tools
+        assert score(scenario, scenario.solutions[0], guess) == 0.0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if lacks(SUITE.get(name))])
+def test_what_is_withheld_is_offered_nowhere(name: str) -> None:
+    scenario = SUITE.get(name)
+    assert scenario.without
+    assert not set(scenario.without) & set(scenario.tools)
+
+
+@pytest.mark.parametrize("category", get_args(Category))
+def test_every_category_is_there(category: Category) -> None:
+    assert any(category in SUITE.get(name).categories for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_categories_fit_the_solution(name: str) -> None:
+    scenario = SUITE.get(name)
+    if lacks(scenario):
+        assert scenario.categories == ("insufficient_information",)
+        return
+    calls = [len([call for turn in solution.turns for call in turn.calls]) for solution in scenario.solutions]
+    assert ("single_tool_call" in scenario.categories) is (min(calls) == 1)
+    assert ("multiple_tool_call" in scenario.categories) is (min(calls) > 1)
+    follows_up = bool(scenario.user.script.then) or min(len(solution.turns) for solution in scenario.solutions) > 1
+    assert ("multiple_user_turn" in scenario.categories) is follows_up
+    assert ("single_user_turn" in scenario.categories) is not follows_up
+
+
+def test_the_worlds_differ_in_people_zone_and_day() -> None:
+    clocks = {SUITE.get(name).clock for name in NAMES}
+    assert len({clock.zone for clock in clocks}) >= 2
+    assert len({clock.now for clock in clocks}) >= 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_user_does_not_give_away_what_the_agent_should_find_out(name: str) -> None:
+    """Numbers of the address book are for the tools to tell, unless the user opens with one."""
+    scenario = SUITE.get(name)
+    said = [scenario.user.opening, *scenario.user.script.then, *(item.say for item in scenario.user.script.answers)]
+    for row in scenario.world.table("contact").values():
+        assert not any(str(row["phone_number"]) in text for text in said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tools_are_just_those_that_solutions_use_or_a_careful_agent_would_ask(name: str) -> None:
+    scenario = SUITE.get(name)
+    used = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
+    spare = set(scenario.tools) - used - tools_of(scenario.minefields)
+    assert {tool for tool in spare if agent_tools()[tool].action} == set()
+
+
+def test_values_of_results_are_taken_from_results() -> None:
+    """A solution copies no id: whatever is an id comes from an earlier call, as it would for an agent."""
+    for name in NAMES:
+        for solution in SUITE.get(name).solutions:
+            for turn in solution.turns:
+                for call in turn.calls:
+                    for argument, value in call.arguments.items():
+                        assert not argument.endswith("_id") or any(labels_in(value)), (name, call.tool)
