@@ -74,7 +74,8 @@ def test_what_comes_from_before_only(value: Any, history: str, now: str, answer:
     ("value", "text"),
     [
         ("2024-01-08", "on 2024-01-08"), ("2024-01-08", "the 8th"), ("2024-01-08", "next Monday"),
-        ("19:30", "at 19:30"), ("19:30", "at 7"), ("00:15", "at 12"), ("3", "three"), (3, "3"), ("Elm Park", "the park"), ("ÉTÉ", "l'été"),
+        ("19:30", "at 19:30"), ("19:30", "at 7"),
+        ("00:15", "at 12"), ("3", "three"), (3, "3"), ("Elm Park", "the park"), ("ÉTÉ", "l'été"),
         (True, ""), ("false", ""), (None, ""), ("?!", ""), ({"k": "elm"}, "elm"),
     ],
 )  # fmt: skip
