@@ -138,6 +138,8 @@ class Agent(ABC):
     wants_solution: ClassVar[bool] = False
     needs_url: ClassVar[bool] = False
     """Whether the agent runs where only an HTTP address reaches the tools."""
+    marks_batches: ClassVar[bool] = False
+    """Whether it says itself which calls belong together, by :meth:`Tools.call_together`, so that none need wait."""
 
     @abstractmethod
     def converse(self, brief: Brief) -> AbstractAsyncContextManager[Conversation]:

@@ -9,7 +9,7 @@ after ``max_steps`` answers per user message; that is its own doing and counts.
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from clients.arguments import as_arguments
 from clients.base import (
@@ -75,6 +75,7 @@ class OpenAIAgent(Agent):
     endpoint: Completions
     max_steps: int = 30
     name: str = "openai"
+    marks_batches: ClassVar[bool] = True
 
     @classmethod
     def of(cls, settings: "AgentSettings") -> "OpenAIAgent":

@@ -1,7 +1,8 @@
 """Reference solutions as something to play: values filled in from results, names as a session presents them.
 
 Policy: ``$label.path`` as a whole is the value itself, ``${label.path}`` inside a text is the value as text. What an
-earlier call did not return cannot be filled in, and that is an error, never an empty value.
+earlier call did not return cannot be filled in, and that is an error, never an empty value. Of a call that was refused
+only ``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import Any, cast
 
 from clients.base import AgentError
 from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.users.scripted import CODE
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from scenarios.values import parse_path
 
@@ -87,6 +89,12 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
                 f"the solution needs {reference!r}, but {label!r} returned {_shown(results[label])}"
             ) from error
     return value
+
+
+def refusal(text: str) -> Mapping[str, str]:
+    """What a refused call leaves to refer to: its message, and the code with which the user can allow it."""
+    code = CODE.search(text)
+    return {"error": text, "code": code[0]} if code else {"error": text}
 
 
 def as_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolRequest, Tools
-from clients.plan import as_text, fill
+from clients.plan import as_text, fill, refusal
 from scenarios.model import PlannedCall, Solution
 
 NOTHING_LEFT = "I have nothing to add to that."
@@ -36,8 +36,8 @@ class _Playing:
         requests = [ToolRequest(call.tool, fill(call.arguments, self.results)) for call in calls]
         outputs = await self.tools.call_together(requests)
         for call, output in zip(calls, outputs, strict=True):
-            if call.label and not output.is_error:
-                self.results[call.label] = output.value
+            if call.label:
+                self.results[call.label] = refusal(output.text) if output.is_error else output.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class ReferenceAgent(Agent):
 
     name: str = "reference"
     wants_solution: ClassVar[bool] = True
+    marks_batches: ClassVar[bool] = True
 
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:

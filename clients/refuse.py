@@ -7,6 +7,7 @@ scores of other agents.
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 
 from clients.base import Agent, AgentTurn, Brief, Conversation
 
@@ -23,6 +24,7 @@ class RefuseAgent(Agent):
     """Helps nobody."""
 
     name: str = "refuse"
+    marks_batches: ClassVar[bool] = True
 
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:  # noqa: ARG002

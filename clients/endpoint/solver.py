@@ -13,8 +13,9 @@ from clients.endpoint.channel import through_channel
 from clients.endpoint.prompt import Prompt, Turn
 from clients.endpoint.reply import Move, PlannedMove, Reply
 from clients.mcp_tools import parsed
-from clients.plan import PlanError, as_text, fill, presented_solution
+from clients.plan import PlanError, as_text, fill, presented_solution, refusal
 from clients.reference import NOTHING_LEFT
+from sandbox_mcp.users.scripted import CODE
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from scenarios.variants import VARIANTS, presented
 
@@ -87,7 +88,8 @@ def _results(solution: Solution, turns: Sequence[Turn]) -> dict[str, Any]:
     for planned, turn in zip(solution.turns, turns, strict=False):
         for call, output in zip(planned.calls, _outputs(turn), strict=False):
             if call.label:
-                results[call.label] = parsed(output)
+                value = parsed(output)
+                results[call.label] = refusal(value) if isinstance(value, str) and CODE.search(value) else value
     return results
 
 

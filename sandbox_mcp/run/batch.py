@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 
 from clients.base import Agent
+from clients.mcp_tools import leaves
 from sandbox_mcp import __version__
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import Users
@@ -21,6 +22,7 @@ from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.run.unit import Shard, Unit, plan
 from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog
 from scenarios import Scenario, Suite, UnknownScenarioError
@@ -100,11 +102,19 @@ class Batch:
         return trajectory is not None
 
     async def _play(self, units: Sequence[Unit]) -> None:
-        manager = SessionManager(self.suite, max_sessions=self.plan.jobs + 1)
+        window = 0.0 if self.agent.marks_batches else WINDOW
+        manager = SessionManager(self.suite, max_sessions=self.plan.jobs + 1, batch_window=window)
         waiting = iter(units)
-        async with _closing(self), transport(self.plan.transport, manager) as reach, anyio.create_task_group() as group:
-            for _ in range(min(self.plan.jobs, len(units))):
-                group.start_soon(self._work, waiting, manager, reach)
+        try:
+            async with (
+                _closing(self),
+                transport(self.plan.transport, manager) as reach,
+                anyio.create_task_group() as group,
+            ):
+                for _ in range(min(self.plan.jobs, len(units))):
+                    group.start_soon(self._work, waiting, manager, reach)
+        except ExceptionGroup as errors:
+            raise leaves(errors)[0] from None
 
     async def _work(self, waiting: Iterator[Unit], manager: SessionManager, reach: Reach) -> None:
         for unit in waiting:

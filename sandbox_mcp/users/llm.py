@@ -1,7 +1,8 @@
 """A simulated user played by a language model, over any OpenAI-compatible endpoint.
 
 Policy: the model is told its goal and, each switchable, what it knows, what it does not know, and an example of how
-such a conversation goes. It has one tool of its own, ``end_conversation``. What it says is recorded as it is; an
+such a conversation goes. It has a tool to leave, and where the assistant asks it to confirm something under a code, a
+tool to confirm; consent in words alone confirms nothing. What it says is recorded as it is; an
 endpoint that gives no usable answer is a fault of the user, never of the agent.
 
 Source of the parts and of their being switchable: ToolSandbox, section 3.3 and table 2.
@@ -13,11 +14,13 @@ from typing import Any
 
 from sandbox_mcp.users.base import Line, UserError, UserTurn
 from sandbox_mcp.users.completions import Answer, Completions, EndpointError
+from sandbox_mcp.users.scripted import CODE
 from scenarios.model import Exchange, UserSpec
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
 """What a user may be told beside its goal."""
 END = "end_conversation"
+CONFIRM = "confirm_action"
 ASKED = 3
 """How often a model is asked in all when it neither speaks nor leaves."""
 
@@ -50,6 +53,19 @@ END_TOOL: Mapping[str, Any] = {
         "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
     },
 }
+CONFIRM_TOOL: Mapping[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": CONFIRM,
+        "description": "Let the assistant do what it asked you to confirm. Only for what serves what you want.",
+        "parameters": {
+            "type": "object",
+            "properties": {"code": {"type": "string", "description": "The code that the assistant named."}},
+            "required": ["code"],
+            "additionalProperties": False,
+        },
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +88,17 @@ class LlmUser:
             UserError: there was no usable answer.
         """
         messages = [{"role": "system", "content": prompt(self.spec, self.told)}, *conversation(dialogue)]
+        tools = [END_TOOL, CONFIRM_TOOL] if CODE.search(dialogue[-1].text) else [END_TOOL]
         for _ in range(ASKED):
-            answer = await self._ask(messages)
+            answer = await self._ask(messages, tools)
             turn = self._turn(answer)
             if turn is not None:
                 return turn
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
 
-    async def _ask(self, messages: Sequence[Mapping[str, Any]]) -> Answer:
+    async def _ask(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> Answer:
         try:
-            return await self.endpoint.ask(messages, [END_TOOL])
+            return await self.endpoint.ask(messages, tools)
         except EndpointError as error:
             raise UserError(str(error)) from error
 
@@ -89,7 +106,9 @@ class LlmUser:
         meta = {"model": self.endpoint.settings.model, "usage": answer.usage.to_json()}
         if any(call.name == END for call in answer.calls):
             return UserTurn(None, meta=meta)
-        return UserTurn(answer.text, meta=meta) if answer.text.strip() else None
+        codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in CODE.findall(call.arguments))
+        says = answer.text.strip() or (self.spec.script.confirm if codes else "")
+        return UserTurn(says, confirms=codes, meta=meta) if says else None
 
 
 def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS) -> str:
