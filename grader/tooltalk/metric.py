@@ -29,7 +29,8 @@ class ToolTalk:
     conversation, each prediction taking the first reference call left. ``paper`` and ``strict`` compare as the paper
     describes, free text at ``threshold``, and match one to one as well as possible: turn by turn where the session
     was played with the reference's history before every turn, as ToolTalk plays it, else over the whole session.
-    ``strict`` adds that two queries which found nothing must have asked the same.
+    ``strict`` adds that two queries which found nothing must have asked the same, and that a query which asked the
+    same matches whatever it found.
 
     ``unlabelled`` counts calls of tools of which nothing says whether they are actions; they are taken for queries.
 

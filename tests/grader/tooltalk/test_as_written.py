@@ -88,7 +88,14 @@ class TestQueries:
         assert differs("search", ({"q": "ann"}, [{"id": 1}]), ({"name": "Ann"}, [{"id": 1}])) is None
 
     def test_more_than_the_reference_found_is_not_identical(self):
-        assert differs("search", ({}, [1, 2]), ({}, [1])) == "the result differs from the reference's"
+        more = ({"q": "a"}, [1, 2]), ({"q": "ann"}, [1])
+        assert differs("search", *more, strict=False) == "the result differs from the reference's"
+        assert differs("search", *more, strict=True) == "argument 'q' is 'a' where the reference has 'ann'"
+
+    def test_only_strictly_a_query_that_asked_the_same_matches_whatever_it_found(self):
+        later = ({"q": "ann"}, {"now": 2}), ({"q": "ann"}, {"now": 1})
+        assert differs("search", *later, strict=True) is None
+        assert differs("search", *later, strict=False)
 
     def test_without_a_recorded_result_the_arguments_decide(self):
         assert differs("search", ({"q": "ann"}, [1]), ({"q": "ann"},)) is None
