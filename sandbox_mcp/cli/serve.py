@@ -1,13 +1,15 @@
 """``sandbox-mcp serve``: scenarios for MCP clients, over stdio or HTTP.
 
 Policy: stdout belongs to the protocol; whatever a person should know goes to stderr. Secrets come from the environment
-or are made here and shown once.
+or are made here and shown once. Nothing is imported before it is needed, because hosts give up on slow servers.
 """
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,49 +17,83 @@ from sandbox_mcp.cli.options import scenario_files
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
+    from mcp.server import Server
+
+    from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import OpenSession, SessionManager
+    from sandbox_mcp.session.stored import StateDir
 
 DEFAULT_PORT = 8930
+API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Which scenario to serve, and how."""
+    """Which session to serve; None where nothing was said."""
 
     scenario: str | None
-    variant: str
-    seed: int
-    user_channel: str
+    variant: str | None
+    seed: int | None
+    user_channel: str | None
+    session: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where to listen, and for whom."""
+
+    host: str
+    port: int
+    hosts: tuple[str, ...]
+    tokens: tuple[str, ...]
+    auth: bool
 
 
 @click.command()
 @click.option("--scenario", help="Serve one session of this scenario; without it, the lobby.")
-@click.option("--variant", default="base", show_default=True, help="How the scenario's tools are presented.")
-@click.option("--seed", default=0, show_default=True, help="Fixes the ids that the world hands out.")
+@click.option("--variant", help="How the scenario's tools are presented.  [default: base]")
+@click.option("--seed", type=int, help="Fixes the ids that the world hands out.  [default: 0]")
 @click.option(
     "--user-channel",
     type=click.Choice(["harness", "tool"]),
-    default="harness",
-    show_default=True,
-    help="Who brings the agent's words to the user: a harness, or the agent with a tool.",
+    help="Who brings the agent's words to the user: a harness, or the agent with a tool.  [default: harness]",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP, with the control API; without it, over stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=DEFAULT_PORT, show_default=True, help="Port to listen on; 0 takes a free one.")
+@click.option(
+    "--port",
+    default=DEFAULT_PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 takes a free one.",
+)
 @click.option("--allowed-host", "hosts", multiple=True, help="Another name this server answers to. May be repeated.")
 @click.option(
-    "--token", "tokens", multiple=True, help="A bearer token that opens the lobby; also in SANDBOX_MCP_TOKEN."
+    "--token",
+    "tokens",
+    multiple=True,
+    envvar="SANDBOX_MCP_TOKEN",
+    help="A bearer token that opens the lobby. May be repeated: each has a scenario of its own.",
 )
 @click.option("--auth", is_flag=True, help="Demand each session's own bearer token at its URL.")
-@click.option("--log-dir", type=click.Path(path_type=Path, file_okay=False), help="Write each session's log here.")
-@click.option("--state-dir", type=click.Path(path_type=Path, file_okay=False), help="Keep sessions here across runs.")
-@click.option("--session", "session_id", help="Over stdio: the session in --state-dir to continue or begin.")
+@click.option(
+    "--log-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="SANDBOX_MCP_LOG_DIR",
+    help="Where each session's log goes.  [default: a folder of your account]",
+)
+@click.option(
+    "--state-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Over stdio: keep sessions, with their logs, in this folder, and go on with them in later processes.",
+)
+@click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
 @scenario_files
 def command(
     scenario: str | None,
-    variant: str,
-    seed: int,
-    user_channel: str,
+    variant: str | None,
+    seed: int | None,
+    user_channel: str | None,
     http: bool,
     host: str,
     port: int,
@@ -66,7 +102,7 @@ def command(
     auth: bool,
     log_dir: Path | None,
     state_dir: Path | None,
-    session_id: str | None,
+    session: str | None,
     places: tuple[Path, ...],
 ) -> None:
     """Serve scenarios to MCP clients.
@@ -74,78 +110,166 @@ def command(
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
     """
-    play = Play(scenario, variant, seed, user_channel)
-    manager = _manager(places, log_dir)
-    if http:
-        _serve_http(manager, play, host, port, hosts, tokens, auth)
+    play = Play(scenario, variant, seed, user_channel, session)
+    _check(play, http, state_dir)
+    manager = _manager(places, log_dir or default_log_dir())
+    with suppress(KeyboardInterrupt):
+        if http:
+            _serve_http(manager, play, Listen(host, port, hosts, tokens, auth))
+        else:
+            _serve_stdio(manager, play, state_dir)
+
+
+def _check(play: Play, http: bool, state_dir: Path | None) -> None:
+    if http and state_dir:
+        raise SandboxError("--state-dir is for stdio; over HTTP a session lives as long as the server")
+    if play.session and not state_dir:
+        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
+    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
+        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
+
+
+def default_log_dir() -> Path:
+    """Where logs go unless it is said: a folder for state in the account of whoever runs this."""
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
-        _serve_stdio(manager, play)
+        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return base / "sandbox-mcp" / "logs"
 
 
-def _manager(places: tuple[Path, ...], log_dir: Path | None) -> "SessionManager":
+def _manager(places: tuple[Path, ...], log_dir: Path) -> "SessionManager":
     from sandbox_mcp.session.manager import SessionManager
     from scenarios import Suite
 
     return SessionManager(Suite(places), log_dir=log_dir)
 
 
-def _open(manager: "SessionManager", play: Play) -> "OpenSession":
+def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":
     from sandbox_mcp.session import SessionSpec
 
-    scenario = manager.suite.get(play.scenario or "")
-    spec = SessionSpec(
-        scenario, play.variant, play.seed, user_channel="tool" if play.user_channel == "tool" else "harness"
+    return SessionSpec(
+        scenario=manager.suite.get(play.scenario or ""),
+        variant=play.variant or "base",
+        seed=play.seed or 0,
+        user_channel="tool" if play.user_channel == "tool" else "harness",
+        session_id=play.session or "",
     )
-    return manager.create(spec, manager.user("scripted", scenario))
 
 
-def _serve_stdio(manager: "SessionManager", play: Play) -> None:
+def _begin(manager: "SessionManager", play: Play) -> "OpenSession":
+    spec = _spec(manager, play)
+    try:
+        return manager.create(spec, manager.user("scripted", spec.scenario))
+    except OSError as error:
+        raise SandboxError(
+            f"cannot write logs to {str(manager.log_dir)!r}: {error.strerror or error}; choose another with --log-dir"
+        ) from error
+
+
+def _continue(manager: "SessionManager", play: Play, state: "StateDir") -> "OpenSession":
+    """The session in the state folder, begun if it is not there."""
+    wanted = _spec(manager, play).id if play.scenario else play.session or ""
+    started = state.started(wanted)
+    if started is None:
+        if play.scenario is None:
+            raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
+        return state.open(_spec(manager, play))
+    opened = state.resume(started)
+    _check_same(play, opened.session.spec)
+    return opened
+
+
+def _check_same(play: Play, spec: "SessionSpec") -> None:
+    given: Mapping[str, Any] = {
+        "scenario": (play.scenario, spec.scenario.name),
+        "variant": (play.variant, spec.variant),
+        "seed": (play.seed, spec.seed),
+        "user-channel": (play.user_channel, spec.user_channel),
+    }
+    for option, (asked, recorded) in given.items():
+        if asked is not None and asked != recorded:
+            raise SandboxError(f"session {spec.id!r} was begun with --{option} {recorded}, not {asked}")
+
+
+def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) -> None:
     import anyio
 
-    if play.scenario is None:
-        raise SandboxError("no lobby yet")
-    opened = _open(manager, play)
-    click.echo(f"user: {opened.opening}", err=True)
-    if opened.path:
-        click.echo(f"log: {opened.path}", err=True)
-
-    from sandbox_mcp.server.mcp_server import server_for
-    from sandbox_mcp.server.stdio import serve_stdio
+    server = _stdio_server(manager, play, state_dir)
 
     async def serve() -> None:
-        await serve_stdio(server_for(opened))
+        from sandbox_mcp.server.stdio import serve_stdio
+
+        await serve_stdio(server)
         await manager.close_all()
 
     anyio.run(serve)
 
 
-def _serve_http(
-    manager: "SessionManager",
-    play: Play,
-    host: str,
-    port: int,
-    hosts: tuple[str, ...],
-    tokens: tuple[str, ...],
-    auth: bool,
-) -> None:
+def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None) -> "Server[Any]":
+    from sandbox_mcp.session.stored import StateDir
+
+    state = StateDir(state_dir, manager) if state_dir else None
+    if play.scenario or play.session:
+        opened = _continue(manager, play, state) if state else _begin(manager, play)
+        _announce(opened)
+        from sandbox_mcp.server.mcp_server import server_for
+
+        return server_for(opened)
+    from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
+    from sandbox_mcp.server.lobby_server import lobby_server
+
+    return lobby_server(
+        manager.suite, Lobby(manager, StoredSeat(state) if state else MemorySeat(manager), _announce)
+    )  # fmt: skip
+
+
+def _announce(opened: "OpenSession") -> None:
+    """Tell the person who runs this what has begun; an agent never sees stderr."""
+    spec = opened.session.spec
+    if opened.session.over:
+        _note("session", f"{spec.id} is over ({opened.session.ended}); nothing more can be done in it")
+    _note("user", opened.opening)
+    if opened.path:
+        _note("log", str(opened.path))
+
+
+def _note(what: str, text: str) -> None:
+    click.echo(f"{what}: {text}", err=True)
+
+
+def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
     import uvicorn
 
-    from sandbox_mcp.server.app import base_url, build_app, listen, session_path, uvicorn_config
-    from sandbox_mcp.server.settings import ServerSettings, check_exposed
+    from sandbox_mcp.server.app import base_url, build_app, listener_on, session_path, uvicorn_config
+    from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
 
-    given = os.environ.get("SANDBOX_MCP_API_TOKEN")
-    settings = ServerSettings(lobby_tokens=tokens, auth=auth, hosts=hosts, **({"api_token": given} if given else {}))
-    check_exposed(host, settings)
-    try:
-        listener = listen(host, port)
-    except OSError as error:
-        raise SandboxError(f"cannot listen on {host} port {port}: {error.strerror}") from error
-    base = base_url(listener)
-    click.echo(f"control API: {base}/api", err=True)
-    if not given:
-        click.echo(f"control API token: {settings.api_token}", err=True)
-    if play.scenario:
-        opened = _open(manager, play)
-        click.echo(f"agent: {base}{session_path(opened.token)}", err=True)
-        click.echo(f"user: {opened.opening}", err=True)
-    uvicorn.Server(uvicorn_config(build_app(manager, settings))).run(sockets=[listener])
+    given = os.environ.get(API_TOKEN)
+    settings = ServerSettings(
+        api_token=given or new_token(),
+        lobby_tokens=listen.tokens,
+        auth=listen.auth or listen.host not in LOOPBACK,
+        hosts=listen.hosts,
+        lobby=play.scenario is None,
+    )
+    check_exposed(listen.host, settings)
+    opened = _begin(manager, play) if play.scenario else None
+    base = base_url(listener := listener_on(listen.host, listen.port))
+    _note("control API", f"{base}/api (described at {base}/openapi.json)")
+    _note("control API token", f"in {API_TOKEN}" if given else settings.api_token)
+    if opened is None:
+        _note("lobby", f"{base}/mcp")
+    else:
+        _note("agent", base + session_path(opened.token))
+        if settings.auth:
+            _note("agent's bearer", opened.bearer)
+        _announce(opened)
+    _note("logs", str(manager.log_dir))
+    uvicorn.Server(uvicorn_config(build_app(manager, settings, _announce))).run(sockets=[listener])
+    _close(manager)
+
+
+def _close(manager: "SessionManager") -> None:
+    import anyio
+
+    anyio.run(manager.close_all)

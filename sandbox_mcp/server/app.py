@@ -4,6 +4,8 @@ Policy: a session's URL is all its agent needs, in both protocol eras, with a co
 for all. An id that is unknown here, or is not the caller's, is 404.
 """
 
+import errno
+import os
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -28,7 +30,7 @@ from sandbox_mcp.server.lobby_server import lobby_server
 from sandbox_mcp.server.malformed import mending
 from sandbox_mcp.server.mcp_server import SCOPE_KEY, routed_server
 from sandbox_mcp.server.models import Health
-from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 
 
@@ -150,22 +152,24 @@ async def _http_error(_: Request, error: Exception) -> Response:
     return problem(status, detail.lower().replace(" ", "_"), f"{detail.lower()}; see /openapi.json")
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listener_on(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes any that is free.
 
     Raises:
-        OSError: the address cannot be had, because it is in use or not this machine's.
+        ServerError: the address cannot be had, because it is in use or not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(1024)
         listener.setblocking(False)
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        hint = "; choose another with --port" if error.errno == errno.EADDRINUSE else ""
+        raise ServerError(f"cannot listen on {host} port {port}: {error.strerror or error}{hint}") from error
     return listener
 
 
@@ -194,7 +198,7 @@ async def serving(manager: SessionManager, settings: ServerSettings | None = Non
         def capture_signals(self) -> Generator[None]:
             yield
 
-    listener = listen("127.0.0.1", 0)
+    listener = listener_on("127.0.0.1", 0)
     server = Embedded(uvicorn_config(build_app(manager, settings)))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve, [listener])

@@ -122,7 +122,8 @@ class StoredSeat:
         """The session that the folder names, whoever began it."""
         wanted = self._state.current
         if wanted is not None and (self._current is None or self._current.session.spec.id != wanted):
-            self._current = self._state.resume(wanted)
+            started = self._state.started(wanted)
+            self._current = self._state.resume(started) if started else None
         return self._current
 
     def begin(self, spec: SessionSpec) -> OpenSession:

@@ -18,6 +18,11 @@ class ServerError(SandboxError):
     """The server cannot be started as it was asked to; the message says what to change."""
 
 
+def new_token() -> str:
+    """A secret that cannot be guessed: 192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """How a server behaves.
@@ -27,7 +32,7 @@ class ServerSettings:
     those of loopback, under which the server may be addressed. ``lobby`` says whether there is one.
     """
 
-    api_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    api_token: str = field(default_factory=new_token)
     lobby_tokens: tuple[str, ...] = ()
     auth: bool = False
     hosts: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.spec import SessionSpec
-from sandbox_mcp.trajectory import Trajectory, mend_log, read_trajectory
+from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User
 
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
@@ -108,11 +108,25 @@ class StateDir:
             StateError: the id cannot name a file.
             SessionError, TrajectoryError: its log is of something else, or cannot be read.
         """
-        if not ID.fullmatch(spec.id):
-            raise StateError(f"session id {spec.id!r} must be letters, digits, '_', '-' and '.', at most 128")
-        log = self._manager.log_file(self._folder / f"{spec.id}.jsonl")
+        log = self._manager.log_file(self._log_of(spec.id))
         user = self._manager.user("scripted", spec.scenario)
         return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
+
+    def started(self, session_id: str) -> SessionStarted | None:
+        """How a session in the folder began; None where there is none of that id.
+
+        Raises:
+            TrajectoryError: its log cannot be read.
+        """
+        path = self._log_of(session_id)
+        if not path.exists():
+            return None
+        lock = FileLock(path.with_suffix(".lock"))
+        with lock.held():
+            mend_log(path)
+            first, _, _ = path.read_bytes().partition(b"\n")
+        lock.close()
+        return parse_trajectory(first, str(path)).started if first else None
 
     def new_id(self, name: str) -> str:
         """An id like ``name`` that no session in the folder has."""
@@ -136,21 +150,26 @@ class StateDir:
         path.with_suffix(".tmp").write_text(json.dumps({"session": session_id}), encoding="utf-8")
         path.with_suffix(".tmp").replace(path)
 
-    def resume(self, session_id: str) -> StoredSession:
-        """Continue a session of which only the id is known; what it plays is in its log.
+    def resume(self, started: SessionStarted) -> StoredSession:
+        """Continue a session of which only the log is known.
 
         Raises:
             ScenarioError: its scenario is gone.
             SessionError, TrajectoryError: its scenario has changed, or the log cannot be read.
         """
-        started = read_trajectory(self._folder / f"{session_id}.jsonl").started
+        scenario = self._manager.suite.get(started.scenario)
         spec = SessionSpec(
-            self._manager.suite.get(started.scenario),
-            started.variant,
-            started.seed,
-            started.trial,
-            started.user_channel,
-            started.agent,
-            session_id,
+            scenario=scenario,
+            variant=started.variant,
+            seed=started.seed,
+            trial=started.trial,
+            user_channel=started.user_channel,
+            agent=started.agent,
+            session_id=started.session,
         )
         return self.open(spec)
+
+    def _log_of(self, session_id: str) -> Path:
+        if not ID.fullmatch(session_id):
+            raise StateError(f"session id {session_id!r} must be letters, digits, '_', '-' and '.', at most 128")
+        return self._folder / f"{session_id}.jsonl"
