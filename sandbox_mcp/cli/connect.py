@@ -22,19 +22,23 @@ System = Literal["macos", "windows", "linux"]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """An MCP host: the file each system keeps its configuration in, and the key that servers stand under."""
+    """An MCP host: the file each system keeps its configuration in, and the key that servers stand under.
+
+    ``typed`` says that an entry names its transport, ``then`` what to do afterwards, ``command`` the host's own command
+    that takes a name and a command line.
+    """
 
     title: str
     places: Mapping[System, str]
     key: str = "mcpServers"
-    entry: Mapping[str, Any] = MappingProxyType({})
+    typed: bool = False
     then: str = "Restart it"
     command: str = ""
 
-    def block(self, argv: list[str], env: Mapping[str, str]) -> dict[str, Any]:
+    def block(self, argv: list[str]) -> dict[str, Any]:
         """The configuration that starts the server."""
-        server: dict[str, Any] = {**self.entry, "command": argv[0], "args": argv[1:]}
-        return {self.key: {NAME: {**server, "env": dict(env)} if env else server}}
+        kind = {"type": "stdio"} if self.typed else {}
+        return {self.key: {NAME: {**kind, "command": argv[0], "args": argv[1:]}}}
 
 
 def _anywhere(path: str) -> Mapping[System, str]:
@@ -55,7 +59,7 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
         "claude-code": Host(
             "Claude Code",
             _anywhere(".mcp.json in your project"),
-            entry={"type": "stdio"},
+            typed=True,
             then="Start claude in that project",
             command="claude mcp add",
         ),
@@ -72,7 +76,7 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
             "Visual Studio Code",
             _anywhere(".vscode/mcp.json in your project"),
             key="servers",
-            entry={"type": "stdio"},
+            typed=True,
             then="Press Start above the server's name in that file",
         ),
     }
@@ -92,7 +96,7 @@ def command(host: str, serve_args: tuple[str, ...], as_json: bool) -> None:
     """
     known = HOSTS[host]
     argv = [*server_command(), "serve", *serve_args]
-    block = json.dumps(known.block(argv, {}), indent=2, ensure_ascii=False)
+    block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
     if as_json:
         click.echo(block)
         return
