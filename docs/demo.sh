@@ -4,5 +4,9 @@ set -eu
 bin=$1
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$bin/sandbox-mcp" run message_wifi_and_cellular --agent reference --transport http --out "$out" 
-"$bin/sandbox-mcp" grade "$out/logs" --explain
+echo "An agent plays one scenario over MCP (streamable HTTP) with a simulated user:"
+"$bin/sandbox-mcp" run late_for_dinner_low_battery --agent reference --transport http --out "$out/run" >/dev/null
+echo
+"$bin/sandbox-mcp" grade "$out/run/logs" --explain
+echo "The same calls give the same results and the same state:"
+"$bin/sandbox-mcp" replay "$out/run/logs"

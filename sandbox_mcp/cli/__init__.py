@@ -21,6 +21,7 @@ COMMANDS = MappingProxyType(
         "run": "Play scenarios with an agent and record them.",
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",
+        "compare": "Compare two runs, with intervals.",
         "replay": "Execute a recorded session again and compare.",
         "import": "Turn logs of other harnesses into ours.",
         "export": "Turn our logs into other formats.",

@@ -1,0 +1,164 @@
+"""Runs from folders and from files, compared; and scores as CSV, JUnit and JSON."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from grader.errors import GraderError
+from grader.runs import Run, Session, certainty, compare_graders, compare_runs, read_run
+from grader.tables import write_scores
+from sandbox_mcp.cli import group
+from sandbox_mcp.session import Session as LiveSession
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.trajectory import LogWriter
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Suite
+
+WIFI_OFF = Suite().get("wifi_off")
+
+
+def record(folder: Path, *, trial: int = 0, does_it: bool = True, ends: bool = True) -> Path:
+    """Play one session of a known scenario and leave its log in ``folder``."""
+    import anyio
+
+    path = folder / f"trial{trial}.jsonl"
+    with LogWriter(path) as log:
+        session = LiveSession(SessionSpec(WIFI_OFF, trial=trial), ScriptedUser(WIFI_OFF.user.script), log)
+        session.begin()
+        if does_it:
+            session.call("set_wifi_status", {"on": False})
+        if ends:
+            anyio.run(session.say, "Wifi is now off.")
+    return path
+
+
+def find(name: str) -> object:
+    return Suite().get(name)
+
+
+def invoke(*arguments: str | Path) -> tuple[int, str]:
+    done = CliRunner().invoke(group, [str(argument) for argument in arguments])
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    folder = tmp_path / "good"
+    for trial in range(2):
+        record(folder, trial=trial)
+    return folder
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    folder = tmp_path / "bad"
+    record(folder, trial=0, does_it=False)
+    record(folder, trial=1)
+    return folder
+
+
+def test_a_folder_and_its_scores_are_the_same_run(good: Path, tmp_path: Path) -> None:
+    out = tmp_path / "scores.json"
+    assert invoke("grade", good, "--out", out)[0] == 0
+    assert read_run(out, find).outcomes == read_run(good, find).outcomes  # type: ignore[arg-type]
+
+
+def test_certainty_names_what_flips(bad: Path) -> None:
+    found = certainty(read_run(bad, find))  # type: ignore[arg-type]
+    assert found["flaky"] == ["wifi_off/base"]
+    assert found["pass@2"]["mean"] == 1.0
+    assert found["pass^2"]["mean"] == 0.0
+
+
+def test_compare_says_which_run_is_better(good: Path, bad: Path) -> None:
+    code, output = invoke("compare", bad, good, "--json")
+    found = json.loads(output)
+    assert code == 0
+    assert found["difference"]["mean"] == pytest.approx(0.5)
+    assert found["better"] == ["wifi_off/base"]
+
+
+def test_compare_prints_a_table(good: Path, bad: Path) -> None:
+    code, output = invoke("compare", bad, good)
+    assert code == 0
+    assert "one scenario, no interval" in output
+    assert "McNemar p = 1" in output
+
+
+def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:
+    record(good, trial=2)
+    found = compare_runs(read_run(bad, find), read_run(good, find))  # type: ignore[arg-type]
+    assert found["warnings"] == ["1 sessions were scored in only one of the runs and are left out"]
+
+
+def test_runs_of_different_modes_are_told() -> None:
+    session = Session("a", "a/base", 0, 1.0)
+    found = compare_runs(Run("x", "strict", (session,)), Run("y", "compat", (session,)))
+    assert found["warnings"] == ["graded in different modes: strict and compat"]
+
+
+def test_two_gradings_of_one_run_show_what_flipped_and_why() -> None:
+    old = Run("old", "strict", (Session("a", "a/base", 0, 1.0, ("met",)), Session("b", "b/base", 0, 1.0)))
+    new = Run("new", "strict", (Session("a", "a/base", 0, 0.5, ("missed",)), Session("b", "b/base", 0, 1.0)))
+    assert compare_graders(old, new) == [{"id": "a", "old": 1.0, "new": 0.5, "gone": ["met"], "come": ["missed"]}]
+
+
+def test_gradings_of_different_runs_are_refused() -> None:
+    with pytest.raises(GraderError, match="not two gradings of one run: a in only one"):
+        compare_graders(Run("x", "strict", (Session("a", "a/base", 0, 1.0),)), Run("y", "strict", ()))
+
+
+def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text("[]")
+    with pytest.raises(GraderError, match="holds no scores; expected what 'grade --json' prints"):
+        read_run(path, find)  # type: ignore[arg-type]
+
+
+def test_a_threshold_that_is_missed_gives_exit_code_1(bad: Path) -> None:
+    code, output = invoke("grade", bad, "--threshold", "0.9")
+    assert code == 1
+    assert "below the threshold 0.9" in output
+
+
+def test_a_threshold_that_is_met_gives_exit_code_0(good: Path) -> None:
+    assert invoke("grade", good, "--threshold", "0.9")[0] == 0
+
+
+def test_csv_has_a_row_per_session(good: Path, tmp_path: Path) -> None:
+    out = tmp_path / "scores.csv"
+    invoke("grade", good, "--out", out)
+    table = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert [row["toolsandbox.score"] for row in table] == ["1.0", "1.0"]
+    assert table[0]["scenario"] == "wifi_off"
+
+
+def test_junit_fails_what_did_not_score_fully(bad: Path, tmp_path: Path) -> None:
+    out = tmp_path / "scores.xml"
+    invoke("grade", bad, "--out", out)
+    suite = ElementTree.parse(out).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "1", "0")
+
+
+def test_junit_skips_what_was_not_scored(tmp_path: Path) -> None:
+    record(tmp_path / "logs", ends=False)
+    out = tmp_path / "scores.xml"
+    invoke("grade", tmp_path / "logs", "--out", out)
+    assert ElementTree.parse(out).getroot().get("skipped") == "1"
+
+
+def test_parquet_holds_the_same_rows(good: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the parquet extra is not installed")
+    out = tmp_path / "scores.parquet"
+    invoke("grade", good, "--out", out)
+    assert parquet.read_table(out).column("toolsandbox.score").to_pylist() == [1.0, 1.0]
+
+
+def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(GraderError, match=r"unknown form '\.txt'; expected \.json, \.csv, \.xml"):
+        write_scores(tmp_path / "scores.txt", [], {})

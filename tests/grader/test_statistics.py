@@ -1,0 +1,140 @@
+"""Statistics: against formulas worked by hand, and against scipy on the cases it covers."""
+
+import math
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from grader.statistics import Outcome, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
+
+SCORES = st.floats(0, 1, allow_nan=False)
+
+
+def run(**scores: list[float]) -> list[Outcome]:
+    return [Outcome(name, trial, score) for name, values in scores.items() for trial, score in enumerate(values)]
+
+
+@given(st.lists(SCORES, min_size=2, max_size=30))
+def test_with_one_trial_each_the_interval_is_students(values: list[float]) -> None:
+    found = clustered_mean({str(i): [value] for i, value in enumerate(values)})
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    reach = stats.t.ppf(0.975, len(values) - 1) * error
+    assert found.mean == pytest.approx(statistics.fmean(values))
+    assert found.low == pytest.approx(found.mean - reach, abs=1e-9)
+    assert found.high == pytest.approx(found.mean + reach, abs=1e-9)
+
+
+@given(st.lists(SCORES, min_size=2, max_size=10), st.integers(2, 5))
+def test_repeating_equal_trials_adds_no_certainty(values: list[float], times: int) -> None:
+    once = clustered_mean({str(i): [value] for i, value in enumerate(values)})
+    often = clustered_mean({str(i): [value] * times for i, value in enumerate(values)})
+    assert often.low == pytest.approx(once.low, abs=1e-9)
+
+
+def test_one_scenario_has_no_interval() -> None:
+    assert mean_score(run(a=[1.0, 0.0])).low is None
+
+
+def test_the_interval_of_a_score_stays_within_0_and_1() -> None:
+    found = mean_score(run(a=[1.0], b=[1.0], c=[0.0]))
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_no_values_no_mean() -> None:
+    with pytest.raises(ValueError, match="at least one value"):
+        clustered_mean({})
+
+
+def _cluster(source: random.Random) -> list[float]:
+    """Four trials of one scenario, more like each other than like those of other scenarios."""
+    centre = source.gauss(0.5, 0.1)
+    return [source.gauss(centre, 0.05) for _ in range(4)]
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    source = random.Random(7)
+    covered = 0
+    for _ in range(300):
+        draws = {str(c): _cluster(source) for c in range(20)}
+        found = clustered_mean(draws)
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 0.5 <= found.high
+    assert 270 <= covered <= 297
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 0.5), (2, 1 - 1 / 6), (3, 1.0)])
+def test_pass_at_k(k: int, expected: float) -> None:
+    found = pass_at(k, run(a=[1.0, 1.0, 0.0, 0.5]))
+    assert found is not None
+    assert found.mean == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 0.5), (2, 1 / 6), (3, 0.0)])
+def test_pass_hat_k(k: int, expected: float) -> None:
+    found = pass_hat(k, run(a=[1.0, 1.0, 0.0, 0.5]))
+    assert found is not None
+    assert found.mean == pytest.approx(expected)
+
+
+def test_scenarios_with_too_few_trials_are_left_out() -> None:
+    found = pass_at(2, run(a=[1.0], b=[1.0, 0.0]))
+    assert found is not None
+    assert found.clusters == 1
+    assert pass_at(3, run(a=[1.0])) is None
+
+
+def test_k_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+        pass_at(0, run(a=[1.0]))
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=8), st.integers(1, 8))
+def test_pass_hat_never_exceeds_pass_at(scores: list[float], k: int) -> None:
+    one, all_of = pass_at(k, run(a=scores)), pass_hat(k, run(a=scores))
+    assert (one is None) == (all_of is None)
+    if one and all_of:
+        assert all_of.mean <= one.mean + 1e-12
+
+
+def test_flaky_scenarios_are_those_that_flip() -> None:
+    assert flaky(run(a=[1.0, 0.0], b=[1.0, 1.0], c=[0.0, 0.4])) == ("a",)
+
+
+def test_a_run_against_itself_shows_nothing() -> None:
+    both = run(a=[1.0, 0.0], b=[0.5, 0.5])
+    found = compare(both, both)
+    assert (found.difference.mean, found.p_value, found.better, found.worse) == (0.0, 1.0, (), ())
+
+
+def test_pairs_are_matched_by_scenario_and_trial() -> None:
+    found = compare(run(a=[0.0, 1.0], b=[0.0]), run(a=[1.0, 1.0], b=[0.5], c=[1.0]))
+    assert found.difference.sessions == 3
+    assert found.difference.mean == pytest.approx(0.5)
+    assert (found.only_a, found.only_b) == (0, 1)
+    assert found.better == ("a", "b")
+
+
+def test_mcnemar_is_the_exact_binomial_test() -> None:
+    a = run(**{f"s{i}": [0.0] for i in range(10)})
+    b = run(**{f"s{i}": [1.0 if i < 8 else 0.0] for i in range(10)})
+    assert compare(a, b).p_value == pytest.approx(2 * 0.5**8)
+
+
+def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> None:
+    source = random.Random(3)
+    sizes = []
+    for count in (10, 40, 160):
+        a = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
+        b = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
+        sizes.append(compare(a, b).smallest)
+    assert sizes[0] > sizes[1] > sizes[2]  # type: ignore[operator]
+
+
+def test_runs_with_nothing_in_common_cannot_be_compared() -> None:
+    with pytest.raises(ValueError, match="no session in common"):
+        compare(run(a=[1.0]), run(b=[1.0]))
