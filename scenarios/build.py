@@ -224,11 +224,14 @@ def _user(raw: RawUser) -> UserSpec:
 
 
 def _turn(raw: RawTurn, resolver: Resolver, where: tuple[str | int, ...]) -> PlannedTurn:
-    batches = tuple(
-        tuple(_call(call, resolver, (*where, "calls", i)) for call in (item if isinstance(item, list) else [item]))
-        for i, item in enumerate(raw.calls)
-    )
+    batches = tuple(_batch(item, resolver, (*where, "calls", i)) for i, item in enumerate(raw.calls))
     return PlannedTurn(batches, raw.reply)
+
+
+def _batch(raw: RawCall | list[RawCall], resolver: Resolver, where: tuple[str | int, ...]) -> tuple[PlannedCall, ...]:
+    if isinstance(raw, list):
+        return tuple(_call(call, resolver, (*where, i)) for i, call in enumerate(raw))
+    return (_call(raw, resolver, where),)
 
 
 def _call(raw: RawCall, resolver: Resolver, where: tuple[str | int, ...]) -> PlannedCall:

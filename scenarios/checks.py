@@ -99,20 +99,19 @@ def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:
         for j, turn in enumerate(solution.turns):
             where = ("reference", i, "turns", j)
             for k, batch in enumerate(turn.batches):
-                for call in batch:
+                for position, call in enumerate(batch):
+                    place = (*where, "calls", k, position)
                     if call.tool not in tools:
-                        raise ProblemError(
-                            (*where, "calls", k), f"the solution uses {call.tool!r}, which 'tools' does not list"
-                        )
-                    for label in labels_in(call.arguments):
-                        if label not in labels:
-                            raise ProblemError(
-                                (*where, "calls", k), f"no earlier call is labelled {label!r}; name it with 'as'"
-                            )
+                        raise ProblemError(place, f"the solution uses {call.tool!r}, which 'tools' does not list")
+                    _check_labels(call.arguments, labels, place)
                 labels.update(call.label for call in batch if call.label)
-            for label in labels_in(turn.reply):
-                if label not in labels:
-                    raise ProblemError((*where, "reply"), f"no earlier call is labelled {label!r}; name it with 'as'")
+            _check_labels(turn.reply, labels, (*where, "reply"))
+
+
+def _check_labels(value: Any, known: set[str], place: tuple[str | int, ...]) -> None:
+    for label in labels_in(value):
+        if label not in known:
+            raise ProblemError(place, f"no earlier call is labelled {label!r}; name it with 'as'")
 
 
 def labels_in(value: Any) -> Iterable[str]:

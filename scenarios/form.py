@@ -61,11 +61,11 @@ def _added(data: Any) -> Any:
 
 
 def _telling(faults: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The first fault; where a thing could have two forms, the one that got furthest."""
-    first = faults[0]
-    place = next((index for index, part in enumerate(first["loc"]) if _is_tag(part)), len(first["loc"]))
-    same = [fault for fault in faults if fault["loc"][:place] == first["loc"][:place]]
-    return max(same, key=lambda fault: len(fault["loc"]))
+    """The first fault, or what explains it: a misspelt key rather than the missing one, of two forms the nearer."""
+    first = faults[0]["loc"]
+    place = next((index for index, part in enumerate(first) if _is_tag(part)), len(first) - 1)
+    same = [fault for fault in faults if fault["loc"][:place] == first[:place]]
+    return max(same, key=lambda fault: (len(fault["loc"]), fault["type"] == "extra_forbidden"))
 
 
 def _is_tag(part: str | int) -> bool:
