@@ -2,11 +2,13 @@
 
 Policy: TS, PS, TN and TO are means over turns, the others means over dialogues, all in percent with two decimals. The
 average is the mean of the columns that the paper prints for the setting, taken from the rounded columns as printed.
+Sums are exact before they are rounded, so that figures do not depend on the order in which sessions are read.
 Source: MTU-Bench, section 2.2.2, Tables 2, 3 and 14.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any, Final
 
 from grader.metric import Mode
@@ -41,7 +43,7 @@ def dialogue_scores(turns: Sequence[bool], mode: Mode) -> dict[str, float]:
 def turn_scores(rows: Details) -> dict[str, float]:
     """The means over turns that the rows allow, each in 0..1."""
     found = {column: [float(row[key]) for row in rows if key in row] for column, key in TURN_COLUMNS}
-    return {column: sum(values) / len(values) for column, values in found.items() if values}
+    return {column: fsum(values) / len(values) for column, values in found.items() if values}
 
 
 def columns(dialogues: Sequence[tuple[bool, Details]], mode: Mode) -> dict[str, float]:
@@ -52,7 +54,7 @@ def columns(dialogues: Sequence[tuple[bool, Details]], mode: Mode) -> dict[str, 
     shares = turn_scores([row for _, rows in dialogues for row in rows])
     scored = [dialogue_scores([row["right"] for row in rows], mode) for several, rows in dialogues if several]
     if scored:
-        shares |= {name: sum(scores[name] for scores in scored) / len(scored) for name in DIALOGUE_COLUMNS}
+        shares |= {name: fsum(scores[name] for scores in scored) / len(scored) for name in DIALOGUE_COLUMNS}
     printed = {name: percent(share) for name, share in shares.items()}
     return {**printed, "avg": average(list(printed.values()))}
 

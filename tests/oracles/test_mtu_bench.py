@@ -116,6 +116,16 @@ def test_totals(every_case: list[Case]) -> None:
         assert {name: summary[name] for name in want} == want, case.name
 
 
+def test_totals_do_not_depend_on_the_order_of_logs(every_case: list[Case]) -> None:
+    for case in every_case:
+        metric = MtuBench(parser_crash=case.policy)
+        verdicts = [(subject, metric.grade(subject, "compat")) for subject in subjects(case.files)]
+        by_name = sorted(verdicts, key=lambda graded: graded[0].trajectory.started.session)
+        summaries = [metric.summarise(order, "compat")[case.setting] for order in (verdicts, by_name, verdicts[::-1])]
+        columns = [{name: summary[name] for name in summary if name in {*case.totals, "avg"}} for summary in summaries]
+        assert columns[0] == columns[1] == columns[2], case.name
+
+
 def test_totals_under_the_other_policy_stand_beside(every_case: list[Case]) -> None:
     for case in every_case:
         other: CrashPolicy = "wrong" if case.policy == "no_call" else "no_call"

@@ -218,6 +218,11 @@ def test_turns_weigh_the_same_in_ts_and_dialogues_in_ats() -> None:
     assert (figures["TS"], figures["ATS"], figures["SR"]) == (60.0, 50.0, 50.0)
 
 
+def test_figures_do_not_depend_on_the_order_of_sessions() -> None:
+    thirds = [grade([ON] * right + [OFF] * (3 - right), [ON] * 3) for right in (0, 1, 1, 1, 2, 2, 3, 1) * 10]
+    assert summary(*thirds)["M-S"] == summary(*thirds[::-1])["M-S"] == summary(*sorted(thirds, key=str))["M-S"]
+
+
 def test_inconclusive_sessions_are_counted_and_not_averaged() -> None:
     assert summary(grade([ON], [ON]), grade([ON], [ON], end=None))["inconclusive"] == 1
     assert summary(grade([ON], [ON], end=None)) == {"inconclusive": 1}
