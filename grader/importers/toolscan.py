@@ -20,7 +20,7 @@ from grader.toolscan.events import FORMAT
 from grader.toolscan.loop import FINISH
 from grader.toolscan.messages import read_literal, split
 from grader.toolscan.schemas import fault, json_types, schema_of
-from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
+from sandbox_mcp.trajectory import CallError, Event, ReferenceCall, ReferenceTurn, ToolCall
 
 ANSWER: Mapping[str, Any] = {"description": "", "parameters": {"answer": {"type": "any", "required": True}}}
 """The tool ``finish``, for a list that leaves it out: every run has it."""
@@ -53,15 +53,27 @@ class _Play:
     input: Callable[[str], Any]
     observations: list[str] = field(default_factory=list[str])
     unanswered: int = 0
+    faults: list[CallError | None] = field(default_factory=list["CallError | None"])
 
     def message(self, text: str) -> None:
         """Add what a message says."""
         name, given, error = self._understood(text)
         opened = self.builder.call(name, given, batch=self.builder.batch(), text=text)
         self.builder.answer(opened, self._outcome(name, error))
+        self.faults.append(error)
         if name == FINISH and error is None:
             answer = given.arguments.get("answer")
             self.builder.say("agent", "user", answer if isinstance(answer, str) else encode(answer))
+
+    def checked(self, imported: Imported) -> Imported:
+        """The session with the faults that were found here, whatever the builder concludes from names and texts."""
+        faults = iter(self.faults)
+        return replace(imported, events=tuple(self._checked(event, faults) for event in imported.events))
+
+    def _checked(self, event: Event, faults: Iterator[CallError | None]) -> Event:
+        if not isinstance(event, ToolCall):
+            return event
+        return replace(event, tool=event.tool if event.name in self.apis else None, error=next(faults))
 
     def _understood(self, text: str) -> tuple[str, Given, CallError | None]:
         said = split(text)
@@ -103,7 +115,7 @@ def _session(node: Node, builder: SessionBuilder, names: Names, reader: Callable
         builder.lose("expected", "the verdicts recorded beside the case are not imported")
     if play.unanswered:
         builder.lose("results", f"the results of {play.unanswered} calls are absent")
-    return builder.finish(names.unique(name), "recorded")
+    return play.checked(builder.finish(names.unique(name), "recorded"))
 
 
 def _feedback(case: Node) -> bool:
