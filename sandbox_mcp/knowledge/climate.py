@@ -1,9 +1,9 @@
 """What weather is usual at a place and time of year.
 
-Policy: monthly normals of some 170 reference stations, rounded, spread over the globe. A place's normal is a zonal mean
-for its latitude, plus the anomalies of the stations weighted by closeness, brought from sea level to the place's height
-at 6.5 K per kilometre. Heights come from the stations, a table of towns, and a table of peaks, each of which lends
-its height to its own grid cell.
+Policy: monthly normals of some 170 reference stations, rounded, spread over the globe. A place's normal is a zonal
+mean for its latitude, plus the anomalies of the stations weighted by closeness, brought from sea level to the place's
+height at 6.5 K per kilometre. Heights come from the stations, a table of towns, and a table of peaks, each of which
+lends its height to its own grid cell.
 """
 
 from collections.abc import Sequence

@@ -17,6 +17,10 @@ class KnowledgeError(Exception):
 class InvalidQuestionError(KnowledgeError, ValueError):
     """An argument is outside what the domain can be asked."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
 
 class UnknownUnitError(KnowledgeError, ValueError):
     """No unit goes by that name."""
@@ -62,6 +66,10 @@ class KnowledgeUnavailable(KnowledgeError):
     def __init__(self, source: str, reason: Reason, detail: str) -> None:
         super().__init__(f"{source} is unavailable ({reason}): {detail}")
         self.source, self.reason, self.detail = source, reason, detail
+
+
+class TapeError(KnowledgeError):
+    """A file of recorded answers cannot be read."""
 
 
 class ReplayMissError(KnowledgeError):

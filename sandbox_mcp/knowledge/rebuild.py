@@ -59,7 +59,8 @@ def country_lines(countries: Iterable[Row]) -> list[str]:
 
 def write(folder: Path, located_file: Path, output: Path) -> None:
     """Write ``gazetteer.json.gz`` and ``countries.tsv``; byte-identical for the same inputs."""
-    cities = list(json.loads((folder / "cities5000.json").read_text(encoding="utf-8")).values())
+    everything = json.loads((folder / "cities5000.json").read_text(encoding="utf-8")).values()
+    cities = [city for city in everything if "," not in city["name"] and "(historical)" not in city["name"]]
     countries = json.loads((folder / "countries.json").read_text(encoding="utf-8")).values()
     located = json.loads(gzip.decompress(located_file.read_bytes()))
     table = gazetteer(cities, region_names(cities, located))

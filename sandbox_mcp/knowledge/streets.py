@@ -8,7 +8,8 @@ kept free for fiction where a country has them, and otherwise from the example n
 from functools import cache, lru_cache
 from math import floor
 
-from sandbox_mcp.knowledge.seeded import choice
+from sandbox_mcp.knowledge.distance import haversine_km
+from sandbox_mcp.knowledge.seeded import choice, integer
 from sandbox_mcp.knowledge.tables import rows
 
 ROW_DEGREES = 0.002
@@ -55,11 +56,12 @@ _SPOKEN = {
 _LANGUAGE_OF = {country: language for language, countries in _SPOKEN.items() for country in countries.split()}
 
 FICTION = {
-    "GB": "+44207946####",
-    "AU": "+61255501###",
+    "GB": "+442079460###",
+    "AU": "+6125550####",
     "FR": "+3319900####",
     "DE": "+493023125###",
 }  # numbers that the regulator keeps free for films and books; "#" is a digit of the caller's choice
+# In North America no subscriber has a number after 555; the few in use lie below 2000 and at 4334, and are left out.
 
 
 def street_address(latitude: float, longitude: float, country_code: str) -> str:
@@ -72,19 +74,31 @@ def street_address(latitude: float, longitude: float, country_code: str) -> str:
     return form.format(n=number, s=street.format(choice(names.split("|"), "street", row, block)))
 
 
-def phone_number(country_code: str, region: str, city: str, number: int) -> str:
-    """An invented phone number in international form; numbers below 100 of one city differ from each other."""
-    if country_code in {"US", "CA"} and region in _area_codes():
-        area = choice(_area_codes()[region], "area code", city)
-        return f"+1{area}55501{number % 100:02d}"
-    pattern = FICTION.get(country_code) or f"{_example(country_code)[:-3]}###"
+def phone_number(country_code: str, latitude: float, longitude: float, number: int) -> str:
+    """An invented phone number in international form for a town; numbers below 100 of one town differ."""
+    drawn = integer("phone numbers", str(latitude), str(longitude)) % 10_000 + number
+    if country_code in {"US", "CA"}:
+        line = 2000 + drawn % 6900
+        line += 100 if line >= 4300 else 0
+        return f"+1{_area_code(country_code, latitude, longitude)}555{line}"
+    pattern = FICTION.get(country_code) or f"{_example(country_code)[:-4]}####"
     wild = pattern.count("#")
-    return pattern[:-wild] + f"{number % 1000:0{wild}d}"
+    return pattern[:-wild] + f"{drawn % 10**wild:0{wild}d}"
+
+
+@lru_cache(maxsize=4096)
+def _area_code(country_code: str, latitude: float, longitude: float) -> str:
+    """The real area code whose main town is nearest."""
+    codes = [code for code in _area_codes() if code[3] == country_code]
+    return min(codes, key=lambda code: haversine_km(latitude, longitude, code[1], code[2]))[0]
 
 
 @cache
-def _area_codes() -> dict[str, list[str]]:
-    return {row["region"]: row["codes"].split() for row in rows("area_codes.tsv")}
+def _area_codes() -> tuple[tuple[str, float, float, str], ...]:
+    return tuple(
+        (row["code"], float(row["latitude"]), float(row["longitude"]), row["country_code"])
+        for row in rows("area_codes.tsv")
+    )
 
 
 @lru_cache(maxsize=300)
