@@ -180,7 +180,8 @@ def _json_types(hint: Any) -> tuple[JsonType, ...]:
 def _result_schema(hint: Any) -> Mapping[str, Any]:
     if is_typeddict(hint):
         fields = {name: _result_schema(field) for name, field in get_type_hints(hint).items()}
-        return {"type": "object", "properties": fields, "required": list(fields)}
+        required = [name for name in fields if name in hint.__required_keys__]
+        return {"type": "object", "properties": fields, "required": required}
     if get_origin(hint) is list:
         return {"type": "array", "items": _result_schema(get_args(hint)[0])}
     if get_origin(hint) in (Union, UnionType) and any(is_typeddict(option) for option in get_args(hint)):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from sandbox_mcp.tools.definition import Tool
 
-DOMAINS = ("account", "contact", "messaging", "reminder", "setting", "time", "timer", "user")
+DOMAINS = ("account", "contact", "conversion", "messaging", "reminder", "search", "setting", "time", "timer", "user")
 
 
 @cache

@@ -27,6 +27,7 @@ class Transaction:
     reads: set[Access] = field(default_factory=set[Access])
     writes: set[Access] = field(default_factory=set[Access])
     elapsed: float = 0.0
+    knowledge: object = None
     edited: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
 
     def rows(self, table: str) -> list[Row]:

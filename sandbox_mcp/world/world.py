@@ -11,12 +11,14 @@ from sandbox_mcp.world.transaction import Transaction
 class World:
     """Mutable only here: which snapshot is current, what time it is, how many ids each table has handed out."""
 
-    __slots__ = ("_drawn", "clock", "ids", "snapshot")
+    __slots__ = ("_drawn", "clock", "ids", "knowledge", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, clock: Clock, ids: IdStream) -> None:
+    def __init__(self, snapshot: Snapshot, clock: Clock, ids: IdStream, knowledge: object = None) -> None:
+        """``knowledge`` is handed to every transaction unseen: what tools look things up in."""
         self.snapshot = snapshot
         self.clock = clock
         self.ids = ids
+        self.knowledge = knowledge
         self._drawn: dict[str, int] = {}
 
     def transaction(self) -> "Scope":
@@ -25,7 +27,7 @@ class World:
 
     def begin(self) -> Transaction:
         """A transaction that :meth:`commit` applies, for callers that decide later."""
-        return Transaction(self.snapshot, self.clock, self.ids, dict(self._drawn))
+        return Transaction(self.snapshot, self.clock, self.ids, dict(self._drawn), knowledge=self.knowledge)
 
     def commit(self, transaction: Transaction) -> tuple[Change, ...]:
         """Apply a transaction begun on the current snapshot and return its changes.
