@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.metric import Mode, Solution, Subject, Verdict
+from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from grader.milestones.ending import unscored
-from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
+from grader.references import references_of
+from sandbox_mcp.trajectory import Trajectory
 from scenarios.model import Scenario
-from scenarios.model import Solution as PlannedSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,37 +80,6 @@ def grade(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode =
         reason=unscored(trajectory),
         path=trajectory.path,
     )
-
-
-def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[Solution, ...]:
-    """The reference solutions of a session: those its log carries, else those of its scenario.
-
-    A scenario's solution that takes values from earlier results is left out, because only running it tells them.
-    """
-    if trajectory.started.reference or scenario is None:
-        return trajectory.started.reference
-    return tuple(_literal(solution) for solution in scenario.solutions if not _refers(solution))
-
-
-def _literal(solution: PlannedSolution) -> Solution:
-    return tuple(
-        ReferenceTurn(
-            calls=tuple(ReferenceCall(tool=c.tool, arguments=c.arguments) for c in turn.calls), reply=turn.reply
-        )
-        for turn in solution.turns
-    )
-
-
-def _refers(solution: PlannedSolution) -> bool:
-    return any(_mentions(call.arguments) for turn in solution.turns for call in turn.calls)
-
-
-def _mentions(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.startswith("$") or "${" in value
-    if isinstance(value, Mapping):
-        return any(map(_mentions, value.values()))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return isinstance(value, list | tuple) and any(map(_mentions, value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
