@@ -14,6 +14,7 @@ from sandbox_mcp.tools import Tool, agent_tools, fits
 from sandbox_mcp.tools.rules import check_timestamp
 from sandbox_mcp.world import SCHEMAS, Cell, Clock, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
 from scenarios.checks import check_calls, check_order, labels_in
+from scenarios.merge import RESERVED
 from scenarios.model import (
     START,
     Answer,
@@ -94,7 +95,9 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
 
 
 def _digest(merged: Mapping[str, Any]) -> str:
-    text = json.dumps(merged, sort_keys=True, default=str, ensure_ascii=False)
+    """Changes with whatever a session depends on; not with how that is written, nor where it was inherited from."""
+    what = {key: value for key, value in merged.items() if key == "name" or key not in RESERVED}
+    text = json.dumps(what, sort_keys=True, default=str, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

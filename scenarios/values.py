@@ -18,6 +18,7 @@ _NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
 MEASURES = ("exact", "close", "contains", "one_of", "rouge", "any", "facts", "from")
 CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_POSITION = re.compile(r"-?[0-9]{1,9}")
 
 
 class ValueProblemError(Exception):
@@ -142,7 +143,7 @@ def _value_ref(value: Any) -> ValueRef:
 
 def parse_path(text: object) -> tuple[str | int, ...]:
     """``0.person_id`` as keys and positions; whole numbers are positions."""
-    return tuple(int(part) if part.lstrip("-").isdigit() else part for part in str(text).split(".") if part)
+    return tuple(int(part) if _POSITION.fullmatch(part) else part for part in str(text).split(".") if part)
 
 
 def _wordings(item: Any) -> tuple[str, ...]:

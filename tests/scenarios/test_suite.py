@@ -94,13 +94,11 @@ def test_leaving_out_any_call_costs(name: str) -> None:
                 assert (score(scenario, lazy) or 0) < 1.0, call
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not lacks(SUITE.get(name))])
+@pytest.mark.parametrize("name", [name for name in NAMES if "remove_contact" in SUITE.get(name).tools])
 def test_a_solution_that_also_deletes_somebody_is_worth_nothing(name: str) -> None:
     scenario = SUITE.get(name)
     turns = scenario.solutions[0].turns
     vandal = PlannedCall("remove_contact", {"person_id": next(iter(scenario.world.table("contact")))})
-    if "remove_contact" not in scenario.tools:
-        pytest.skip("offers no tool to do it with")
     spoilt = Solution((type(turns[0])((*turns[0].batches, (vandal,)), turns[0].reply), *turns[1:]))
     assert score(scenario, spoilt) == 0.0
 
