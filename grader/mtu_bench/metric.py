@@ -11,6 +11,7 @@ from typing import Any
 from grader.metric import Mode, Subject, Verdict
 from grader.mtu_bench.dialogue import Call, Dialogue, Pairs, dialogue
 from grader.mtu_bench.errors import error_class, error_kinds
+from grader.mtu_bench.formulas import percent
 from grader.mtu_bench.hearing import Conversation
 from grader.mtu_bench.rows import OTHER_POLICY, CrashPolicy, Score, Scored, score_turn
 from grader.mtu_bench.summary import (
@@ -19,6 +20,7 @@ from grader.mtu_bench.summary import (
     dialogue_scores,
     error_counts,
     kind_counts,
+    right_share,
     turn_scores,
     under_other_policy,
 )  # fmt: skip
@@ -44,10 +46,13 @@ class MtuBench:
     def grade(self, subject: Subject, mode: Mode) -> Verdict:
         """Score one dialogue.
 
-        The values are shares in 0..1: TS and PS or TN and TO as means over turns, and for several turns ATS, SATS, SR
-        and TPR; with them ``setting``, ``turns``, ``errors`` and ``kinds``. There is one detail per turn: its ``id``,
-        what was ``pred``icted and what the ground truth (``gt``) is, its scores, whether it is ``right``, its ``error``
-        class and ``kinds``; in compat ``scored_keys``, and where the parser dies ``crash`` and the score ``otherwise``.
+        The values are shares in 0..1: TS and PS or TN and TO as means over turns, for several turns ATS, SATS, SR and
+        TPR, and ``right``, the share of turns that are right in all, which is ours, for TN and TO as printed do not
+        see arguments. With them come ``setting``, ``turns``, ``errors`` and ``kinds``.
+
+        There is one detail per turn: its ``id``, what was ``pred``icted, the ground truth ``gt``, its scores, whether
+        it is ``right``, its ``error`` class and ``kinds``; in compat ``scored_keys``, and where the parser dies
+        ``crash`` and the score ``otherwise``.
         """
         whole = dialogue(subject)
         if isinstance(whole, str):
@@ -59,9 +64,9 @@ class MtuBench:
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Figures by setting, in percent with two decimals as the paper prints them.
 
-        Each setting has its columns, their average ``avg``, ``n`` turns, ``dialogues``, counts of ``errors`` and
-        ``kinds``. In compat, where the authors' parser dies on turns, ``parser_crash`` says on which, what they count
-        for, and what the columns would be if they counted for the other thing.
+        Each setting has its columns, their average ``avg``, the share of turns that are ``right``, ``n`` turns,
+        ``dialogues``, counts of ``errors`` and ``kinds``. In compat, where the authors' parser dies on turns,
+        ``parser_crash`` says on which, what they count for, and what the columns were if they counted for the other.
         """
         verdicts = [verdict for _, verdict in graded]
         scored = [verdict for verdict in verdicts if verdict.inconclusive is None]
@@ -83,9 +88,13 @@ class MtuBench:
         dialogues: list[tuple[bool, Details]] = [("SR" in verdict.values, verdict.details) for verdict in verdicts]
         rows = [row for _, details in dialogues for row in details]
         figures: dict[str, Any] = {
-            **columns(dialogues, mode), "n": len(rows), "dialogues": len(dialogues), "errors": error_counts(rows),
+            **columns(dialogues, mode),
+            "right": percent(right_share(rows)),
+            "n": len(rows),
+            "dialogues": len(dialogues),
+            "errors": error_counts(rows),
             "kinds": kind_counts(rows),
-        }  # fmt: skip
+        }
         crashed = [row["id"] for row in rows if "crash" in row]
         if crashed:
             turned = [(several, under_other_policy(details)) for several, details in dialogues]
@@ -105,9 +114,14 @@ def _merit(attempt: Sequence[Scored]) -> tuple[float, float]:
 def _values(whole: Dialogue, rows: Details, mode: Mode) -> dict[str, Any]:
     several = dialogue_scores([row["right"] for row in rows], mode) if whole.many_turns else {}
     return {
-        "setting": whole.setting, "turns": len(rows), **turn_scores(rows), **several, "errors": error_counts(rows),
+        "setting": whole.setting,
+        "turns": len(rows),
+        **turn_scores(rows),
+        **several,
+        "right": right_share(rows),
+        "errors": error_counts(rows),
         "kinds": kind_counts(rows),
-    }  # fmt: skip
+    }
 
 
 def _details(best: Sequence[Scored], whole: Dialogue, mode: Mode, talk: Conversation) -> list[dict[str, Any]]:

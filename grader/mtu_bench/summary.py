@@ -59,6 +59,11 @@ def columns(dialogues: Sequence[tuple[bool, Details]], mode: Mode) -> dict[str, 
     return {**printed, "avg": average(list(printed.values()))}
 
 
+def right_share(rows: Details) -> float:
+    """The share of turns that are right in all: in multi-tool settings the one figure that sees arguments in strict."""
+    return sum(row["right"] for row in rows) / len(rows)
+
+
 def error_counts(rows: Details) -> dict[str, int]:
     """How many rows have a mistake of each class, and of any. Rows that score as right may have one in compat."""
     found = Counter(row["error"] for row in rows if row["error"])

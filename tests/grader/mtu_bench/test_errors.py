@@ -1,11 +1,12 @@
 """Classes of mistakes and their finer kinds, on made-up conversations."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.grader.mtu_bench.building import Calls, grade
+from tests.grader.mtu_bench.building import Calls, grade, graded, row, says
 
 ASK: Calls = []
 
@@ -57,6 +58,22 @@ def test_the_right_calls_in_another_order_are_a_class_of_their_own() -> None:
 def test_compat_calls_a_turn_excessive_that_scores_as_right() -> None:
     detail = grade([calls("abc")], [calls("ab")], mode="compat").details[0]
     assert (detail["right"], detail["error"]) == (True, "excessive")
+
+
+@pytest.mark.parametrize(
+    ("response", "right"),
+    [
+        ("Action: boil\nAction Input: {'owner': \"Ann's\"}", True),
+        ("Action: ask for the room", True),
+        ("Action: None\nAction Input: None", True),
+        ("Action: lamp_on\nAction Input: {}", False),
+    ],
+)
+def test_compat_counts_a_fault_of_format_although_the_turn_scores_as_right(
+    response: str, right: bool, tmp_path: Path
+) -> None:
+    figures = graded(tmp_path, [row("S-S_0", {"": {}})], [says("S-S_0", response)])["S-S"]
+    assert (figures["PS"], figures["errors"]["format"]) == ((100.0, 1) if right else (0.0, 0))
 
 
 # -- Table 11 -----------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def test_the_setting_is_computed_from_the_reference(
 ) -> None:
     values = grade(wanted, wanted, mode=mode).values
     assert values["setting"] == setting
-    assert values.keys() - {"setting", "turns", "errors", "kinds"} == scores
+    assert values.keys() - {"setting", "turns", "right", "errors", "kinds"} == scores
 
 
 def test_one_alternative_with_several_calls_makes_the_setting_multi_tool() -> None:
@@ -198,13 +198,13 @@ def test_a_summary_by_setting() -> None:
     verdicts = grade([ON], [ON]), grade([OFF], [ON]), grade([ON], [ON]), grade([BOTH, ON], [BOTH, OFF])
     assert summary(*verdicts) == {
         "S-S": {
-            "TS": 66.67, "PS": 66.67, "avg": 66.67, "n": 3, "dialogues": 3,
+            "TS": 66.67, "PS": 66.67, "avg": 66.67, "right": 66.67, "n": 3, "dialogues": 3,
             "errors": {"missed": 0, "excessive": 0, "incorrect": 1, "parameter": 0, "format": 0, "sum": 1},
             "kinds": {"tool_selection": 1},
         },
         "M-M": {
-            "TN": 50.0, "TO": 35.36, "ATS": 50.0, "SATS": 50.0, "SR": 0.0, "TPR": 50.0, "avg": 39.23, "n": 2,
-            "dialogues": 1,
+            "TN": 50.0, "TO": 35.36, "ATS": 50.0, "SATS": 50.0, "SR": 0.0, "TPR": 50.0, "avg": 39.23,
+            "right": 50.0, "n": 2, "dialogues": 1,
             "errors": {"missed": 0, "excessive": 0, "incorrect": 1, "parameter": 0, "format": 0, "sum": 1},
             "kinds": {"wrong_tool": 1},
         },
@@ -221,6 +221,11 @@ def test_turns_weigh_the_same_in_ts_and_dialogues_in_ats() -> None:
 def test_figures_do_not_depend_on_the_order_of_sessions() -> None:
     thirds = [grade([ON] * right + [OFF] * (3 - right), [ON] * 3) for right in (0, 1, 1, 1, 2, 2, 3, 1) * 10]
     assert summary(*thirds)["M-S"] == summary(*thirds[::-1])["M-S"] == summary(*sorted(thirds, key=str))["M-S"]
+
+
+def test_right_sees_arguments_where_tn_and_to_do_not() -> None:
+    values = grade([[*ON, ("lamp_off", {"room": "attic"})]], [BOTH], mode="strict").values
+    assert (values["TN"], values["TO"], values["right"]) == (1, 1, 0)
 
 
 def test_inconclusive_sessions_are_counted_and_not_averaged() -> None:
