@@ -27,8 +27,10 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Matches / predictions; 0 where nothing was predicted."""
-        return self.matches / self.predictions if self.predictions else 0.0
+        """Matches / predictions. Where nothing was predicted, 0, as the code has it, but 1 if nothing was wanted."""
+        if not self.predictions:
+            return 0.0 if self.ground_truths else 1.0
+        return self.matches / self.predictions
 
     @property
     def recall(self) -> float:

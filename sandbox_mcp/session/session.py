@@ -86,14 +86,25 @@ class Session:
     """The state of one session and the only things that can happen in it."""
 
     def __init__(
-        self, spec: SessionSpec, user: User, sink: Sink, tools: Mapping[str, PresentedTool] | None = None
+        self,
+        spec: SessionSpec,
+        user: User,
+        sink: Sink,
+        tools: Mapping[str, PresentedTool] | None = None,
+        knowledge: object = None,
     ) -> None:
-        """Prepare a session; ``tools`` are those its scenario and variant present, where somebody has them already."""
+        """Prepare a session.
+
+        ``tools`` are those its scenario and variant present, where somebody has them already. ``knowledge`` is what
+        search tools look things up in; without it, the offline sources.
+        """
         scenario = spec.scenario
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
-        self.world = World(scenario.world, scenario.clock, IdStream(f"{scenario.name}/{spec.variant}/{spec.seed}"))
+        self.world = World(
+            scenario.world, scenario.clock, IdStream(f"{scenario.name}/{spec.variant}/{spec.seed}"), knowledge
+        )
         self._terse = variant_named(spec.variant).terse
         self.turns = 0
         self.calls = 0
