@@ -7,6 +7,7 @@ Source: MTU-Bench, section 2.2.2 and appendix D; the released code, repaired whe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final, Literal
 
 from grader.metric import Mode
@@ -61,15 +62,28 @@ def score_turn(turn: Turn, wanted: Wanted, mode: Mode, policy: CrashPolicy, *, m
         return _score_as_code(turn, wanted, policy, many_tools=many_tools)
     expected, predicted = list(map(_pair, wanted)), list(map(_pair, turn.calls))
     names, goals = [name for name, _ in predicted], [name for name, _ in expected]
-    right = names == goals and all(
-        not call.malformed and same_arguments(call.arguments, goal.arguments)
-        for call, goal in zip(turn.calls, wanted, strict=True)
-    )
+    right = names == goals and not any(call.malformed for call in turn.calls) and _same_runs(turn.calls, wanted)
     if many_tools:
         score = Score(tool_number(names, goals), tool_order(names, goals, mode), right)
     else:
         score = Score(float(set(names) == set(goals)), float(right), right)
     return Scored(turn, wanted, predicted, expected, score, broken=turn.malformed)
+
+
+def _same_runs(calls: Sequence[Call], wanted: Sequence[Call]) -> bool:
+    """Whether calls with the same names in the same order have the same arguments.
+
+    Calls of one tool in a row may have changed places: nobody who changes two contacts minds which comes first.
+    """
+    for _, run in groupby(range(len(wanted)), key=lambda index: wanted[index].name):
+        places = list(run)
+        waiting = [calls[index].arguments for index in places]
+        for index in places:
+            match = next((given for given in waiting if same_arguments(given, wanted[index].arguments)), None)
+            if match is None:
+                return False
+            waiting.remove(match)
+    return True
 
 
 # -- as the authors' code -----------------------------------------------------------------------------------------

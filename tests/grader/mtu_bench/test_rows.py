@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.mtu_bench.dialogue import Turn
+from grader.mtu_bench.dialogue import Call, Turn
 from grader.mtu_bench.parser import CRASH
 from grader.mtu_bench.rows import WRONG, CrashPolicy, Score, Scored, score_turn
 from tests.grader.mtu_bench.building import react
@@ -136,3 +136,15 @@ def test_other_modes_do_not_look_at_the_text() -> None:
     scored = score_turn(Turn(text="Action: None\nAction Input: None"), (), "paper", "wrong", many_tools=False)
     assert scored.score.right
     assert scored.crash is None
+
+
+CHANGES = [Call("search", {}), Call("modify", {"id": 1}), Call("modify", {"id": 2})]
+
+
+@pytest.mark.parametrize(
+    ("order", "right"),
+    [((0, 1, 2), True), ((0, 2, 1), True), ((1, 0, 2), False), ((0, 1, 1), False), ((0, 1), False)],
+)
+def test_calls_of_one_tool_in_a_row_may_change_places(order: tuple[int, ...], right: bool) -> None:
+    said = Turn("t", "", calls=tuple(CHANGES[index] for index in order))
+    assert score_turn(said, tuple(CHANGES), "strict", "no_call", many_tools=True).score.right is right
