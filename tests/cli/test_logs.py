@@ -1,0 +1,116 @@
+"""Commands that read logs: replay, import, export; what they say and which exit code they give."""
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+from click.testing import CliRunner, Result
+
+from sandbox_mcp.cli import group
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import LogWriter, read_trajectory
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Suite
+
+WIFI_OFF = Suite().get("wifi_off")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "logs" / "one.jsonl"
+    with LogWriter(path) as writer:
+        session = Session(SessionSpec(WIFI_OFF), ScriptedUser(WIFI_OFF.user.script), writer)
+        session.begin()
+        session.call("set_wifi_status", {"on": False})
+        anyio.run(session.say, "Wifi is now off.")
+    return path
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+
+def test_replay_agrees(log: Path) -> None:
+    done = invoke("replay", log.parent)
+    assert (done.exit_code, done.stdout) == (0, f"{log}: agrees\n")
+
+
+def test_replay_tells_what_differs(log: Path) -> None:
+    lines = log.read_text().splitlines()
+    log.write_text(
+        "\n".join(line.replace('"wifi":false', '"wifi":true') if '"tool_call"' in line else line for line in lines)
+        + "\n"
+    )
+    done = invoke("replay", log)
+    assert done.exit_code == 1
+    assert "changes: recorded" in done.stdout
+
+
+def test_replay_in_json(log: Path) -> None:
+    assert json.loads(invoke("replay", log, "--json").stdout) == {str(log): []}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("replay", "nowhere"), "nowhere: does not exist; expected a log or a folder of logs"),
+        (("grade", "nowhere"), "nowhere: does not exist; expected a log or a folder of logs"),
+        (("export", "atif", "nowhere"), "nowhere: does not exist; expected a log or a folder of logs"),
+    ],
+)
+def test_a_path_that_does_not_exist(arguments: tuple[str, ...], problem: str) -> None:
+    error = invoke(*arguments).exception
+    assert isinstance(error, SandboxError)
+    assert str(error) == problem
+
+
+def test_a_folder_without_logs(tmp_path: Path) -> None:
+    assert "holds no log" in str(invoke("grade", tmp_path).exception)
+
+
+def test_a_log_in_the_middle_of_which_a_line_is_broken(log: Path) -> None:
+    lines = log.read_text().splitlines()
+    lines[2] = lines[2][:40]
+    log.write_text("\n".join(lines) + "\n")
+    assert str(invoke("grade", log).exception).startswith(f"{log}:3: is not a log event")
+
+
+def test_a_log_of_a_newer_schema(log: Path) -> None:
+    log.write_text(log.read_text().replace('"schema":1', '"schema":2', 1))
+    assert "was written with log schema 2; this version reads up to 1" in str(invoke("grade", log).exception)
+
+
+def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:-200])
+    done = invoke("grade", log, "--json")
+    (session,) = json.loads(done.stdout)["sessions"]
+    assert session["scored"] is False
+    assert session["reason"]
+
+
+def test_export_and_import_bring_a_session_back(log: Path, tmp_path: Path) -> None:
+    assert invoke("export", "atif", log, "-o", tmp_path / "atif").exit_code == 0
+    done = invoke("import", "atif", tmp_path / "atif" / "one.json", "-o", tmp_path / "back", "--json")
+    (written,) = json.loads(done.stdout)
+    again = read_trajectory(written["path"])
+    assert [call.name for call in again.events if call.event == "tool_call"][:1] == ["set_wifi_status"]
+
+
+def test_export_to_stdout_is_one_document_a_line(log: Path) -> None:
+    assert json.loads(invoke("export", "openai-chat", log).stdout)
+
+
+def test_unknown_formats_name_the_known_ones(log: Path, tmp_path: Path) -> None:
+    assert "unknown export format 'xml'; known: atif, openai-chat" in str(invoke("export", "xml", log).exception)
+    assert "unknown log format 'xml'; known: anthropic, atif" in str(
+        invoke("import", "xml", log, "-o", tmp_path).exception
+    )
+
+
+def test_explain_shows_conversation_milestones_and_score(log: Path) -> None:
+    text = invoke("grade", log, "--explain").stdout
+    assert "agent calls set_wifi_status(on=false)" in text
+    assert "wifi_off" in text
+    assert "score 1.000" in text
