@@ -92,7 +92,7 @@ def _attribute(name: str) -> Any:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found: Any = import_module(module)
-    except ImportError as error:
+    except (ImportError, ValueError) as error:
         raise UnknownAgentError(f"agent {name!r}: module {module!r} cannot be imported: {error}") from error
     for part in attribute.split("."):
         found = getattr(found, part, None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from clients.endpoint.prompt import Call, Entry, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, pieces, text_of
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, arguments_of, event, pieces, text_of
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -42,8 +42,9 @@ def _call(call: Mapping[str, Any]) -> Call:
     return Call(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
 
 
-def _tools(tools: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [str(tool["function"]["name"]) for tool in tools if tool.get("type") == "function" and "function" in tool]
+def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    functions = [tool["function"] for tool in tools if tool.get("type") == "function"]
+    return {str(function["name"]): arguments_of(function) for function in functions}
 
 
 def whole(answer: Answer) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Policy: all that an endpoint knows is in the request. What the assistant did wit
 however many messages a client makes of it, and so is what the user said.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,12 +37,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request to a model. ``tools`` are the names offered, under whatever prefix the client gave them."""
+    """One request to a model.
+
+    ``tools`` maps the names offered, with whatever prefix the client gave them, to the names of their arguments.
+    """
 
     model: str
     system: str
     turns: tuple[Turn, ...]
-    tools: tuple[str, ...]
+    tools: Mapping[str, frozenset[str]]
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -67,14 +70,14 @@ class Entry:
     call_id: str = ""
 
 
-def assemble(model: str, entries: Iterable[Entry], tools: Sequence[str]) -> Prompt:
+def assemble(model: str, entries: Iterable[Entry], tools: Mapping[str, frozenset[str]]) -> Prompt:
     """Put a request's history together."""
     history = list(entries)
     system = "\n".join(entry.text for entry in history if entry.kind == "system")
     turns: list[Turn] = []
     for entry in history:
         _add(turns, entry)
-    return Prompt(model, system, tuple(turns), tuple(tools))
+    return Prompt(model, system, tuple(turns), tools)
 
 
 def _add(turns: list[Turn], entry: Entry) -> None:

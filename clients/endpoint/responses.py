@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from clients.endpoint.prompt import Call, Entry, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, pieces, text_of
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, arguments_of, event, pieces, text_of
 
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -26,7 +26,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
         raise BadRequestError("input must be text or a list with at least one item")
     told = [Entry("system", str(body["instructions"]))] if body.get("instructions") else []
     entries = [*told, *_entries(cast("list[Mapping[str, Any]]", items))]
-    return assemble(str(body.get("model", "")), entries, list(_tools(body.get("tools") or ())))
+    return assemble(str(body.get("model", "")), entries, dict(_tools(body.get("tools") or ())))
 
 
 def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[Entry]:
@@ -50,11 +50,11 @@ def _message(item: Mapping[str, Any]) -> Entry:
     return Entry(_ROLES[role], text_of(item.get("content")))
 
 
-def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, frozenset[str]]]:
     """The names of functions; those inside a namespace are called by their own name."""
     for tool in tools:
         if tool.get("type") == "function":
-            yield str(tool["name"])
+            yield str(tool["name"]), arguments_of(tool)
         elif tool.get("type") == "namespace":
             yield from _tools(tool.get("tools") or ())
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clients.endpoint.prompt import Prompt, Step
@@ -18,6 +17,8 @@ from clients.mcp_tools import parsed
 from clients.plan import PlanError, as_text, fill
 from clients.reference import NOTHING_LEFT
 from sandbox_mcp.errors import SandboxError
+from scenarios.errors import ScenarioFileError
+from scenarios.yaml_lines import Lines, load
 
 
 class ScriptError(SandboxError):
@@ -71,15 +72,35 @@ def read_script(path: Path) -> Script:
         ScriptError: the file cannot be read or has another form.
     """
     try:
-        return Script.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return parse_script(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise ScriptError(f"script {str(path)!r} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"script {str(path)!r} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def parse_script(text: str, path: str = "<script>") -> Script:
+    """Read a script from text, in the YAML that scenario files are written in.
+
+    Raises:
+        ScriptError: it has another form; the message says where.
+    """
+    data, lines = _loaded(text, path)
+    try:
+        return Script.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ScriptError(f"script {str(path)!r}: {where or 'the whole'}: {first['msg']}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ScriptError(f"script {str(path)!r} is no YAML: {' '.join(str(error).split())}") from error
+        raise ScriptError(f"{path}:{lines.of(first['loc'])}: {where or 'the whole'}: {first['msg']}") from error
+
+
+def _loaded(text: str, path: str) -> tuple[Any, Lines]:
+    if not text.strip():
+        raise ScriptError(f"{path}: is empty; expected 'steps', a list of what the model does")
+    try:
+        return load(text, path)
+    except ScenarioFileError as error:
+        raise ScriptError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,14 @@ class Solver:
         for scenario in self.scenarios:
             if scenario.solutions and scenario.user.opening in said:
                 for solution in _presentations(scenario):
-                    if all(prompt.offered(call.tool) for turn in solution.turns for call in turn.calls):
+                    if all(_callable(call, prompt) for turn in solution.turns for call in turn.calls):
                         return solution
         return None
+
+
+def _callable(call: PlannedCall, prompt: Prompt) -> bool:
+    name = prompt.offered(call.tool)
+    return name is not None and prompt.tools[name].issuperset(call.arguments)
 
 
 def _presentations(scenario: Scenario) -> Iterator[Solution]:

@@ -60,6 +60,12 @@ def text_of(content: object) -> str:
     return "".join(str(part.get("text") or part.get("refusal") or "") for part in parts)
 
 
+def arguments_of(function: Mapping[str, Any]) -> frozenset[str]:
+    """The names of a function's arguments, from its schema."""
+    parameters: Mapping[str, Any] = function.get("parameters") or {}
+    return frozenset(parameters.get("properties") or ())
+
+
 def event(data: object, name: str | None = None) -> str:
     """One server-sent event."""
     head = f"event: {name}\n" if name else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAIError
+    from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
@@ -229,7 +229,7 @@ def _fault(error: "OpenAIError") -> _Fault:
     if isinstance(error, APIStatusError):
         status = error.status_code
         return _Fault(
-            f"status {status}: {_line(error.message)}",
+            f"status {status}: {_line(_said(error))}",
             passing=status >= 500 or status in PASSING,
             after=_retry_after(error.response.headers.get("retry-after")),
         )
@@ -238,6 +238,13 @@ def _fault(error: "OpenAIError") -> _Fault:
     if isinstance(error, APIConnectionError):
         return _Fault(f"connection failed: {_line(str(error.__cause__ or error))}", passing=True)
     return _Fault(_line(str(error)), passing=False)
+
+
+def _said(error: "APIStatusError") -> str:
+    """What the endpoint itself said about its refusal."""
+    body: Any = error.body
+    message = body.get("message") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return str(message or error.response.text or error.message)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _retry_after(header: str | None) -> float | None:

@@ -1,0 +1,78 @@
+"""Real sessions to connect agents to, and an endpoint to stand in for their model."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+
+from clients.base import Brief, Target
+from clients.endpoint.script import ScriptedModel, parse_script
+from clients.mcp_tools import McpTarget
+from clients.plan import presented_solution
+from sandbox_mcp.run.transports import Transport, transport
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Scenario, Suite
+
+SUITE = Suite()
+WIFI_OFF = SUITE.get("wifi_off")
+LOW_BATTERY = SUITE.get("late_for_dinner_low_battery")
+T = TypeVar("T")
+
+
+def run(work: Callable[[], Awaitable[T]]) -> T:
+    """Run one coroutine function to its end."""
+    return anyio.run(work)
+
+
+class Opened:
+    """A session that an agent can be connected to, and what it has recorded."""
+
+    def __init__(self, session: OpenSession, target: Target, log: MemoryLog) -> None:
+        self.session = session
+        self.target = target
+        self._log = log
+
+    @property
+    def brief(self) -> Brief:
+        spec = self.session.session.spec
+        solution = presented_solution(spec.scenario.solutions[0], self.session.session.tools)
+        return Brief(AGENT_INSTRUCTIONS, self.target, solution)
+
+    @property
+    def events(self) -> list[Event]:
+        return self._log.events
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        return [event for event in self._log.events if isinstance(event, ToolCall) and event.caller == "agent"]
+
+
+@asynccontextmanager
+async def opened(
+    scenario: Scenario = WIFI_OFF, kind: Transport = "memory", era: Any = "auto", **spec: Any
+) -> AsyncGenerator[Opened]:
+    """A session reached by a transport, in a protocol era where MCP is in between."""
+    manager = SessionManager(SUITE, batch_window=0)
+    log = MemoryLog()
+    session = manager.create(SessionSpec(scenario, **spec), ScriptedUser(scenario.user.script), sink=log)
+    async with transport(kind, manager) as reach:
+        target = reach(session)
+        if isinstance(target, McpTarget):
+            target = McpTarget(target.server, target.headers, era)
+        yield Opened(session, target, log)
+
+
+def scripted(text: str) -> ScriptedModel:
+    """A model that follows a script, given as YAML."""
+    return ScriptedModel(parse_script(text))
+
+
+def write(path: Path, text: str) -> Path:
+    """A file with that text."""
+    path.write_text(text, encoding="utf-8")
+    return path

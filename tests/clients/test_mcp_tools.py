@@ -1,0 +1,164 @@
+"""Tools over MCP: the same from every side, in both eras; what is refused is an answer, what is lost a fault."""
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from mcp.types import CallToolResult, TextContent
+
+from clients.base import AgentError, ToolRequest
+from clients.mcp_tools import McpTarget, leaves, named, output, parsed, unwrapped
+from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
+
+WAYS = [("memory", "auto"), ("memory", "legacy"), ("memory", "2026-07-28"), ("http", "legacy"), ("http", "2026-07-28")]
+ALL = pytest.mark.parametrize(("kind", "era"), [*WAYS, ("direct", "auto")])
+
+
+def calling(name: str, arguments: Mapping[str, Any] | str, kind: Any, era: Any) -> tuple[Any, Opened]:
+    async def work() -> tuple[Any, Opened]:
+        async with opened(kind=kind, era=era) as session, session.target.connect() as tools:
+            return await tools.call(name, arguments), session
+
+    return run(work)
+
+
+@ALL
+def test_tools_are_listed_with_their_schemas(kind: Any, era: Any) -> None:
+    async def work() -> Any:
+        async with opened(kind=kind, era=era) as session, session.target.connect() as tools:
+            return await tools.list()
+
+    (tool,) = run(work)
+    assert tool.name == "set_wifi_status"
+    assert tool.description
+    assert tool.input_schema["required"] == ["on"]
+
+
+@ALL
+def test_a_call_acts_and_its_value_is_unwrapped(kind: Any, era: Any) -> None:
+    output, session = calling("set_wifi_status", {"on": False}, kind, era)
+    assert (output.text, output.value, output.is_error) == ('{"result":null}', None, False)
+    assert session.calls[0].changes
+
+
+@ALL
+def test_a_refusal_is_an_answer_with_its_reason(kind: Any, era: Any) -> None:
+    output, session = calling("set_wifi_status", {"on": True}, kind, era)
+    assert output.is_error
+    assert output.text.startswith("ValueError: ")
+    assert session.calls[0].error is not None
+
+
+@ALL
+@pytest.mark.parametrize("name", ["no_such_tool", "tool with spaces", "tööl"])
+def test_an_unknown_tool_is_an_answer(name: str, kind: Any, era: Any) -> None:
+    output, session = calling(name, {}, kind, era)
+    assert output.text.startswith("UnknownToolError: ")
+    assert [(call.name, call.tool) for call in session.calls] == [(name, None)]
+
+
+@ALL
+@pytest.mark.parametrize("text", ['{"on": fal', "off", "[1]", '"off"', "7"])
+def test_what_is_no_object_reaches_the_session_as_it_was_written(text: str, kind: Any, era: Any) -> None:
+    output, session = calling("set_wifi_status", text, kind, era)
+    (call,) = session.calls
+    assert output.text.startswith("ArgumentFormatError: ")
+    assert call.error is not None
+    assert (call.error.kind, call.arguments) == ("invalid_format", {})
+    assert call.raw_arguments
+
+
+@ALL
+def test_calls_made_together_are_one_batch(kind: Any, era: Any) -> None:
+    requests = [
+        ToolRequest("set_low_battery_mode_status", {"on": False}),
+        ToolRequest("search_contacts", {"name": "Wren"}),
+        ToolRequest("set_cellular_service_status", {"on": True}),
+    ]
+
+    async def work() -> Any:
+        async with opened(LOW_BATTERY, kind, era) as session, session.target.connect() as tools:
+            return await tools.call_together(requests), session.calls
+
+    outputs, calls = run(work)
+    assert len({call.batch for call in calls}) == 1
+    assert outputs[1].value[0]["name"] == "Wren Okafor"
+    assert outputs[2].is_error, "the two settings race, and races are lost"
+
+
+@ALL
+def test_calls_made_one_after_the_other_are_no_batch(kind: Any, era: Any) -> None:
+    async def work() -> Any:
+        async with opened(LOW_BATTERY, kind, era) as session, session.target.connect() as tools:
+            await tools.call("set_low_battery_mode_status", {"on": False})
+            last = await tools.call("set_cellular_service_status", {"on": True})
+            return last, session.calls
+
+    last, calls = run(work)
+    assert not last.is_error
+    assert len({call.batch for call in calls}) == 2
+
+
+def test_a_url_that_nobody_serves_is_a_fault_that_names_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/s/x/mcp"
+    with pytest.raises(AgentError, match=f"cannot reach the tools at {url}"):
+        run(lambda: listing(McpTarget(url)))
+
+
+def test_a_session_that_does_not_exist_is_a_fault() -> None:
+    async def work() -> None:
+        async with opened(kind="http") as session:
+            url = str(session.target.url).replace(session.session.token, "unknown")
+            with pytest.raises(AgentError, match="cannot reach the tools"):
+                await listing(McpTarget(url, session.target.headers))
+
+    run(work)
+
+
+def test_the_bearer_of_the_session_is_needed_and_sent() -> None:
+    async def work() -> None:
+        async with opened(kind="http") as session:
+            assert len(await listing(session.target)) == 1
+            with pytest.raises(AgentError, match="cannot reach the tools"):
+                await listing(McpTarget(str(session.target.url)))
+
+    run(work)
+
+
+async def listing(target: Any) -> Any:
+    async with target.connect() as tools:
+        return await tools.list()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"result": [1, 2]}', [1, 2]),
+        ('{"a": 1, "result": 2}', {"a": 1, "result": 2}),
+        ("3.5", 3.5),
+        ("no JSON", "no JSON"),
+        ("", ""),
+    ],
+)
+def test_the_value_in_a_text(text: str, value: Any) -> None:
+    assert parsed(text) == value
+
+
+def test_only_the_wrapper_is_taken_off() -> None:
+    assert unwrapped({"result": {"result": 1}}) == {"result": 1}
+    assert unwrapped(5) == 5
+
+
+def test_a_result_without_structured_content_is_read_from_its_text() -> None:
+    result = CallToolResult(content=[TextContent(type="text", text='{"result":'), TextContent(type="text", text="7}")])
+    assert output(result).value == 7
+
+
+def test_exceptions_are_found_inside_groups() -> None:
+    inner = ValueError("first line\nsecond line")
+    group = ExceptionGroup("outer", [ExceptionGroup("middle", [inner])])
+    assert leaves(group) == [inner]
+    assert named(inner) == "ValueError: first line"
+    assert named(KeyError()) == "KeyError: no details"

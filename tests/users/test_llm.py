@@ -1,0 +1,176 @@
+"""The user played by a model: what it is told, how its answers are read, and what happens when it has none."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+import pytest
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.reply import Brain
+from clients.endpoint.server import running
+from clients.endpoint.user import ScriptedUserModel
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
+from sandbox_mcp.users import Line, UserError, UserTurn
+from sandbox_mcp.users.completions import Completions, EndpointSettings
+from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, prompt
+from scenarios import Suite
+from tests.clients.sessions import scripted
+
+SUITE = Suite()
+NEIGHBOUR = SUITE.get("new_neighbour")
+SPEC = NEIGHBOUR.user
+ASKED = [Line("user", SPEC.opening), Line("agent", "What is her name?")]
+
+
+def answers(
+    brain: Brain, dialogue: Sequence[Line] = ASKED, told: frozenset[str] = ALL_PARTS, **more: Any
+) -> tuple[UserTurn, list[Mapping[str, Any]]]:
+    seen: list[Mapping[str, Any]] = []
+
+    async def pause(_: float) -> None:
+        return
+
+    async def work() -> UserTurn:
+        endpoint = Completions(EndpointSettings("user-model", url, **{"retries": 1, **more}), pause)
+        try:
+            return await LlmUser(SPEC, endpoint, told).respond(dialogue)
+        finally:
+            await endpoint.aclose()
+
+    with running(Endpoint(brain, seen.append)) as url:
+        return anyio.run(work), seen
+
+
+def says(text: str) -> Brain:
+    return scripted(f"{{repeat: true, steps: [{{say: {text!r}}}]}}")
+
+
+def test_it_says_what_its_model_says() -> None:
+    turn, _ = answers(says("Ilse van der Merwe."))
+    assert (turn.says, turn.ends) == ("Ilse van der Merwe.", False)
+    assert turn.meta["model"] == "user-model"
+    assert turn.meta["usage"]["requests"] == 1
+
+
+def test_it_leaves_with_its_own_tool() -> None:
+    turn, seen = answers(scripted("{repeat: true, steps: [{calls: [{tool: end_conversation}]}]}"))
+    assert turn.ends
+    assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation"]
+
+
+def test_words_said_while_leaving_are_not_kept() -> None:
+    turn, _ = answers(scripted("{repeat: true, steps: [{say: Bye., calls: [{tool: end_conversation}]}]}"))
+    assert turn.ends
+
+
+def test_the_agents_words_are_put_to_the_model_as_its_users() -> None:
+    _, seen = answers(says("Ilse."))
+    roles = [(message["role"], message["content"]) for message in seen[0]["messages"][2:]]
+    assert roles == [("assistant", SPEC.opening), ("user", "What is her name?")]
+
+
+def test_a_code_to_confirm_brings_a_tool_to_confirm() -> None:
+    asked = [*ASKED[:1], Line("agent", "I will remove her. Please confirm OK-0A1B2C.")]
+    script = """
+    repeat: true
+    steps: [{calls: [{tool: confirm_action, arguments: {code: OK-0A1B2C}}]}]
+    """
+    turn, seen = answers(scripted(script), asked)
+    assert (turn.says, turn.confirms) == ("Yes, please.", ("OK-0A1B2C",))
+    assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation", "confirm_action"]
+
+
+def test_consent_in_words_confirms_nothing() -> None:
+    asked = [*ASKED[:1], Line("agent", "Please confirm OK-0A1B2C.")]
+    turn, _ = answers(says("Yes, OK-0A1B2C."), asked)
+    assert turn.confirms == ()
+
+
+def test_a_model_that_neither_speaks_nor_leaves_is_a_fault_of_the_user() -> None:
+    with pytest.raises(UserError, match="'user-model' neither spoke nor left in 3 tries"):
+        answers(scripted("{repeat: true, steps: [{say: ' '}]}"))
+
+
+@pytest.mark.parametrize("fault", ["{status: 500, times: always}", "{kind: half, times: always}", "{status: 401}"])
+def test_an_endpoint_that_fails_is_a_fault_of_the_user(fault: str) -> None:
+    with pytest.raises(UserError, match="model endpoint"):
+        answers(scripted(f"steps: [{{say: Hi., fault: {fault}}}, {{say: Hi., fault: {fault}}}]"))
+
+
+PARTS = {
+    "knows": "Her number is 0491 570 737",
+    "does_not_know": "Her address.",
+    "demonstration": "An example of how such a conversation may go",
+}
+
+
+@pytest.mark.parametrize(("part", "text"), PARTS.items())
+def test_each_part_of_what_it_is_told_can_be_left_out(part: str, text: str) -> None:
+    assert text in prompt(SPEC)
+    without = prompt(SPEC, ALL_PARTS - {part})
+    assert text not in without
+    assert all(other in without for name, other in PARTS.items() if name != part)
+
+
+def test_it_is_always_told_its_goal_and_how_to_leave() -> None:
+    bare = prompt(SPEC, frozenset())
+    assert SPEC.goal in bare
+    assert "end_conversation" in bare
+    assert "make anything up" not in " ".join(bare.split())
+
+
+def test_a_user_without_a_demonstration_is_not_promised_one() -> None:
+    assert "An example" not in prompt(dataclasses.replace(SPEC, demonstration=()))
+
+
+def test_the_log_says_which_model_and_what_it_was_told() -> None:
+    user = LlmUser(SPEC, Completions(EndpointSettings("m", "http://models.example/v1")), frozenset({"knows"}))
+    assert (user.kind, user.describe()) == (
+        "llm",
+        {"model": "m", "base_url": "http://models.example/v1", "parameters": {}, "told": ["knows"]},
+    )
+
+
+def test_a_session_with_it_from_start_to_end() -> None:
+    log = MemoryLog()
+
+    async def work() -> None:
+        endpoint = Completions(EndpointSettings("m", url))
+        session = Session(SessionSpec(NEIGHBOUR), LlmUser(SPEC, endpoint), log)
+        session.begin()
+        await session.say("What is her name, and her number, and which country is it from?")
+        session.call("add_contact", {"name": "Ilse van der Merwe", "phone_number": "+61491570737"})
+        await session.say("She is in your contacts now.")
+        await endpoint.aclose()
+
+    with running(Endpoint(ScriptedUserModel([NEIGHBOUR]))) as url:
+        anyio.run(work)
+    said = [event.content for event in log.events if isinstance(event, Message) and event.sender == "user"]
+    assert said == [
+        SPEC.opening,
+        "Her name is Ilse van der Merwe. Her number is 0491 570 737. It's an Australian number.",
+    ]
+    leaving, end = log.events[-2:]
+    assert isinstance(leaving, ToolCall)
+    assert (leaving.caller, leaving.meta["usage"]["requests"]) == ("user", 1)
+    assert isinstance(end, SessionEnded)
+    assert end.reason == "user_ended"
+
+
+def test_a_session_whose_user_fails_says_nothing_about_the_agent() -> None:
+    log = MemoryLog()
+
+    async def work() -> None:
+        endpoint = Completions(EndpointSettings("m", "http://127.0.0.1:1/v1", retries=0))
+        session = Session(SessionSpec(NEIGHBOUR), LlmUser(SPEC, endpoint), log)
+        session.begin()
+        await session.say("Hello?")
+        await endpoint.aclose()
+
+    anyio.run(work)
+    end = log.events[-1]
+    assert isinstance(end, SessionEnded)
+    assert (end.reason, "connection failed" in str(end.detail)) == ("user_failed", True)
