@@ -1,28 +1,38 @@
 """Offline grading of trajectory logs: no model, no server, no network.
 
-Importing this package loads nothing heavy; the names below are resolved when they are first used.
+``grade(read_trajectory("session.jsonl"), scenario)`` is all that a notebook needs. Importing this package loads nothing
+heavy; the names below are resolved when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grader.collection import Collection, grade_logs
     from grader.errors import GraderError
     from grader.metric import Metric, Mode, Subject, Verdict
+    from grader.scores import Scores, grade
     from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
 
 _HOMES = {
+    "Collection": "grader.collection",
     "GraderError": "grader.errors",
     "Metric": "grader.metric",
     "Mode": "grader.metric",
+    "Scores": "grader.scores",
     "Subject": "grader.metric",
     "Trajectory": "sandbox_mcp.trajectory",
     "TrajectoryError": "sandbox_mcp.trajectory",
     "Verdict": "grader.metric",
+    "grade": "grader.scores",
+    "grade_logs": "grader.collection",
     "read_trajectory": "sandbox_mcp.trajectory",
 }
 
-__all__ = ("GraderError", "Metric", "Mode", "Subject", "Trajectory", "TrajectoryError", "Verdict", "read_trajectory")
+__all__ = (
+    "Collection", "GraderError", "Metric", "Mode", "Scores", "Subject", "Trajectory", "TrajectoryError", "Verdict",
+    "grade", "grade_logs", "read_trajectory",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.grade import Scores, grade
+from grader.scores import Scores, grade
 from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from sandbox_mcp.trajectory import Trajectory, read_trajectory

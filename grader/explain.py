@@ -7,7 +7,7 @@ number in the log.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.grade import Scores
+from grader.scores import Scores
 
 Detail = Mapping[str, Any]
 

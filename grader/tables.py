@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from grader.errors import GraderError
-from grader.grade import Scores
+from grader.scores import Scores
 from grader.statistics import PASS
 
 IDENTITY = ("id", "scenario", "variant", "trial", "mode", "scored", "reason")

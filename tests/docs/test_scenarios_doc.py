@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from grader.grade import grade
+from grader.scores import grade
 from sandbox_mcp.world import SCHEMAS
 from scenarios import Suite
 from scenarios.model import Script

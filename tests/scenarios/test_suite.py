@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from grader.grade import grade
+from grader.scores import grade
 from sandbox_mcp.tools import agent_tools
 from scenarios import Scenario, Suite
 from scenarios.checks import labels_in

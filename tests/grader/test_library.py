@@ -1,0 +1,43 @@
+"""The grader as a library: two names and a log are enough, and importing it costs next to nothing."""
+
+import json
+import subprocess
+import sys
+
+import anyio
+
+from grader import grade, read_trajectory
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import LogWriter
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Suite
+
+
+def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    scenario = Suite().get("wifi_off")
+    with LogWriter(tmp_path / "log.jsonl") as log:
+        session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+        session.begin()
+        session.call("set_wifi_status", {"on": False})
+        anyio.run(session.say, "Wifi is now off.")
+    scores = grade(read_trajectory(tmp_path / "log.jsonl"), scenario)
+    assert scores.score == 1.0
+    assert set(scores.to_json()["metrics"]) == {"toolsandbox", "tooltalk", "toolscan", "mtu_bench"}
+    json.dumps(scores.to_json())
+
+
+def test_importing_loads_neither_the_heavy_nor_the_forbidden() -> None:
+    heavy = "('mcp', 'openai', 'scipy', 'networkx', 'numpy', 'nltk', 'pydantic', 'yaml', 'starlette', 'anyio')"
+    code = f"import sys, grader, sandbox_mcp, scenarios; print([m for m in sys.modules if m.split('.')[0] in {heavy}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_grading_imports_no_server_and_no_model() -> None:
+    banned = "('mcp', 'openai', 'starlette', 'uvicorn', 'clients')"
+    code = (
+        "import sys; from grader.collection import Collection; from grader import grade;"
+        f"print([m for m in sys.modules if m.split('.')[0] in {banned}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
