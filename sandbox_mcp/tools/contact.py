@@ -3,7 +3,7 @@
 from typing import Any, TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
-from sandbox_mcp.tools.rules import check_phone_number, fuzzy, keep
+from sandbox_mcp.tools.rules import BEST, check_phone_number, fuzzy, keep
 from sandbox_mcp.world import Transaction
 
 FUZZY = 90.0
@@ -139,8 +139,8 @@ def search_contacts(
         raise ValueError("nothing to search for was given; expected at least one argument")
     rows = keep(tx.rows("contact"), lambda row: all(row[column] == value for column, value in exact.items()))
     for column, wanted in similar.items():
-        rows = fuzzy(rows, column, wanted, FUZZY)
-    return [cast("Contact", dict(row)) for row in rows]
+        rows = fuzzy(rows, column, wanted, FUZZY, limit=None)
+    return [cast("Contact", dict(row)) for row in (rows[:BEST] if similar else rows)]
 
 
 TOOLS: tuple[Tool, ...] = (add_contact, modify_contact, remove_contact, search_contacts)

@@ -64,8 +64,8 @@ def _check_range(name: str, value: float | None, limit: float) -> None:
         raise ValueError(f"`{name}` {value!r} is out of range; expected degrees from {-limit} to {limit}")
 
 
-def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float) -> list[Row]:
-    """The best rows whose text resembles ``wanted``, best first, ties in table order.
+def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
+    """The best rows whose text resembles ``wanted``, best first, ties in table order; all of them without ``limit``.
 
     Resemblance is rapidfuzz's WRatio after lower-casing and trimming, kept from ``threshold`` (0 to 100) up.
     """
@@ -78,7 +78,7 @@ def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float) -> li
         scorer=fuzz.WRatio,
         processor=utils.default_process,
         score_cutoff=threshold,
-        limit=BEST,
+        limit=limit,
     )
     return [candidates[index] for _, _, index in found]
 
