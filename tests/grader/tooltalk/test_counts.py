@@ -36,7 +36,7 @@ def test_nothing_done_of_something_wanted():
 
 
 def test_nothing_wanted_and_nothing_done_is_a_success():
-    assert (Counts().recall, Counts().precision, Counts().success) == (1.0, 0.0, True)
+    assert (Counts().recall, Counts().precision, Counts().success) == (1.0, 1.0, True)
 
 
 def test_nothing_wanted_but_an_action_done_is_none():
