@@ -88,7 +88,7 @@ class Phone:
             "messaging": {row["message_id"]: row for row in MESSAGES},
             "reminder": {row["reminder_id"]: row for row in REMINDERS},
             "timer": {},
-            "account": {},
+            "account": {"a": {"account_id": "a", "username": "ingrid", "password": "s3cret", "signed_in": False}},
         }
         self.world = World(snapshot_of(tables), Clock(NOW, zone), IdStream("test"))
 
