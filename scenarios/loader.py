@@ -141,6 +141,24 @@ class Suite:
         """Every scenario that can be played. Raises like :meth:`get`."""
         return tuple(self.get(name) for name in self.names())
 
+    def place(self, name: str, path: Sequence[str | int] = ()) -> tuple[str, int]:
+        """The file and line where a part of a scenario is written, in the base it inherits that part from if need be.
+
+        ``path`` leads from the scenario down, such as ``("user", "opening")``. Raises like :meth:`get`.
+        """
+        _, file, line = _place(self._links(name), path)
+        return file, line
+
+    def lineage(self, name: str) -> tuple[str, ...]:
+        """The scenario and all it extends, nearest first. Raises like :meth:`get`."""
+        return tuple(str(link.entry["name"]) for link in self._links(name))
+
+    def _links(self, name: str) -> list[_Source]:
+        found = self._find(name)
+        if found is None:
+            raise UnknownScenarioError(name, self._every_name())
+        return self._chain(*found, ())
+
     def _file(self, path: Path) -> _File:
         if path not in self._files:
             self._files[path] = _File(path)

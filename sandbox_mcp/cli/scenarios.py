@@ -47,14 +47,23 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 
 
 @command.command()
+@click.argument("selectors", nargs=-1)
 @scenario_files
-def lint(places: tuple[Path, ...]) -> None:
-    """Check that every scenario loads and is complete; says how many are fine."""
+@as_json
+def lint(selectors: tuple[str, ...], places: tuple[Path, ...], as_json: bool) -> None:
+    """Check scenarios without playing them; exit code 1 if there is anything to mend."""
+    from sandbox_mcp.run.select import select
+    from scenarios.lint import lint as lint_quickly
+
     suite = _suite(places)
-    complaints = [f"{item.path}:{item.line}: {item.name}: {text}" for item in suite.all() for text in _complaints(item)]
-    for complaint in complaints:
-        click.echo(complaint)
-    click.echo(f"{len(suite.names())} scenarios, {len(complaints)} complaints", err=True)
+    names = select(suite, selectors)
+    complaints = lint_quickly(suite, names)
+    if as_json:
+        print_json({"scenarios": len(names), "complaints": [item.to_json() for item in complaints]})
+    else:
+        for complaint in complaints:
+            click.echo(str(complaint))
+    click.echo(f"{len(names)} scenarios, {len(complaints)} complaints", err=True)
     if complaints:
         raise click.exceptions.Exit(1)
 
@@ -71,24 +80,6 @@ def _suite(places: Sequence[Path]) -> Any:
     from scenarios.loader import Suite
 
     return Suite(places)
-
-
-def _complaints(scenario: "Scenario") -> list[str]:
-    from scenarios.model import MessageConstraint
-
-    found: list[str] = []
-    if not scenario.categories:
-        found.append("has no category")
-    if not scenario.solutions:
-        found.append("has no reference solution")
-    if not scenario.milestones:
-        found.append("has no milestone, so doing nothing would score full marks")
-    others = len(scenario.milestones) > 1
-    for milestone in scenario.milestones:
-        says = any(isinstance(item, MessageConstraint) for item in milestone.constraints)
-        if says and others and not milestone.after:
-            found.append(f"milestone {milestone.id!r} is a reply that rests on nothing; say what must come before it")
-    return found
 
 
 def _as_json(scenario: "Scenario") -> dict[str, Any]:

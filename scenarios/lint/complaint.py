@@ -1,0 +1,34 @@
+"""What lint has to say: a finding within one scenario, and the same with the place where it stands."""
+
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault. ``path`` leads from the scenario to the part at fault; ``mend`` says what to do about it."""
+
+    rule: str
+    path: Path
+    problem: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A finding and where it stands: the scenario, its file and the line there, counted from 1."""
+
+    scenario: str
+    file: str
+    line: int
+    rule: str
+    problem: str
+    mend: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.scenario}: {self.problem}; {self.mend} [{self.rule}]"
+
+    def to_json(self) -> dict[str, str | int]:
+        """The complaint as one JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__}
