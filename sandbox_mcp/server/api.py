@@ -159,7 +159,7 @@ class Api:
         opened = self._named(request)
         message = await _body(request, NewMessage)
         reply = await opened.say(message.text)
-        return UserReply(reply=reply.text, over=reply.over, reason=reply.reason)
+        return UserReply(reply=reply.text, over=reply.over, reason=reply.reason, notices=list(reply.notices))
 
     async def end_session(self, request: Request) -> SessionInfo:
         """End a session."""

@@ -103,7 +103,7 @@ def server_of(face: Face, **handlers: Any) -> Server[Any]:
         get_tool_input_schema=lambda _: None,
         **handlers,
     )
-    server.middleware.append(_Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
+    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
     return server
 
 

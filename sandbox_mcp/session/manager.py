@@ -102,7 +102,7 @@ class OpenSession:
         self.used = time.monotonic()
         self.path: Path | None = log.path if isinstance(log, LogFile) else None
         self._log = log
-        self._batcher = Batcher(self._run, window)
+        self._batcher = Batcher(self.run, window)
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool it was offered. Faults are results, never exceptions.
@@ -148,8 +148,11 @@ class OpenSession:
             return "".join(to_line(event) for event in self._log.events).encode()
         return None
 
-    async def _run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        async with self.turn():
+    async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        """Run a batch. Nothing else can happen meanwhile, so a lock that nobody holds need not be taken."""
+        if not self.lock.locked():
+            return self.session.call_batch(calls)
+        async with self.lock:
             return self.session.call_batch(calls)
 
     async def _alone(self, work: Callable[[], Awaitable[_T]]) -> _T:

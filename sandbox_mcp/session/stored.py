@@ -7,14 +7,14 @@ never happened: its call was never answered.
 
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
-from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.session import AgentCall, CallResult, Session
 from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User
@@ -48,6 +48,11 @@ class StoredSession(OpenSession):
         self._known = 0
         with self._lock_file.held():
             self._take_up()
+
+    async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        """Run a batch on what all processes have recorded."""
+        async with self.turn():
+            return self.session.call_batch(calls)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """The session to oneself, among all processes, as it now stands."""

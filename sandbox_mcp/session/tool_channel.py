@@ -5,7 +5,6 @@ arguments are faulty are recorded as calls. Sessions played this way are marked 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from sandbox_mcp.session.opening import SessionError
 from sandbox_mcp.session.session import CallResult, Session
@@ -56,9 +55,4 @@ async def send_message(session: Session, arguments: object) -> CallResult:
         reply = await session.say(str(bound.arguments["content"]), CHANNEL)
     except SessionError:
         return CallResult({}, OVER)
-    return CallResult(delivered(reply.text, reply.over))
-
-
-def delivered(reply: str | None, over: bool) -> Mapping[str, Any]:
-    """The tool's structured result."""
-    return {"reply": reply, "conversation_over": over}
+    return CallResult({"reply": reply.text, "conversation_over": reply.over}).with_notices(reply.notices)

@@ -32,9 +32,9 @@ class Plan:
 
 def plan(world: World, calls: Sequence[Bound]) -> Plan:
     """Decide the order of a batch. Runs nothing for good."""
-    canonical = sorted(range(len(calls)), key=lambda index: _sort_key(calls[index]))
     if len(calls) < 2:
-        return Plan(tuple(canonical), frozenset())
+        return Plan(tuple(range(len(calls))), frozenset())
+    canonical = sorted(range(len(calls)), key=lambda index: _sort_key(calls[index]))
     trials = [attempt(world.begin(), call) for call in calls]
     touched = [_touched(trial) for trial in trials]
     rivals = {i: [j for j in canonical if i != j and _meet(touched[i], touched[j])] for i in canonical}
