@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from grader.milestones.assignment import assign
 from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extraction, Measured
 from grader.rouge import rouge_l
 
@@ -29,24 +28,6 @@ def targets(constraint: CaseConstraint, rows: Sequence[Cells]) -> tuple[Target, 
     return tuple(
         tuple((column, _cell_measure(constraint, column, value)) for column, value in row.items()) for row in rows
     )
-
-
-def match(rows: Sequence[Cells], wanted: Sequence[Target]) -> float:
-    """How well the rows of a table are the expected rows.
-
-    0 unless there are as many; else the largest geometric mean, over a one-to-one assignment, of the geometric means
-    of the columns. A pair of rows in which every column is left out makes the whole 0. No rows at all are 0 too: the
-    original stops there with an exception, which voids the run.
-    """
-    if len(rows) != len(wanted) or not rows:
-        return 0.0
-    pairs: list[list[float]] = []
-    for target in wanted:
-        line = [similarity(target, row) for row in rows]
-        if None in line:
-            return 0.0
-        pairs.append(line)  # pyright: ignore[reportArgumentType]
-    return assign(pairs)[0]
 
 
 def similarity(target: Target, row: Cells) -> float | None:
@@ -88,7 +69,8 @@ def _contains(value: Any) -> CellMeasure:
 
 
 def _contains_one(values: Any) -> CellMeasure:
-    return lambda cell: None if cell is None else (1.0 if any(str(value) in str(cell) for value in values) else 0.0)
+    wanted = [str(value).casefold() for value in values]
+    return lambda cell: None if cell is None else (1.0 if any(v in str(cell).casefold() for v in wanted) else 0.0)
 
 
 def _rouge(value: Any) -> CellMeasure:

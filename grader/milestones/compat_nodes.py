@@ -3,75 +3,17 @@
 Policy: a constraint is judged once per pair of table versions, never once per pair of messages.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.errors import GraderError
-from grader.milestones.case import LO, MESSAGES, STATE_TABLES, CaseConstraint, Graph
-from grader.milestones.cells import Target, filled, match, similarity, targets, value_sets
-from grader.milestones.history import FilledRow, History, zero_filled
+from grader.milestones.case import LO, STATE_TABLES, Graph
+from grader.milestones.compat_judge import Judge
+from grader.milestones.history import History
 from grader.milestones.matching import Mark, View
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
-EAGER = 24
-"""A ceiling looks at all pairs of versions of a table up to this many versions; beyond that it says 1."""
-
-
-class Judge:
-    """One constraint that is no guardrail: its value for a version of its table and one of its reference."""
-
-    __slots__ = ("_constraint", "_history", "_known", "_targets", "_wanted", "kind", "reference", "table")
-
-    def __init__(self, constraint: CaseConstraint, history: History) -> None:
-        self._constraint, self._history = constraint, history
-        self.table, self.kind, self.reference = constraint.table, constraint.kind, constraint.reference
-        rows = constraint.rows
-        if self.kind in ("addition", "removal", "update"):
-            rows = tuple(zero_filled(row) for row in rows)
-        self._wanted: tuple[Target, ...] = () if self.kind == "trace_dependent" else targets(constraint, rows)
-        self._known: dict[tuple[int, int], float] = {}
-        self._targets: dict[int, list[Target]] = {}
-
-    def value(self, state: int, reference: int) -> float:
-        """From 0 to 1, for the version at the index in question and the version at the reference."""
-        value = self._known.get((state, reference))
-        if value is None:
-            value = self._known[state, reference] = self._judge(state, reference)
-        return value
-
-    def yields(self, reference: int) -> list[Target]:
-        """For ``trace_dependent``: the expected messages that the calls of the message ``reference`` make up."""
-        found = self._targets.get(reference)
-        if found is None:
-            calls, extract = self._history.calls[reference], self._constraint.extract
-            sets = [values for call in calls for values in value_sets(extract or (), call)]
-            rows = [row for values in sets for row in filled(self._constraint, values)]
-            found = self._targets[reference] = list(targets(self._constraint, rows))
-        return found
-
-    def _judge(self, state: int, reference: int) -> float:
-        if self.kind == "trace_dependent":
-            message = self._history.messages[state]
-            return max((similarity(target, message) or 0.0 for target in self.yields(reference)), default=0.0)
-        if self.table == MESSAGES:
-            wanted = self._wanted
-            return (similarity(wanted[0], self._history.messages[state]) or 0.0) if len(wanted) == 1 else 0.0
-        if self.kind == "snapshot":
-            return match(self._history.rows[self.table][state], self._wanted)
-        return self._compared(self._history.filled(self.table, state), self._history.filled(self.table, reference))
-
-    def _compared(self, state: list[FilledRow], reference: list[FilledRow]) -> float:
-        if self.kind == "removal":
-            state, reference = reference, state
-        old = Counter(key for key, _ in reference)
-        fresh = [row for key, row in state if key not in old]
-        if len(fresh) != len(self._wanted):
-            return 0.0
-        if self.kind == "update":
-            return match(fresh, self._wanted) if len(state) == len(reference) else 0.0
-        return match(fresh, self._wanted) if sum(old[key] for key, _ in state) == len(reference) else 0.0
 
 
 @dataclass(slots=True)
@@ -82,24 +24,33 @@ class _Rules:
     referring: list[Judge] = field(default_factory=list[Judge])
     guards: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     root: float = 1.0
+    guarded: tuple[str, ...] = ()
+    references: frozenset[int] = frozenset()
 
-    @property
-    def guarded(self) -> tuple[str, ...]:
-        """The tables that must be as they were at some other node's place."""
-        return tuple(sorted({table for node, tables in self.guards.items() if node != LO for table in tables}))
-
-    @property
-    def references(self) -> frozenset[int]:
-        """The nodes whose place matters here."""
+    def settle(self) -> None:
+        """Derive what depends on all constraints together."""
+        self.guarded = tuple(sorted({table for node, tables in self.guards.items() if node != LO for table in tables}))
         referred = {judge.reference for judge in self.referring} | set(self.guards)
-        return frozenset(node for node in referred if node is not None and node != LO)
+        self.references = frozenset(node for node in referred if node is not None and node != LO)
+
+    def guarding(self, reference: int) -> tuple[str, ...]:
+        """The tables that must be as they were at a reference."""
+        return tuple(table for table in self.guarded if table in self.guards.get(reference, ()))
+
+    def slots(self, reference: int) -> list[tuple[int, str]]:
+        """The places in the view that a reference fills, with the table whose version goes there; guardrails first."""
+        guarding = self.guarding(reference)
+        first = [(slot, table) for slot, table in enumerate(self.guarded) if table in guarding]
+        referring = enumerate(self.referring, start=len(self.guarded))
+        return first + [(slot, judge.table) for slot, judge in referring if judge.reference == reference]
 
 
 class CompatNodes:
     """The nodes of one graph as the matcher wants them.
 
     A view is a tuple: for every guarded table the version it must have, then for every referring constraint the
-    version at its reference. A mark is a tuple: the version of every table that somebody refers to.
+    version at its reference. A mark is a tuple with one entry per node that refers to the place: the versions that this
+    node takes over, or ``DEAD`` where it could not be more than 0 with them.
     """
 
     def __init__(
@@ -109,8 +60,17 @@ class CompatNodes:
         self.length = history.length
         self.rules = {node: _rules(graph, node, edges, history) for node in members}
         self._check(edges)
-        self.watched = {node: self._watchers(node) for node in members}
+        self.followers = {
+            node: tuple(other for other, rules in self.rules.items() if node in rules.references) for node in members
+        }
         self._base: dict[int, list[float]] = {}
+        self._ceilings: dict[int, list[float]] = {}
+        self._marks: dict[int, list[Mark]] = {}
+        self._slots = {
+            (node, reference): tuple(slot for slot, _ in rules.slots(reference))
+            for node, rules in self.rules.items()
+            for reference in rules.references
+        }
 
     def references(self, node: int) -> frozenset[int]:
         """The nodes that a node's constraints and guardrails refer to."""
@@ -123,18 +83,14 @@ class CompatNodes:
 
     def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
         """Take over the versions at a reference; guardrails that disagree make the node dead."""
-        if view == DEAD:
+        taken = mark[self.followers[reference].index(node)]
+        if view == DEAD or taken == DEAD:
             return DEAD
-        rules, slots = self.rules[node], list[int | None](view)
-        seen: dict[str, int] = dict(zip(self.watched[reference], mark, strict=True))
-        for slot, table in enumerate(rules.guarded):
-            if table in rules.guards.get(reference, ()):
-                if slots[slot] not in (None, seen[table]):
-                    return DEAD
-                slots[slot] = seen[table]
-        for slot, judge in enumerate(rules.referring, start=len(rules.guarded)):
-            if judge.reference == reference:
-                slots[slot] = seen[judge.table]
+        slots = list[int | None](view)
+        for slot, version in zip(self._slots[node, reference], taken, strict=True):
+            if slots[slot] not in (None, version):
+                return DEAD
+            slots[slot] = version
         return tuple(slots)
 
     def series(self, node: int, view: View) -> Sequence[float]:
@@ -143,7 +99,9 @@ class CompatNodes:
         if view == DEAD or not any(base):
             return [0.0] * self.length
         slots: tuple[int, ...] = view
-        values, versions = base[:], self.history.versions
+        values, versions = base, self.history.versions
+        if rules.referring:
+            values = [v if best else 0.0 for v, best in zip(base, self.ceiling(node), strict=True)]
         for table, version in zip(rules.guarded, slots, strict=False):
             values = [v if here == version else 0.0 for v, here in zip(values, versions[table], strict=True)]
         for judge, version in zip(rules.referring, slots[len(rules.guarded) :], strict=True):
@@ -152,17 +110,24 @@ class CompatNodes:
         return values if rules.root == 1 else [v and v**rules.root for v in values]
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:  # noqa: ARG002  # a place's mark is the same for all views
-        """The versions at every index of the tables that other nodes compare with this node's place."""
-        columns = [self._marked(node, table) for table in self.watched[node]]
-        return list(zip(*columns, strict=True)) if columns else None
+        """At every index what the nodes that refer to this one would take over."""
+        if not self.followers[node]:
+            return None
+        marks = self._marks.get(node)
+        if marks is None:
+            columns = [self._taken(follower, node) for follower in self.followers[node]]
+            marks = self._marks[node] = list(zip(*columns, strict=True))
+        return marks
 
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every guardrail held and every reference were where it suits best."""
-        base, rules = self._alone(node), self.rules[node]
-        values = base
-        for judge in rules.referring:
-            values = self._best_case(judge, values)
-        return [v and v**rules.root for v in values]
+        values = self._ceilings.get(node)
+        if values is None:
+            rules, values = self.rules[node], self._alone(node)
+            for judge in rules.referring:
+                values = judge.ceilings(values)
+            values = self._ceilings[node] = [v and v**rules.root for v in values]
+        return values
 
     def independent(self) -> dict[int, Sequence[float]]:
         """The similarities of the nodes that refer to no other node's place."""
@@ -175,42 +140,33 @@ class CompatNodes:
             rules, versions = self.rules[node], self.history.versions
             values = [1.0] * self.length
             for table in rules.guards.get(LO, ()):
-                values = [
-                    v if here == versions[table][0] else 0.0 for v, here in zip(values, versions[table], strict=True)
-                ]
+                here = versions[table]
+                values = [v if version == here[0] else 0.0 for v, version in zip(values, here, strict=True)]
             for judge in rules.alone:
                 here = versions[judge.table]
                 values = [v and v * judge.value(here[index], here[0]) for index, v in enumerate(values)]
             self._base[node] = values
         return values
 
-    def _best_case(self, judge: Judge, values: Sequence[float]) -> list[float]:
-        here = self.history.versions[judge.table]
-        if judge.kind == "trace_dependent":
-            options = [index for index in range(self.length) if judge.yields(index)] if any(values) else []
-        else:
-            options = sorted(set(here))
-        if len(options) > EAGER:
-            return list(values)
-        return [
-            v and v * max((judge.value(here[index], option) for option in options), default=0.0)
-            for index, v in enumerate(values)
+    def _taken(self, node: int, reference: int) -> list[Mark]:
+        """At every index what ``node`` takes over if ``reference`` is there.
+
+        ``DEAD`` where it would be 0 everywhere: a guardrail would keep it from all the indexes where it could be more,
+        or nothing that it needs can be taken from the message. Messages that yield the same count as the first of them.
+        """
+        rules = self.rules[node]
+        guards = [self.history.versions[table] for table in rules.guarding(reference)]
+        judges = [judge for judge in rules.referring if judge.reference == reference]
+        told: list[Sequence[int | None]] = [
+            j.alike() if j.kind == "trace_dependent" else self.history.versions[j.table] for j in judges
         ]
-
-    def _watchers(self, node: int) -> tuple[str, ...]:
-        found: set[str] = set()
-        for rules in self.rules.values():
-            found |= rules.guards.get(node, set())
-            found |= {judge.table for judge in rules.referring if judge.reference == node}
-        return tuple(sorted(found))
-
-    def _marked(self, node: int, table: str) -> Sequence[int]:
-        """The versions of a table; messages from which nobody takes a value count as one version."""
-        if table != MESSAGES:
-            return self.history.versions[table]
-        judges = [judge for rules in self.rules.values() for judge in rules.referring if judge.reference == node]
-        silent = next((i for i in range(self.length) if not any(judge.yields(i) for judge in judges)), 0)
-        return [i if any(judge.yields(i) for judge in judges) else silent for i in range(self.length)]
+        guarded: list[tuple[int, ...]] = list(zip(*guards, strict=True)) if guards else [()] * self.length
+        useful = {there for there, best in zip(guarded, self.ceiling(node), strict=True) if best}
+        taken: list[tuple[int | None, ...]] = list(zip(*told, strict=True)) if told else [()] * self.length
+        return [
+            (*there, *values) if there in useful and None not in values else DEAD
+            for there, values in zip(guarded, taken, strict=True)
+        ]
 
     def _check(self, edges: Sequence[tuple[int, int]]) -> None:
         for node, rules in self.rules.items():
@@ -243,6 +199,7 @@ def _rules(graph: Graph, node: int, edges: Sequence[tuple[int, int]], history: H
     for reference, tables in implicit_guards(graph, node, edges).items():
         rules.guards.setdefault(reference, set()).update(tables)
     rules.root = 1 / count
+    rules.settle()
     return rules
 
 

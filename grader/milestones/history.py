@@ -4,6 +4,7 @@ Policy: a state is numbered by its content, so that a change that is undone lead
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.errors import GraderError
@@ -11,15 +12,26 @@ from grader.milestones.case import MESSAGES, STATE_TABLES, Case, Cells, RowChang
 
 BOOLEANS = frozenset({"cellular", "wifi", "location_service", "low_battery_mode", "is_self"})
 NUMBERS = frozenset({"latitude", "longitude", "creation_timestamp", "reminder_timestamp"})
-FilledRow = tuple[tuple[Any, ...], Cells]
-"""A row without empty cells: as a tuple, which compares fast, and by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A version of a table without empty cells.
+
+    ``numbers`` has one number per row, the same for equal rows, ``known`` the different ones; ``unique`` tells that all
+    are different.
+    """
+
+    numbers: tuple[int, ...]
+    known: frozenset[int]
+    unique: bool
 
 
 class History:
     """What the milestones of a case are compared with. Indexes count from the first of the candidate range.
 
-    ``versions`` holds a number per table and index, ``messages`` the message of each index as a row, ``calls`` what was
-    recorded on it.
+    ``versions`` holds a number per table and index, ``rows`` the rows of each version, ``messages`` the message of each
+    index as a row, ``calls`` what was recorded on it.
     """
 
     def __init__(self, case: Case) -> None:
@@ -32,17 +44,45 @@ class History:
             for m in case.messages[self.first :]
         )
         self.calls = tuple(m.calls or () for m in case.messages[self.first :])
-        self._filled: dict[tuple[str, int], list[FilledRow]] = {}
+        self._filled: dict[tuple[str, int], Filled] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._numbered: dict[int, int] = {}
+        self._filled_rows: list[Cells] = []
+        self._sizes: dict[str, dict[int | None, list[int]]] = {}
         for table in {*STATE_TABLES, *case.tables}:
             self._replay(case, table)
 
-    def filled(self, table: str, version: int) -> list[FilledRow]:
+    def filled(self, table: str, version: int) -> Filled:
         """The rows of a version with the zero value of its type in every empty cell."""
-        rows = self._filled.get((table, version))
-        if rows is None:
-            named = [zero_filled(row) for row in self.rows[table][version]]
-            rows = self._filled[table, version] = [(tuple(row.values()), row) for row in named]
-        return rows
+        found = self._filled.get((table, version))
+        if found is None:
+            numbers = tuple(map(self._numbered.__getitem__, map(id, self.rows[table][version])))
+            known = frozenset(numbers)
+            found = self._filled[table, version] = Filled(numbers, known, len(known) == len(numbers))
+        return found
+
+    def filled_row(self, number: int) -> Cells:
+        """The row of that number."""
+        return self._filled_rows[number]
+
+    def sizes(self, table: str) -> dict[int | None, list[int]]:
+        """The versions of a table by their number of rows; those that hold a row twice also under None."""
+        found = self._sizes.get(table)
+        if found is None:
+            found = self._sizes[table] = {}
+            for version, rows in enumerate(self.rows[table]):
+                found.setdefault(len(rows), []).append(version)
+                if not self.filled(table, version).unique:
+                    found.setdefault(None, []).append(version)
+        return found
+
+    def _number(self, row: Cells) -> None:
+        if id(row) not in self._numbered:
+            named = zero_filled(row)
+            number = self._numbers.setdefault(tuple(named.items()), len(self._filled_rows))
+            if number == len(self._filled_rows):
+                self._filled_rows.append(named)
+            self._numbered[id(row)] = number
 
     def _replay(self, case: Case, table: str) -> None:
         changes = {
@@ -50,19 +90,23 @@ class History:
             for index, message in enumerate(case.messages)
             if message.changes and (found := [change for change in message.changes if change.table == table])
         }
-        columns = _columns(case.tables.get(table, ()), [change for found in changes.values() for change in found])
-        rows: list[Cells] = [_ordered(row, columns) for row in case.tables.get(table, ())]
+        initial = case.tables.get(table, ())
+        columns = _columns(initial, [change for found in changes.values() for change in found])
+        same: dict[tuple[Any, ...], Cells] = {}
+        rows = [_shared(row, columns, same) for row in initial]
         states, versions = [tuple(rows)], list[int]()
-        known, current = {_key(rows): 0}, 0
+        known, current = {tuple(map(id, rows)): 0}, 0
         for index in range(len(case.messages)):
             if index in changes:
                 for change in changes[index]:
-                    _apply(rows, change, columns)
-                current = known.setdefault(_key(rows), len(states))
+                    _apply(rows, change, _shared(change.after or {}, columns, same))
+                current = known.setdefault(tuple(map(id, rows)), len(states))
                 if current == len(states):
                     states.append(tuple(rows))
             versions.append(current)
         self.rows[table], self.versions[table] = states, versions[self.first :]
+        for row in same.values():
+            self._number(row)
 
 
 def _columns(rows: Sequence[Cells], changes: Sequence[RowChange]) -> tuple[str, ...]:
@@ -70,16 +114,13 @@ def _columns(rows: Sequence[Cells], changes: Sequence[RowChange]) -> tuple[str, 
     return tuple(dict.fromkeys(column for row in named for column in row))
 
 
-def _ordered(row: Cells, columns: tuple[str, ...]) -> Cells:
-    return row if tuple(row) == columns else {column: row.get(column) for column in columns}
+def _shared(row: Cells, columns: tuple[str, ...], same: dict[tuple[Any, ...], Cells]) -> Cells:
+    """The row with all columns in order; equal rows become one object, which makes states cheap to compare."""
+    cells = tuple(map(row.get, columns))
+    return same.setdefault(cells, row if tuple(row) == columns else dict(zip(columns, cells, strict=True)))
 
 
-def _key(rows: Sequence[Cells]) -> tuple[tuple[Any, ...], ...]:
-    return tuple(tuple(row.values()) for row in rows)
-
-
-def _apply(rows: list[Cells], change: RowChange, columns: tuple[str, ...]) -> None:
-    after = _ordered(change.after or {}, columns)
+def _apply(rows: list[Cells], change: RowChange, after: Cells) -> None:
     if change.kind == "add":
         rows.append(after)
     elif not 0 <= change.position < len(rows):

@@ -4,7 +4,7 @@ Policy: sender, recipient and tool must be right before anything is compared, an
 milestone achieved must last: a row counts as it is at the end of the session where that is worse than when it was met.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,26 +15,34 @@ from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.state import Row, Table
 from scenarios.model import CallConstraint, CallPattern, Expected, MessageConstraint, TableConstraint
 
-Compare = Callable[[Expected, str, Any], float]
-"""How well a value of that name is what was expected."""
 
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Compares values with what was expected; ``key`` tells apart where values from elsewhere come from.
 
-def comparing(lookup: Lookup | None) -> Compare:
-    """A comparison that takes values from elsewhere through ``lookup``; with None such values are right in advance."""
+    With ``lookup`` None such values count as right in advance.
+    """
 
-    def compare(expected: Expected, name: str, actual: Any) -> float:
-        if lookup is None:
+    lookup: Lookup | None
+    key: Hashable = None
+
+    def __call__(self, expected: Expected, name: str, actual: Any) -> float:
+        """How well the value of the column or argument ``name`` is what was expected."""
+        if self.lookup is None:
             return 1.0 if referred(expected) else similarity(expected, name, actual, _nothing)
-        return similarity(expected, name, actual, lookup)
+        return similarity(expected, name, actual, self.lookup)
 
-    return compare
+
+FAVOURABLE = Compare(None)
+"""The comparison that no other exceeds."""
+Comparison = Callable[[Expected, str, Any], float]
 
 
 def _nothing(_ref: object) -> tuple[Any, ...]:
     return ()
 
 
-def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Compare) -> float:
+def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Comparison) -> float:
     """The geometric mean over the named columns or arguments; an absent one counts as null. Nothing named is 1."""
     product = 1.0
     for name, value in expected.items():
@@ -98,6 +106,8 @@ class TableJudge:
     Expected rows are assigned to different actual rows so that the geometric mean over rows of the geometric mean over
     columns is largest. Further rows are not counted here: whatever nobody asked for voids the score by itself.
 
+    Every row is compared once, however many versions of the table it lives through.
+
     Source: ToolSandbox, section 4; the rule that rows are tied by id and must last is ours.
     """
 
@@ -106,56 +116,59 @@ class TableJudge:
         self._timeline = timeline
         self._lasting = lasting
         self._end = timeline.table(constraint.table, timeline.last_version(constraint.table))
+        self._refers = any(referred(expected) for row in constraint.rows for expected in row.values())
+        self._hopes: dict[Any, tuple[_Hope, ...]] = {}
 
-    def value(self, state: int, reference: int, compare: Compare) -> float:
-        """The similarity of one version of the table, with another as the reference."""
+    def value(self, state: int, reference: int, compare: Compare, *, fleeting: bool = False) -> float:
+        """The similarity of one version of the table, with another as the reference.
+
+        With ``fleeting`` it does not matter whether what was achieved lasts.
+        """
         if self.constraint.kind == "unchanged":
             return 1.0 if self._version(state) == self._version(reference) else 0.0
-        return self._assigned(list(self.candidates(state, reference)), compare)[0]
+        return self._assigned(state, self._present(state, reference, compare), fleeting=fleeting)[0]
 
-    def ceiling(self, state: int, compare: Compare) -> float:
+    def ceiling(self, state: int) -> float:
         """A number that the similarity of a version never exceeds, whatever the reference."""
         if self.constraint.kind == "unchanged":
             return 1.0
-        if self.constraint.kind == "removes":
-            return self._assigned(list(self._ever_gone(self._version(state))), compare)[0]
-        return self._assigned(list(self._version(state).items()), compare)[0]
+        now, gone = self._version(state), self.constraint.kind == "removes"
+        hopes = self._hopeful(FAVOURABLE)
+        found = [hope for hope in hopes if (hope.key not in now if gone else now.get(hope.key) is hope.row)]
+        return self._assigned(state, found)[0]
 
     def rows(self, state: int, reference: int, compare: Compare) -> tuple[str, ...]:
-        """The id of the row that stands for each expected row; empty where they cannot all be found."""
+        """The id of the row that stands for each expected row at that moment; empty where they cannot all be found."""
         if self.constraint.kind == "unchanged":
             return ()
-        found = list(self.candidates(state, reference))
-        return tuple(found[column][0] for column in self._assigned(found, compare)[1])
+        found = self._present(state, reference, compare)
+        return tuple(found[column].key for column in self._assigned(state, found, fleeting=True)[1])
 
-    def candidates(self, state: int, reference: int) -> Iterator[tuple[str, Row]]:
+    def candidates(self, state: int, reference: int) -> list[tuple[str, Row]]:
         """The rows that the expected rows may stand for, with their ids."""
-        now, then, kind = self._version(state), self._version(reference), self.constraint.kind
-        if kind == "is":
-            yield from now.items()
-        elif kind == "adds":
-            yield from ((key, row) for key, row in now.items() if key not in then)
-        elif kind == "removes":
-            yield from ((key, row) for key, row in then.items() if key not in now)
-        else:
-            yield from ((key, row) for key, row in now.items() if key in then and then[key] != row)
+        now, then = self._version(state), self._version(reference)
+        source = then if self.constraint.kind == "removes" else now
+        return [(key, row) for key, row in source.items() if self._eligible(key, row, now, then)]
 
-    def pair(self, target: Mapping[str, Expected], key: str, row: Row, compare: Compare) -> float:
-        """How well one row is an expected one, now and at the end."""
-
-        def lasting(expected: Expected, name: str, actual: Any) -> float:
-            now = compare(expected, name, actual)
-            return min(now, compare(expected, name, self.at_end(key, name, actual))) if now else 0.0
-
-        if not self.lasts(key):
-            return 0.0
-        return fields_of(target, row, lasting)
+    def alike(self, references: int) -> list[Hashable]:
+        """For each of the first versions as a reference something that is equal where the values are."""
+        if self.constraint.kind == "unchanged":
+            return list(range(references))
+        hopes, kind = self._hopeful(FAVOURABLE), self.constraint.kind
+        tables = [self._version(number) for number in range(references)]
+        if kind == "adds":
+            return [tuple(hope.key in then for hope in hopes) for then in tables]
+        if kind == "removes":
+            return [tuple(then.get(hope.key) is hope.row for hope in hopes) for then in tables]
+        return [tuple(hope.key in then and then[hope.key] != hope.row for hope in hopes) for then in tables]
 
     def lasts(self, key: str) -> bool:
         """Whether the row's existence, or absence, is at the end as it was achieved."""
-        if self._lasting is None or not self._lasting.rows:
+        if self._lasting is None:
             return True
-        return (key in self._end) is (self.constraint.kind != "removes")
+        if self.constraint.kind == "removes":
+            return key not in self._end
+        return key in self._end or not self._lasting.rows
 
     def at_end(self, key: str, column: str, now: Any) -> Any:
         """A cell at the end of the session, where that counts."""
@@ -164,18 +177,71 @@ class TableJudge:
             return now
         return self._end[key].get(column)
 
-    def _assigned(self, found: list[tuple[str, Row]], compare: Compare) -> tuple[float, tuple[int, ...]]:
-        wanted = self.constraint.rows
-        if len(found) < len(wanted) or (self.constraint.kind == "is" and len(found) != len(wanted)):
+    def _hope(self, key: str, row: Row, compare: Compare) -> "_Hope | None":
+        now = tuple(fields_of(target, row, compare) for target in self.constraint.rows)
+        if not any(now):
+            return None
+        if not self.lasts(key):
+            return _Hope(key, row, now, (0.0,) * len(now))
+        ends = {name: self.at_end(key, name, cell) for name, cell in row.items()}
+        if all(ends[name] is cell for name, cell in row.items()):
+            return _Hope(key, row, now, now)
+
+        def both(expected: Expected, name: str, actual: Any) -> float:
+            return min(compare(expected, name, actual), compare(expected, name, ends.get(name)))
+
+        lasting = (fields_of(target, row, both) for target in self.constraint.rows)
+        return _Hope(key, row, now, tuple(lasting))
+
+    def _hopeful(self, compare: Compare) -> tuple["_Hope", ...]:
+        """All rows that ever were and that are like an expected one; none if an expected row has no such row."""
+        key = compare.key if self._refers else None
+        hopes = self._hopes.get(key)
+        if hopes is None:
+            wanted = self.constraint.rows
+            rows = self._timeline.every_row(self.constraint.table)
+            found = [hope for row_id, row in rows if (hope := self._hope(row_id, row, compare)) is not None]
+            whole = all(any(hope.now[number] for hope in found) for number in range(len(wanted)))
+            hopes = self._hopes[key] = tuple(found) if whole else ()
+        return hopes
+
+    def _present(self, state: int, reference: int, compare: Compare) -> list["_Hope"]:
+        now, then, gone = self._version(state), self._version(reference), self.constraint.kind == "removes"
+        source = then if gone else now
+        return [
+            hope
+            for hope in self._hopeful(compare)
+            if source.get(hope.key) is hope.row and self._eligible(hope.key, hope.row, now, then)
+        ]
+
+    def _eligible(self, key: str, row: Row, now: Table, then: Table) -> bool:
+        kind = self.constraint.kind
+        if kind == "adds":
+            return key not in then
+        if kind == "removes":
+            return key not in now
+        return kind == "is" or (key in then and then[key] != row)
+
+    def _assigned(
+        self, state: int, found: Sequence["_Hope"], *, fleeting: bool = False
+    ) -> tuple[float, tuple[int, ...]]:
+        wanted = len(self.constraint.rows)
+        if len(found) < wanted or (self.constraint.kind == "is" and len(self._version(state)) != wanted):
             return 0.0, ()
         if not wanted:
             return 1.0, ()
-        return assign([[self.pair(target, key, row, compare) for key, row in found] for target in wanted])
+        pairs = [hope.now if fleeting else hope.lasting for hope in found]
+        return assign([[pair[number] for pair in pairs] for number in range(wanted)])
 
     def _version(self, number: int) -> Table:
         return self._timeline.table(self.constraint.table, number)
 
-    def _ever_gone(self, now: Table) -> Iterable[tuple[str, Row]]:
-        table = self.constraint.table
-        for number in range(self._timeline.last_version(table) + 1):
-            yield from ((key, row) for key, row in self._timeline.table(table, number).items() if key not in now)
+
+@dataclass(frozen=True, slots=True)
+class _Hope:
+    """A row that is a little like some expected one, with its similarity to each: now, and what of it lasts."""
+
+    key: str
+    row: Row
+    now: tuple[float, ...]
+    lasting: tuple[float, ...]

@@ -48,7 +48,7 @@ class Similarities(Protocol):
         ...
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:
-        """The mark of every index, for the same views as ``series``; None where all are the same."""
+        """The mark of every index, for the same views as ``series``; None where nothing refers to the node."""
         ...
 
     def ceiling(self, node: int) -> Sequence[float]:
@@ -64,27 +64,29 @@ class Place:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
 class _Track:
     """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
 
     An index is worth a look from ``low`` on if no index in between has the same mark and at least its similarity:
-    such an earlier index leaves the same to the others and more room. ``rivals`` holds for each index the last such
-    earlier one, ``breaks`` the indexes whose rival is not simply the index before.
+    such an earlier index leaves the same to the others and more room. The last such earlier one is its rival; only
+    indexes whose rival is not simply the index before can be worth a look from further back.
     """
 
-    series: Sequence[float]
-    marks: Sequence[Mark] | None
-    best: Sequence[float]
-    rivals: Sequence[int]
-    breaks: Sequence[int]
+    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None) -> None:
+        self.series = series
+        self.marks = marks
+        self.best = _suffix_maxima(series)
+        self._rivals: list[int] = []
+        self._breaks: list[int] = []
 
     def worthwhile(self, low: int) -> Iterator[int]:
         """The indexes from ``low`` on that an optimal assignment may need."""
+        if not self._rivals:
+            self._rivals = _rivals(self.series, self.marks)
+            self._breaks = [index for index, rival in enumerate(self._rivals) if rival < index - 1]
         yield low
-        rivals, breaks = self.rivals, self.breaks
-        for index in breaks[bisect_right(breaks, low) :]:
-            if rivals[index] < low:
+        for index in self._breaks[bisect_right(self._breaks, low) :]:
+            if self._rivals[index] < low:
                 yield index
 
 
@@ -149,6 +151,10 @@ class _Search:
         for first, second in edges:
             self.before[at[second]] |= 1 << at[first]
         self.references = [sum(1 << at[ref] for ref in similarities.references(node)) for node in order]
+        self.referrers = [
+            tuple(other for other, mask in enumerate(self.references) if mask >> position & 1)
+            for position in range(size)
+        ]
         self.followers = _followers(self.before)
         self.linked = _linked(self.before, self.references)
         self.tracks: dict[tuple[int, View], _Track] = {}
@@ -221,18 +227,19 @@ class _Search:
         return best
 
     def _raised(self, position: int, index: int, limits: _Limits) -> _Limits:
-        followers = self.followers[position]
-        return tuple(index if limit < index and followers >> other & 1 else limit for other, limit in enumerate(limits))
+        raised = list(limits)
+        for other in _positions(self.followers[position]):
+            if raised[other] < index:
+                raised[other] = index
+        return tuple(raised)
 
     def _absorbed(self, position: int, index: int, track: _Track, views: _Views) -> _Views:
-        bit, mark = 1 << position, None if track.marks is None else track.marks[index]
-        if not any(references & bit for references in self.references):
+        if track.marks is None:
             return views
-        absorb, order = self.similarities.absorb, self.order
-        return tuple(
-            absorb(order[other], view, order[position], mark) if self.references[other] & bit else view
-            for other, view in enumerate(views)
-        )
+        absorbed, node, mark = list(views), self.order[position], track.marks[index]
+        for other in self.referrers[position]:
+            absorbed[other] = self.similarities.absorb(self.order[other], views[other], node, mark)
+        return tuple(absorbed)
 
     def _bound(self, open_: int, limits: _Limits, views: _Views) -> float:
         total = 0.0
@@ -250,7 +257,7 @@ class _Search:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
-            track = _track(self.similarities.series(node, view), self.similarities.marks(node, view))
+            track = _Track(self.similarities.series(node, view), self.similarities.marks(node, view))
             self.tracks[position, view] = track
         return track
 
@@ -303,16 +310,16 @@ def _suffix_maxima(series: Sequence[float]) -> list[float]:
     return maxima
 
 
-def _track(series: Sequence[float], marks: Sequence[Mark] | None) -> _Track:
-    rivals, breaks = list[int](), list[int]()
+def _rivals(series: Sequence[float], marks: Sequence[Mark] | None) -> list[int]:
+    """For each index the last earlier one with the same mark and at least its similarity, -1 if there is none."""
+    rivals = list[int]()
     stacks: dict[Mark, list[int]] = {}
-    for index, similarity in enumerate(series):
-        stack = stacks.setdefault(None if marks is None else marks[index], [])
+    for index, (similarity, mark) in enumerate(zip(series, marks or (None,) * len(series), strict=True)):
+        stack = stacks.get(mark)
+        if stack is None:
+            stack = stacks[mark] = []
         while stack and series[stack[-1]] < similarity:
             stack.pop()
-        rival = stack[-1] if stack else -1
+        rivals.append(stack[-1] if stack else -1)
         stack.append(index)
-        rivals.append(rival)
-        if rival < index - 1 or not index:
-            breaks.append(index)
-    return _Track(series, marks, _suffix_maxima(series), rivals, breaks)
+    return rivals

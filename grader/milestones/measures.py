@@ -6,6 +6,8 @@ exactly. Something expected and nothing found is 0, never left out.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -44,9 +46,12 @@ def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> fl
     default = default_of(name)
     measure = MEASURES[expected.measure or default.measure or "exact"]
     within = default.within if expected.within is None else expected.within
-    return max((measure(target, actual, within) for target in _targets(expected, lookup)), default=0.0)
+    if expected.ref is None:
+        return measure(expected.value, actual, within)
+    return max((measure(target, actual, within) for target in lookup(expected.ref)), default=0.0)
 
 
+@lru_cache(maxsize=1024)
 def default_of(name: str) -> Expected:
     """The measure, and the tolerance if it has one, of a column or argument that states none."""
     return next(default for pattern, default in _DEFAULTS if pattern.fullmatch(name))
@@ -62,17 +67,16 @@ def is_fuzzy(expected: Expected, name: str) -> bool:
     return (expected.measure or default_of(name).measure) in ("rouge", "facts")
 
 
-def _targets(expected: Expected, lookup: Lookup) -> tuple[Any, ...]:
-    return (expected.value,) if expected.ref is None else lookup(expected.ref)
-
-
 def _exact(target: Any, actual: Any, _within: float | None) -> float:
+    if isinstance(target, str):
+        return 1.0 if target == actual else 0.0
     return 1.0 if same_value(target, actual) else 0.0
 
 
 def _close(target: Any, actual: Any, within: float | None) -> float:
     if _measurable(target) and _measurable(actual) and within is not None:
-        return 1.0 if abs(target - actual) <= within else 0.0
+        with suppress(OverflowError):  # whole numbers may be larger than any float
+            return 1.0 if abs(target - actual) <= within else 0.0
     return _exact(target, actual, None)
 
 

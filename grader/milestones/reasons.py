@@ -7,7 +7,7 @@ expected. One JSON object per milestone, minefield and unwanted change.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from grader.milestones.judges import Compare, comparing, is_candidate, judge_message, judge_pattern
+from grader.milestones.judges import Compare, is_candidate, judge_message, judge_pattern
 from grader.milestones.matching import Place
 from grader.milestones.measures import Lookup, avoided, default_of, missing
 from grader.milestones.strict import StrictResult, threshold
@@ -87,7 +87,7 @@ class _Explainer:
         view = nodes.view(number, placed) if self.place else ()
         self.slots = view[: len(nodes.aspects[number])]
         self.lookup: Lookup = nodes.lookup(number, self.slots)
-        self.compare: Compare = comparing(self.lookup)
+        self.compare: Compare = nodes.compare(number, self.slots)
 
     def milestone(self) -> Mapping[str, Any]:
         """The whole of it."""

@@ -6,16 +6,16 @@ asked for. What a scenario gives to a session that does nothing stands beside it
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from grader.errors import GraderError
-from grader.milestones.judges import comparing
-from grader.milestones.matching import CycleError, Place, match
+from grader.milestones.matching import Place, match
 from grader.milestones.measures import is_fuzzy
-from grader.milestones.strict_nodes import StrictNodes
+from grader.milestones.strict_nodes import StrictNodes, compared, named
 from grader.milestones.timeline import Timeline
 from grader.milestones.unwanted import WHOLE, Unwanted, Wanted, unwanted
 from sandbox_mcp.trajectory import Trajectory
-from scenarios.model import CallConstraint, MessageConstraint, Milestone, Scenario, TableConstraint
+from scenarios.model import Milestone, Scenario, TableConstraint
 
 MET = 1 - 1e-9
 """A minefield whose values are compared exactly is met from this similarity on: rounding apart, at 1."""
@@ -53,14 +53,15 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     Raises:
         GraderError: the scenario's milestones refer to each other in a circle or to unknown ones.
     """
+    check(scenario)
     timeline = Timeline(trajectory)
-    nodes, placed = _placed(scenario, scenario.milestones, timeline, mines=False)
-    fields, mines = _placed(scenario, scenario.minefields, timeline, mines=True)
+    nodes, placed = _placed(scenario.milestones, timeline, mines=False)
+    fields, mines = _placed(scenario.minefields, timeline, mines=True)
     hit = tuple(
         number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
     )
     wanted = _wanted(scenario, nodes, placed)
-    changes = unwanted(trajectory, timeline.start, timeline.end, wanted)
+    changes = unwanted(trajectory, timeline.initial, timeline.end, wanted)
     count = len(scenario.milestones)
     score = sum(place.similarity for place in placed.values()) / count if count else 1.0
     return StrictResult(nodes, placed, fields, mines, hit, changes, score)
@@ -68,38 +69,52 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
 
 def threshold(minefield: Milestone) -> float:
     """From which similarity on a minefield is met."""
-    return FUZZY_MET if any(_fuzzy(constraint) for constraint in minefield.constraints) else MET
+    values = [item for constraint in minefield.constraints for item in compared(constraint)]
+    return FUZZY_MET if any(is_fuzzy(expected, name) for name, expected in values) else MET
 
 
-def _fuzzy(constraint: TableConstraint | CallConstraint | MessageConstraint) -> bool:
-    if isinstance(constraint, MessageConstraint):
-        return is_fuzzy(constraint.content, "content")
-    groups = [p.arguments for p in constraint.patterns] if isinstance(constraint, CallConstraint) else constraint.rows
-    return any(is_fuzzy(expected, name) for group in groups for name, expected in group.items())
+def check(scenario: Scenario) -> None:
+    """Refuse a scenario whose milestones or minefields do not fit together.
+
+    Raises:
+        GraderError: their order is a circle, or one refers to another that does not come before it.
+    """
+    where = f"{scenario.path}:{scenario.line}: " if scenario.path else ""
+    for milestones in (scenario.milestones, scenario.minefields):
+        after = {item.id: item.after for item in milestones}
+        try:
+            order = TopologicalSorter(after).static_order()
+            before: dict[str, set[str]] = {}
+            for name in order:
+                before[name] = set(after.get(name, ())).union(*(before[item] for item in after.get(name, ())))
+        except CycleError as error:
+            circle = " after ".join(error.args[1])
+            raise GraderError(f"{where}scenario {scenario.name!r}: the order is a circle: {circle}") from error
+        for item in milestones:
+            for name in sorted(named(item) | before[item.id]):
+                if name not in after or name not in before[item.id]:
+                    text = f"{item.id!r} refers to {name!r}, which does not come before it; known: {', '.join(after)}"
+                    raise GraderError(f"{where}scenario {scenario.name!r}: {text}")
 
 
 def _placed(
-    scenario: Scenario, milestones: tuple[Milestone, ...], timeline: Timeline, *, mines: bool
+    milestones: tuple[Milestone, ...], timeline: Timeline, *, mines: bool
 ) -> tuple[StrictNodes, dict[int, Place]]:
     nodes = StrictNodes(milestones, timeline, mines=mines)
     if not milestones or not timeline.events:
         return nodes, {}
-    try:
-        return nodes, match(nodes, range(len(milestones)), nodes.edges)
-    except CycleError as error:
-        raise GraderError(f"scenario {scenario.name!r}: the order of milestones is a circle: {error}") from error
+    return nodes, match(nodes, range(len(milestones)), nodes.edges)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Place]) -> Wanted:
     wanted = Wanted(scenario.allows)
     for number, place in placed.items():
-        view = nodes.view(number, placed)
-        slots = view[: len(nodes.aspects[number])]
-        if not nodes.raw(number, slots)[place.index]:
-            continue
-        for constraint in scenario.milestones[number].constraints:
-            if isinstance(constraint, TableConstraint):
-                _explain(constraint, nodes, number, place.index, slots, wanted)
+        slots = nodes.view(number, placed)[: len(nodes.aspects[number])]
+        tables = [item for item in scenario.milestones[number].constraints if isinstance(item, TableConstraint)]
+        index = nodes.achieved(number, place, slots) if tables else None
+        if index is not None:
+            for constraint in tables:
+                _explain(constraint, nodes, number, index, slots, wanted)
     return wanted
 
 
@@ -109,7 +124,7 @@ def _explain(
     judge, table = nodes.judge(number, constraint), constraint.table
     state = nodes.timeline.versions(table)[index]
     since = nodes.since(number, constraint, slots)
-    rows = judge.rows(state, since, comparing(nodes.lookup(number, slots)))
+    rows = judge.rows(state, since, nodes.compare(number, slots))
     for row, target in zip(rows, constraint.rows, strict=False):
         wanted.add(table, row, target if constraint.kind in ("is", "updates") else (WHOLE,))
     if constraint.kind == "is":

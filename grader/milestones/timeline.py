@@ -7,18 +7,19 @@ what the scenario calls the start is the state before it.
 from collections.abc import Sequence
 
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Snapshot, Table, fold, snapshot_of
+from sandbox_mcp.world.state import Row, Snapshot, Table, fold, snapshot_of
 
 
 class Timeline:
     """The candidate range of one session.
 
-    ``events`` are those of the range. Versions of a table count from 0, the start; equal tables may have several.
+    ``events`` are those of the range; without a word of the user these are all. ``initial`` is the state before any
+    event, ``start`` that before the range. Versions of a table count from 0, the start; equal tables may have several.
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
-        first = opening_index(trajectory)
-        state = snapshot_of(trajectory.started.world or {})
+        first = opening_index(trajectory) or 0
+        state = self.initial = snapshot_of(trajectory.started.world or {})
         for event in trajectory.events[:first]:
             state = _after(state, event)
         self.start = state
@@ -38,6 +39,12 @@ class Timeline:
         """The rows of one version by id."""
         return self._numbered(name)[1][version]
 
+    def every_row(self, table: str) -> list[tuple[str, Row]]:
+        """All rows that the table ever held from the start on, with their ids; a changed row counts anew."""
+        changes = (change for event in self.events if isinstance(event, ToolCall) for change in event.changes)
+        written = [(c.key, c.after) for c in changes if c.table == table and c.after is not None]
+        return [*self.start.table(table).items(), *written]
+
     def last_version(self, table: str) -> int:
         """The version at the end of the session."""
         return len(self._numbered(table)[1]) - 1
@@ -48,19 +55,19 @@ class Timeline:
             tables, numbers = [self.start.table(name)], list[int]()
             for state in self.states:
                 table = state.table(name)
-                if table is not tables[-1] and table != tables[-1]:
+                if table is not tables[-1]:
                     tables.append(table)
                 numbers.append(len(tables) - 1)
             found = self._versions[name] = (numbers, tables)
         return found
 
 
-def opening_index(trajectory: Trajectory) -> int:
-    """The position of the user's first message to the agent; the number of events where there is none."""
+def opening_index(trajectory: Trajectory) -> int | None:
+    """The position of the user's first message to the agent, if there is one."""
     for index, event in enumerate(trajectory.events):
         if isinstance(event, Message) and event.sender == "user" and event.recipient == "agent":
             return index
-    return len(trajectory.events)
+    return None
 
 
 def _after(state: Snapshot, event: Message | ToolCall) -> Snapshot:

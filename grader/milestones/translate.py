@@ -3,7 +3,7 @@
 Policy: nothing is repaired on the way; what that evaluator has no word for takes its nearest one, listed here.
 - A call is two messages, the agent's to the environment and the answer, which carries the recorded call and changes.
 - Sender and recipient are columns beside the content and dilute it; a table state is compared where it is matched only.
-- ``facts`` become one ``contains`` each, any wording counting; what a text must avoid is not seen.
+- ``facts`` become one ``contains`` each, any wording in any case counting; what a text must avoid is not seen.
 - ``one_of`` is the best of ``exact``; a value from another milestone is extracted from the message matched there, in
   calls and messages; in a table it may be anything.
 - Arguments are equal or within a tolerance, never alike; those that may be ``any`` are not compared.

@@ -4,11 +4,26 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from sandbox_mcp.trajectory import (
-    CallError, EndReason, Message, Role, SessionEnded, SessionStarted, ToolCall, Trajectory,
+    CallError,
+    EndReason,
+    Message,
+    Role,
+    SessionEnded,
+    SessionStarted,
+    ToolCall,
+    Trajectory,
 )  # fmt: skip
 from sandbox_mcp.world import Change, Clock, Snapshot, snapshot_of
 from scenarios.model import (
-    CallConstraint, CallPattern, Expected, MessageConstraint, Milestone, Scenario, Solution, TableConstraint, UserSpec,
+    CallConstraint,
+    CallPattern,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    Scenario,
+    Solution,
+    TableConstraint,
+    UserSpec,
 )  # fmt: skip
 
 PHONE = "phone"
@@ -92,7 +107,7 @@ def scenario(
     return Scenario(
         name="example", about="", categories=("single_tool_call",), world=start, clock=Clock(0.0), tools=(), without=(),
         user=UserSpec(goal="", opening=OPENING), solutions=solutions, milestones=milestones, minefields=minefields,
-        allows=allows or {}, max_turns=30, max_calls=100, idle_score=idle_score, digest="",
+        allows=allows or {}, confirm=(), sign_in=False, max_turns=30, max_calls=100, idle_score=idle_score, digest="",
     )  # fmt: skip
 
 

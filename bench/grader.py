@@ -1,0 +1,227 @@
+"""Measures the grader's budgets: the corpus, a long log in which nothing was achieved, and growth in both directions.
+
+Run as ``python bench/grader.py``. Prints CPU milliseconds (best of several runs) and ratios; asserts nothing.
+"""
+
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from grader.metric import Mode, Subject  # noqa: E402
+from grader.milestones.case_json import read_case  # noqa: E402
+from grader.milestones.compat import evaluate  # noqa: E402
+from grader.milestones.metric import ToolSandbox  # noqa: E402
+from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory  # noqa: E402
+from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
+from scenarios.model import (  # noqa: E402
+    CallConstraint,
+    CallPattern,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    Scenario,
+    TableConstraint,
+    UserSpec,
+    ValueRef,
+)  # fmt: skip
+
+LENGTHS = (10, 30, 100, 300, 1000)
+COUNTS = (2, 4, 6, 8, 10, 12)
+SHAPES = ("chain", "fan_in", "fan_out", "diamond")
+BEHAVIOURS = (
+    "perfect",
+    "nothing",
+    "busy",
+    "noisy",
+    "repeated",
+    "first_missed",
+    "last_missed",
+    "paraphrased",
+    "reversed",
+)
+BUDGET = 50.0
+WORLD = snapshot_of(
+    {
+        "setting": {"phone": {"device_id": "phone", "wifi": True, "cellular": True}},
+        "contact": {f"c{n}": {"person_id": f"c{n}", "name": f"name {n}", "relationship": "friend"} for n in range(10)},
+        "messaging": {},
+        "reminder": {},
+    }
+)
+REPLY = "All of the reminders that you asked for are in place now"
+
+
+def cpu(work: Callable[[], object], runs: int = 3) -> float:
+    """The CPU milliseconds of the fastest of some runs, between collections of garbage, as ``timeit`` does it."""
+    best = float("inf")
+    gc.collect()
+    gc.disable()
+    for _ in range(runs):
+        started = time.process_time()
+        work()
+        best = min(best, (time.process_time() - started) * 1000)
+    gc.enable()
+    return best
+
+
+def after(shape: str, count: int) -> list[tuple[str, ...]]:
+    """What each milestone comes after."""
+    names = [f"m{number}" for number in range(count)]
+    if shape == "chain":
+        return [()] + [(name,) for name in names[:-1]]
+    if shape == "fan_in":
+        return [() for _ in names[:-1]] + [tuple(names[:-1])]
+    if shape == "fan_out":
+        return [()] + [(names[0],) for _ in names[1:]]
+    inner = names[1:-1]
+    return [()] + [(names[0],) for _ in inner] + [tuple(inner) or (names[0],)]
+
+
+def scenario(shape: str, count: int) -> Scenario:
+    """Searches, then reminders that use what was found, then a reply: every kind of constraint takes part."""
+    order, milestones = after(shape, count), list[Milestone]()
+    for number, before in enumerate(order):
+        milestones.append(Milestone(f"m{number}", (_constraint(number, count, before),), before))
+    return Scenario(
+        name=f"{shape}_{count}", about="", categories=("multiple_tool_call",), world=WORLD, clock=Clock(0.0), tools=(),
+        without=(), user=UserSpec(goal="", opening="Go."), solutions=(), milestones=tuple(milestones), minefields=(),
+        allows={}, confirm=(), sign_in=False, max_turns=30, max_calls=100, idle_score=None, digest="",
+    )  # fmt: skip
+
+
+def _constraint(number: int, count: int, before: tuple[str, ...]) -> Any:
+    if number == count - 1:
+        return MessageConstraint(Expected(measure="rouge", value=REPLY))
+    if number % 3 == 1:
+        since = before[0] if before else "start"
+        return TableConstraint("reminder", "adds", ({"content": Expected(value=f"thing {number} to do")},), since)
+    arguments = {"name": Expected(value=f"name {number}")}
+    if number % 3 == 2 and before:
+        arguments["key"] = Expected(ref=ValueRef(before[0], "arguments", ("key",)))
+    return CallConstraint((CallPattern("search", arguments),))
+
+
+def session(behaviour: str, count: int, length: int) -> Trajectory:
+    """A log of ``length`` messages.
+
+    ``busy``: calls change all the time what no milestone is about; ``noisy``: and in between everything is done;
+    ``repeated``: every deed is done again and again.
+    """
+    deeds = list(_deeds(count))
+    missed = {"nothing": range(count), "busy": range(count), "first_missed": (0,), "last_missed": (count - 2,)}
+    deeds = [deed for number, deed in enumerate(deeds) if number not in missed.get(behaviour, ())]
+    if behaviour == "reversed":
+        deeds.reverse()
+    if behaviour == "paraphrased":
+        deeds[-1] = "Your reminders are in place, all of them, as you asked me to do"
+    slots: dict[int, str | Mapping[str, Any]] = {}
+    if behaviour == "repeated":
+        slots = {place: deeds[place % len(deeds)] for place in range(1, length)}
+    slots |= {int((position + 1) * (length - 1) / (len(deeds) + 1)): deed for position, deed in enumerate(deeds)}
+    events: list[Message | ToolCall] = [_message(1, "Go.", user=True)]
+    for place in range(1, length):
+        events.append(_event(len(events) + 1, slots.get(place), place, busy=behaviour in ("busy", "noisy")))
+    started = SessionStarted(session="bench", scenario="bench", world=WORLD.tables)
+    return Trajectory(started, tuple(events), SessionEnded(seq=len(events) + 1, clock=0.0, reason="user_ended"))
+
+
+def _deeds(count: int) -> Iterator[str | Mapping[str, Any]]:
+    for number in range(count - 1):
+        if number % 3 == 1:
+            yield {"tool": "add", "arguments": {}, "content": f"thing {number} to do", "key": f"r{number}"}
+        else:
+            yield {"tool": "search", "arguments": {"name": f"name {number}", "key": "k"}}
+    yield REPLY
+
+
+def _event(seq: int, deed: str | Mapping[str, Any] | None, place: int, *, busy: bool) -> Message | ToolCall:
+    if isinstance(deed, str):
+        return _message(seq, deed)
+    if deed is not None:
+        changes: tuple[Change, ...] = ()
+        if "content" in deed:
+            changes = (Change("reminder", deed["key"], None, {"reminder_id": deed["key"], "content": deed["content"]}),)
+        return _call(seq, deed["tool"], deed["arguments"], changes)
+    if busy:
+        key, old, new = (
+            f"c{place % 10}",
+            {"name": "x", "relationship": str(place)},
+            {"name": f"x {place}", "relationship": "x"},
+        )
+        row = Change("reminder", f"b{place}", None, {"reminder_id": f"b{place}", "content": f"noise {place}"})
+        return _call(
+            seq, "search", {"name": f"other {place}", "key": f"k{place}"}, (Change("contact", key, old, new), row)
+        )
+    return _message(seq, f"I am still thinking about step {place}", user=place % 2 == 0)
+
+
+def _message(seq: int, text: str, *, user: bool = False) -> Message:
+    sender, recipient = ("user", "agent") if user else ("agent", "user")
+    return Message(seq=seq, clock=0.0, sender=sender, recipient=recipient, content=text, visible_to=("user", "agent"))
+
+
+def _call(seq: int, tool: str, arguments: Mapping[str, Any], changes: tuple[Change, ...]) -> ToolCall:
+    return ToolCall(
+        seq=seq, clock=0.0, call=f"c{seq}", batch=f"b{seq}", caller="agent", name=tool, tool=tool, arguments=arguments,
+        result={"key": arguments.get("key")}, changes=changes,
+    )  # fmt: skip
+
+
+def graded(shape: str, behaviour: str, count: int, length: int, mode: Mode, runs: int = 3) -> float:
+    """CPU milliseconds of grading one session."""
+    subject = Subject(session(behaviour, count, length), scenario=scenario(shape, count))
+    metric = ToolSandbox()
+    return cpu(lambda: metric.grade(subject, mode), runs)
+
+
+def corpus(folder: Path) -> None:
+    """The corpus of ToolSandbox's verdicts, if it is there."""
+    file = folder / "milestones" / "corpus.jsonl"
+    if not file.is_file():
+        print(f"corpus: absent ({file.name}); set SANDBOX_MCP_DATA")
+        return
+    cases = [read_case(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    for case in cases:
+        evaluate(case)
+    times = sorted(cpu(lambda case=case: evaluate(case)) for case in cases)
+    print(f"corpus: {len(times)} cases, median {median(times):.2f} ms (budget 1), worst {times[-1]:.2f} ms (budget 50)")
+
+
+def table(title: str, rows: Iterator[tuple[str, list[float]]], heads: tuple[int, ...]) -> float:
+    """Print one table; returns the largest number in it."""
+    print(f"\n{title}\n{'':<30}" + "".join(f"{head:>9}" for head in heads) + f"{'last/first':>12}")
+    worst = 0.0
+    for name, times in rows:
+        worst = max(worst, *times)
+        print(f"{name:<30}" + "".join(f"{value:>9.2f}" for value in times) + f"{times[-1] / times[0]:>12.1f}")
+    return worst
+
+
+def main() -> None:
+    """Print everything."""
+    corpus(Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data"))
+    target = graded("chain", "nothing", 10, 300, "strict")
+    print(
+        f"300 messages, nothing achieved, 10 milestones: {target:.2f} ms (budget {BUDGET:.0f}, ratio {target / BUDGET:.2f})"
+    )
+    worst = 0.0
+    for mode in ("strict", "compat"):
+        for shape in SHAPES:
+            rows = ((b, [graded(shape, b, 10, n, mode, 1) for n in LENGTHS]) for b in BEHAVIOURS)
+            table(f"{mode}, {shape}, 10 milestones: ms by log length", rows, LENGTHS)
+            rows = ((b, [graded(shape, b, m, 300, mode, 1) for m in COUNTS]) for b in BEHAVIOURS)
+            worst = max(worst, table(f"{mode}, {shape}, 300 messages: ms by milestones", rows, COUNTS))
+    print(f"\nworst at 300 messages: {worst:.1f} ms (budget {BUDGET:.0f}, ratio {worst / BUDGET:.2f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""One constraint of a case that is no guardrail, judged for versions of its table.
+
+Policy: every pair of an expected and an actual row is compared once, however many versions the row lives through.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from grader.milestones.assignment import assign
+from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Measured
+from grader.milestones.cells import Target, filled, similarity, targets, value_sets
+from grader.milestones.history import Filled, History, zero_filled
+
+COMPARING = ("addition", "removal", "update")
+"""The kinds that compare two states, for which empty cells count as zero values."""
+EAGER = 24
+"""A ceiling tries so many references at most."""
+
+
+class Judge:
+    """One constraint: its value for a version of its table and, where it has one, a version at its reference."""
+
+    def __init__(self, constraint: CaseConstraint, history: History) -> None:
+        self.table, self.kind, self.reference = constraint.table, constraint.kind, constraint.reference
+        self._constraint, self._history = constraint, history
+        rows = tuple(zero_filled(row) for row in constraint.rows) if self.kind in COMPARING else constraint.rows
+        self._wanted: tuple[Target, ...] = () if self.kind == "trace_dependent" else targets(constraint, rows)
+        self._known: dict[tuple[int, int], float] = {}
+        self._pairs: dict[int, list[float | None]] = {}
+        self._made: dict[int, list[Target]] = {}
+
+    def value(self, state: int, reference: int) -> float:
+        """From 0 to 1, for the version at the index in question and the version at the reference."""
+        value = self._known.get((state, reference))
+        if value is None:
+            value = self._known[state, reference] = self._judge(state, reference)
+        return value
+
+    def yields(self, reference: int) -> list[Target]:
+        """For ``trace_dependent``: the expected messages that the calls of the message ``reference`` make up."""
+        made = self._made.get(reference)
+        if made is None:
+            rows = [row for values in self._taken(reference) for row in filled(self._constraint, values)]
+            made = self._made[reference] = list(targets(self._constraint, rows))
+        return made
+
+    def alike(self) -> Sequence[int | None]:
+        """For every message the first one that yields the same, or None if it yields nothing."""
+        first: dict[str, int] = {}
+        taken = (self._taken(index) for index in range(self._history.length))
+        return [first.setdefault(repr(sets), index) if sets else None for index, sets in enumerate(taken)]
+
+    def _taken(self, reference: int) -> list[dict[str, Any]]:
+        extract = self._constraint.extract or ()
+        return [values for call in self._history.calls[reference] for values in value_sets(extract, call)]
+
+    def ceilings(self, values: Sequence[float]) -> list[float]:
+        """``values``, one per index, each times a number that the constraint never exceeds there."""
+        here = self._history.versions[self.table]
+        if self.kind == "trace_dependent":
+            target = self._favourable()
+            messages = self._history.messages
+            return [v and v * (similarity(target, messages[index]) or 0.0) for index, v in enumerate(values)]
+        needed = {state for state, value in zip(here, values, strict=True) if value}
+        best = {state: self._ceiling(state) for state in needed}
+        return [value and value * best[state] for value, state in zip(values, here, strict=True)]
+
+    def _judge(self, state: int, reference: int) -> float:
+        if self.kind == "trace_dependent":
+            message = self._history.messages[state]
+            return max((similarity(target, message) or 0.0 for target in self.yields(reference)), default=0.0)
+        if self.table == MESSAGES:
+            wanted = self._wanted
+            return (similarity(wanted[0], self._history.messages[state]) or 0.0) if len(wanted) == 1 else 0.0
+        if self.kind == "snapshot":
+            return self._match(self._history.rows[self.table][state])
+        return self._compared(self._history.filled(self.table, state), self._history.filled(self.table, reference))
+
+    def _compared(self, state: Filled, reference: Filled) -> float:
+        if self.kind == "removal":
+            state, reference = reference, state
+        fresh = [number for number in state.numbers if number not in reference.known]
+        if len(fresh) != len(self._wanted):
+            return 0.0
+        if self.kind == "update":
+            fits = len(state.numbers) == len(reference.numbers)
+        elif reference.unique:
+            fits = len(state.numbers) - len(fresh) == len(reference.numbers)
+        else:
+            counts = Counter(reference.numbers)
+            fits = sum(counts[number] for number in state.numbers) == len(reference.numbers)
+        return self._match([self._history.filled_row(number) for number in fresh]) if fits else 0.0
+
+    def _match(self, rows: Sequence[Cells]) -> float:
+        """How well rows are the expected rows.
+
+        0 unless there are as many; else the largest geometric mean, over a one-to-one assignment, of the geometric
+        means of the columns. A pair of rows in which every column is left out makes the whole 0. No rows at all are 0
+        too: the original stops there with an exception, which voids the run.
+        """
+        if len(rows) != len(self._wanted) or not rows:
+            return 0.0
+        pairs: list[list[float]] = [[] for _ in self._wanted]
+        for row in rows:
+            for line, value in zip(pairs, self._pair(row), strict=True):
+                if value is None:
+                    return 0.0
+                line.append(value)
+        return assign(pairs)[0]
+
+    def _pair(self, row: Cells) -> list[float | None]:
+        """The similarity of a row to each expected row."""
+        values = self._pairs.get(id(row))
+        if values is None:
+            values = self._pairs[id(row)] = [similarity(target, row) for target in self._wanted]
+        return values
+
+    def _ceiling(self, state: int) -> float:
+        """The best value of a version: over the references whose size fits, or if these are many by its rows alone."""
+        references = self._fitting(state)
+        if len(references) > EAGER:
+            return 1.0 if self.kind == "removal" else self._best_rows(state)
+        return max((self.value(state, reference) for reference in references), default=0.0)
+
+    def _fitting(self, state: int) -> Sequence[int]:
+        """The versions that, by the number of their rows, may be a reference with which the value is not 0.
+
+        Without repeated rows the larger of two states has exactly the expected rows more than the smaller, which it
+        contains; repeated rows count several times there, so that nothing can be said.
+        """
+        sizes, size = self._history.sizes(self.table), len(self._history.rows[self.table][state])
+        if self.kind == "update":
+            return sizes.get(size, ())
+        more = len(self._wanted)
+        return (*sizes.get(size + more if self.kind == "removal" else size - more, ()), *sizes.get(None, ()))
+
+    def _best_rows(self, state: int) -> float:
+        """The geometric mean over the expected rows if each had the best row of a version."""
+        numbers = self._history.filled(self.table, state).known
+        pairs = [self._pair(self._history.filled_row(number)) for number in numbers]
+        product = 1.0
+        for number in range(len(self._wanted)):
+            product *= max((pair[number] or 0.0 for pair in pairs), default=0.0)
+        return product ** (1 / len(self._wanted)) if self._wanted else 0.0
+
+    def _favourable(self) -> Target:
+        """For ``trace_dependent``: the expected message if every value from elsewhere were right."""
+        constraint = self._constraint
+        names = {extraction.to for extraction in constraint.extract or ()}
+        row, measures = dict(constraint.rows[0]), dict(constraint.measures or {})
+        if constraint.fill == "content":
+            measures["content"] = Measured("one")
+        else:
+            row["tool_calls"] = [
+                {"tool": golden["tool"], "arguments": {k: v for k, v in golden["arguments"].items() if k not in names}}
+                for golden in row.get("tool_calls") or ()
+            ]
+        return targets(CaseConstraint(MESSAGES, "snapshot", (row,), None, measures), (row,))[0]
