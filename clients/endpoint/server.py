@@ -28,7 +28,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = (error.strerror or str(error)).partition(" (while")[0]
         raise EndpointError(f"cannot listen on {host}:{port}: {reason}; choose another with --port") from error
 
 

@@ -55,9 +55,7 @@ def group() -> None:
 def main() -> None:
     """Run the command line and exit."""
     try:
-        group.main(standalone_mode=False)
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
+        code = group.main(standalone_mode=False)  # click returns the code of an Exit instead of raising it
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -67,6 +65,8 @@ def main() -> None:
         fail(str(error))
     except BrokenPipeError:
         sys.exit(0)
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def fail(problem: str) -> None:

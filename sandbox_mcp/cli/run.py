@@ -114,11 +114,8 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
     from sandbox_mcp.run.select import select
     from sandbox_mcp.run.unit import Shard
     from scenarios import Suite
-    from scenarios.variants import variant_named
 
     suite = Suite(places)
-    for variant in options["variants"]:
-        variant_named(variant)
     endpoint, user_endpoint = _endpoints(options)
     agent = agent_named(options["agent"], AgentSettings(endpoint, options["max_steps"]))
     users = users_named(options["user"], user_endpoint, frozenset(options["user_without"]))
@@ -163,8 +160,10 @@ def _endpoints(options: dict[str, Any]) -> tuple[Any, Any]:
 
 def _param(text: str) -> tuple[str, Any]:
     name, found, value = text.partition("=")
+    if not name or not found:
+        raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
     try:
-        return name, json.loads(value) if found else None
+        return name, json.loads(value)
     except ValueError:
         return name, value
 

@@ -26,6 +26,7 @@ from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog
 from scenarios import Scenario, Suite, UnknownScenarioError
+from scenarios.variants import variant_named
 
 MANIFEST_SCHEMA = 1
 
@@ -82,6 +83,8 @@ class Batch:
             ScenarioError: a scenario or variant cannot be used.
         """
         scenarios = {name: self.suite.get(name) for name in self.plan.scenarios}
+        for variant in self.plan.variants:
+            variant_named(variant)
         self.folder.prepare()
         self.folder.state(self._manifest(scenarios))
         missing = [unit for unit in self._mine if not self._found(unit)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.users import ScriptedUser, User
 from sandbox_mcp.users.completions import Completions, EndpointSettings
 from scenarios.model import Scenario
@@ -30,11 +31,17 @@ class Users:
 
 
 def users_named(name: UserName, settings: EndpointSettings, without: frozenset[str] = frozenset()) -> Users:
-    """The users of that name; ``settings`` and ``without``, what it is not told, matter for ``llm`` only."""
+    """The users of that name; ``settings`` and ``without``, what it is not told, matter for ``llm`` only.
+
+    Raises:
+        RunError: no model is named for ``llm``.
+    """
     if name == "scripted":
         return Users(lambda scenario: ScriptedUser(scenario.user.script), {"kind": "scripted"})
     from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
 
+    if not settings.model:
+        raise RunError("the llm user needs to know which model to ask; name one with --user-model")
     told = ALL_PARTS - without
     endpoint = Completions(settings)
     description = {"kind": "llm", **settings.describe(), "told": sorted(told)}

@@ -1,0 +1,254 @@
+"""``sandbox-mcp run`` and ``sandbox-mcp endpoint`` as a user types them: real processes, real files, real HTTP."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.prompt import Prompt
+from clients.endpoint.reply import Fault, Reply
+from clients.endpoint.server import running
+from clients.endpoint.solver import Solver
+from tests.clients.sessions import SUITE, write
+
+COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
+
+
+def sandbox_mcp(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+    return found
+
+
+def test_a_run_prints_tables_and_leaves_logs_manifest_and_summary(tmp_path: Path) -> None:
+    done = sandbox_mcp("run", "wifi_*", "landlord_number", "--agent", "reference", "--out", tmp_path)
+    assert done.returncode == 0
+    assert "landlord_number  base     1/1          1.000    0.000" in done.stdout
+    assert "[2/2]" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
+        "landlord_number-base-s0-t0.jsonl",
+        "wifi_off-base-s0-t0.jsonl",
+    ]
+    assert json.loads((tmp_path / "summary.json").read_text())["similarity"] == 1.0
+
+
+def test_with_json_stdout_is_one_document(tmp_path: Path) -> None:
+    done = sandbox_mcp("run", "category:insufficient_information", "--agent", "refuse", "--out", tmp_path, "--json")
+    summary = json.loads(done.stdout)
+    assert summary["similarity"] == summary["refusal"]
+    assert summary == json.loads((tmp_path / "summary.json").read_text())
+
+
+def test_a_missed_threshold_is_exit_code_1(tmp_path: Path) -> None:
+    codes = [
+        sandbox_mcp("run", "wifi_off", "--agent", agent, "--out", tmp_path / agent, "--threshold", "0.9").returncode
+        for agent in ("reference", "refuse")
+    ]
+    assert codes == [0, 1]
+
+
+def test_a_run_in_which_nothing_could_be_scored_is_exit_code_1_and_says_why(tmp_path: Path) -> None:
+    endpoint = ("--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--max-retries", 0)
+    done = sandbox_mcp("run", "wifi_off", "--agent", "openai", *endpoint, "--out", tmp_path)
+    assert done.returncode == 1
+    assert "not scored: wifi_off (base, trial 0)" in done.stderr
+    assert "connection failed" in done.stderr
+
+
+def test_an_agent_of_ones_own_is_run_by_module_and_attribute(tmp_path: Path) -> None:
+    write(
+        tmp_path / "mine.py",
+        "async def agent(asked):\n"
+        "    done = await asked.tools.call('set_wifi_status', {'on': False})\n"
+        "    return 'That failed.' if done.is_error else 'Wifi is off.'\n",
+    )
+    done = subprocess.run(
+        [*COMMAND, "run", "wifi_off", "--agent", "mine:agent", "--out", "out", "--json"],
+        cwd=tmp_path,
+        env={**ENVIRONMENT, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert json.loads(done.stdout)["similarity"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("wifi_of", "--agent", "reference"), "unknown scenario 'wifi_of'; did you mean 'wifi_off'"),
+        (("--agent", "referense"), "unknown agent 'referense'; did you mean 'reference'"),
+        (("--agent", "openai"), "name one with --model"),
+        (("--agent", "reference", "--shard", "3/2"), "shard '3/2' is not of the form I/N"),
+        (("--agent", "reference", "--variant", "upside_down"), "unknown variant 'upside_down'"),
+        (("--agent", "reference", "--scenarios", "no-such-folder"), "does not exist"),
+        (("--agent", "reference", "--user", "llm"), "the llm user needs to know which model to ask"),
+        (("--agent", "reference", "--trials", "0"), "Invalid value for '--trials'"),
+        (("--agent", "reference", "--param", "temperature"), "is not of the form NAME=JSON"),
+        ((), "Missing option '--agent'"),
+    ],
+)
+def test_bad_usage_is_exit_code_2_and_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = sandbox_mcp("run", *arguments, "--out", tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_key_is_taken_from_the_environment_and_kept_nowhere(tmp_path: Path) -> None:
+    with running(Endpoint(Solver(SUITE.all()))) as url:
+        model = ("--model", "m", "--base-url", url.replace("http://", "http://name:word@"), "--api-key-env", "MY_KEY")
+        done = sandbox_mcp("run", "wifi_off", "--agent", "openai", *model, "--out", tmp_path, MY_KEY="sk-secret")
+    assert done.returncode == 0, done.stderr
+    kept = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file()) + done.stdout + done.stderr
+    assert "sk-secret" not in kept
+    assert "name:word" not in kept
+
+
+# killed in the middle
+
+
+@dataclass
+class Waking:
+    """Hangs before it answers about one scenario, until it is told to wake up."""
+
+    brain: Solver
+    about: str
+    awake: bool = False
+    asked: list[str] = field(default_factory=list[str])
+
+    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+        said = prompt.turns[0].user
+        self.asked.append(said)
+        if self.about in said and prompt.steps and not self.awake:
+            return Fault("hang", times=None)
+        return await self.brain.decide(prompt, tries)
+
+
+def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
+    brain = Waking(Solver(SUITE.all()), SUITE.get("wifi_off").user.opening)
+    names = ("landlord_number", "wifi_off", "ferry_countdown")
+    with running(Endpoint(brain)) as url:
+        command = ["run", *names, "--agent", "openai", "--model", "m", "--base-url", url, "--jobs", "1", "--json"]
+        killed = tmp_path / "killed"
+        process = subprocess.Popen(
+            [*COMMAND, *command, "--out", str(killed)], stderr=subprocess.DEVNULL, env=ENVIRONMENT
+        )
+        half = killed / "partial" / "wifi_off-base-s0-t0.jsonl.part"
+        until(lambda: half.exists() and '"tool_call"' in half.read_text())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert [path.name for path in (killed / "logs").iterdir()] == ["landlord_number-base-s0-t0.jsonl"]
+        brain.awake = True
+        before = len(brain.asked)
+        again = sandbox_mcp(*command, "--out", killed)
+        assert not any("landlord" in said for said in brain.asked[before:]), "what was done is not done again"
+        undisturbed = sandbox_mcp(*command, "--out", tmp_path / "undisturbed")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout) == json.loads(undisturbed.stdout)
+    assert [path.name for path in (killed / "aside").iterdir()] == ["wifi_off-base-s0-t0.1.jsonl.aside"]
+    for name in names:
+        logs = (folder / "logs" / f"{name}-base-s0-t0.jsonl" for folder in (killed, tmp_path / "undisturbed"))
+        first, second = ([_timeless(line) for line in log.read_text().splitlines()] for log in logs)
+        assert first == second
+
+
+def _timeless(line: str) -> Any:
+    return {key: value for key, value in json.loads(line).items() if key != "wall"}
+
+
+# the endpoint
+
+
+@contextmanager
+def endpoint(*arguments: str) -> Iterator[str]:
+    """The endpoint as its own process; gives its base URL."""
+    process = subprocess.Popen([*COMMAND, "endpoint", "--port", "0", *arguments], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("listening on "), line + process.stderr.read()
+        yield line.split()[2].rstrip(";")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def test_a_dry_run_of_a_whole_stack_without_a_key(tmp_path: Path) -> None:
+    with endpoint() as url, endpoint("--as-user") as user_url:
+        agent = ("--agent", "openai", "--model", "m", "--base-url", url)
+        user = ("--user", "llm", "--user-model", "u", "--user-base-url", user_url)
+        done = sandbox_mcp("run", *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sessions"]["scored"] == len(SUITE.names())
+
+
+def test_an_endpoint_that_is_told_to_fail_first_is_lived_through(tmp_path: Path) -> None:
+    with endpoint("--scenario", "wifi_off", "--fault", "429", "--retry-after", "0", "--fault-times", "2") as url:
+        assert httpx2.post(f"{url}/chat/completions", json={"messages": [{"role": "user"}]}).status_code == 429
+        model = ("--agent", "openai", "--model", "m", "--base-url", url)
+        done = sandbox_mcp("run", "wifi_off", *model, "--out", tmp_path, "--threshold", 1)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_endpoint_with_a_script_of_ones_own(tmp_path: Path) -> None:
+    script = write(tmp_path / "script.yaml", "steps: [{say: 'No, thank you.'}]")
+    with endpoint("--script", str(script)) as url:
+        answered = httpx2.post(f"{url}/chat/completions", json={"messages": [{"role": "user", "content": "Hi"}]}).json()
+    assert answered["choices"][0]["message"]["content"] == "No, thank you."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--scenario", "wifi_of"), "unknown scenario 'wifi_of'"),
+        (("--fault", "200"), "unknown fault '200'; expected a status from 400 to 599, or hang"),
+        (("--script", "pyproject.toml", "--as-user"), "goes with neither --scenario nor --as-user"),
+        (("--script", "no-such-file"), "does not exist"),
+        (("--script", "LICENSE"), "LICENSE:"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_started_is_told_in_one_line(arguments: tuple[str, ...], says: str) -> None:
+    done = sandbox_mcp("endpoint", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = sandbox_mcp("endpoint", "--port", port)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"sandbox-mcp: cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port\n"
+    )

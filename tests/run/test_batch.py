@@ -1,0 +1,333 @@
+"""Batches: what is played, what is kept, what is played again, and that nothing depends on how it is done."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
+from clients.endpoint.app import Endpoint
+from clients.endpoint.reply import Failing, Fault
+from clients.endpoint.server import running
+from clients.endpoint.solver import Solver
+from clients.endpoint.user import ScriptedUserModel
+from clients.reference import ReferenceAgent
+from clients.refuse import RefuseAgent
+from clients.registry import AgentSettings, agent_named
+from sandbox_mcp.run.batch import Batch, Progress, RunPlan
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.people import Users, users_named
+from sandbox_mcp.run.unit import Shard
+from sandbox_mcp.session.replay import differences
+from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.users.completions import EndpointSettings
+from scenarios import ScenarioError, Suite
+from tests.clients.sessions import SUITE, scripted, write
+
+SCRIPTED = users_named("scripted", EndpointSettings())
+FEW = ("wifi_off", "landlord_number", "colleagues_to_friends", "late_for_dinner_no_address_book")
+LOGS = "logs"
+
+
+def batch(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, suite: Suite = SUITE, **plan: Any) -> Batch:
+    wanted = RunPlan(**{"scenarios": FEW, "variants": ("base",), "transport": "direct", **plan})
+    return Batch(suite, agent or ReferenceAgent(), users, RunFolder(out), wanted)
+
+
+def played(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, **plan: Any) -> tuple[Any, list[Progress]]:
+    work = batch(out, agent, users, **plan)
+    seen: list[Progress] = []
+    work.watch = seen.append
+    return anyio.run(work.run), seen
+
+
+def logs(out: Path) -> dict[str, list[dict[str, Any]]]:
+    """Every log of a run, without what a wall clock says."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted((out / LOGS).iterdir()):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        found[path.name] = [{key: value for key, value in line.items() if key != "wall"} for line in lines]
+    return found
+
+
+def aside(out: Path) -> list[str]:
+    return sorted(path.name for path in (out / "aside").glob("*"))
+
+
+def test_the_reference_agent_gets_everything_and_the_refusing_agent_next_to_nothing(tmp_path: Path) -> None:
+    everything = SUITE.names()
+    reference, _ = played(tmp_path / "reference", scenarios=everything)
+    refusing, _ = played(tmp_path / "refuse", RefuseAgent(), scenarios=everything)
+    assert {row["similarity"] for row in reference["scenarios"]} == {1.0}
+    for row in refusing["scenarios"]:
+        assert row["similarity"] == row["refusal"]
+        assert row["similarity"] <= 0.1 or "insufficient_information" in row["categories"]
+    assert [row["refusal"] for row in reference["scenarios"]] == [row["similarity"] for row in refusing["scenarios"]]
+
+
+@pytest.mark.parametrize("transport", ["memory", "http"])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_logs_do_not_depend_on_transport_or_concurrency(tmp_path: Path, transport: str, jobs: int) -> None:
+    played(tmp_path / "one")
+    played(tmp_path / "other", transport=transport, jobs=jobs)
+    assert logs(tmp_path / "one") == logs(tmp_path / "other")
+
+
+def test_trials_and_variants_are_sessions_of_their_own(tmp_path: Path) -> None:
+    summary, _ = played(tmp_path, scenarios=("wifi_off",), variants=("base", "all_tools"), trials=2, seed=3)
+    assert sorted(logs(tmp_path)) == [
+        "wifi_off-all_tools-s3-t0.jsonl",
+        "wifi_off-all_tools-s3-t1.jsonl",
+        "wifi_off-base-s3-t0.jsonl",
+        "wifi_off-base-s3-t1.jsonl",
+    ]
+    assert summary["sessions"]["scored"] == 4
+
+
+def test_every_log_agrees_with_its_replay(tmp_path: Path) -> None:
+    played(tmp_path, transport="memory")
+    for path in (tmp_path / LOGS).iterdir():
+        assert not list(differences(read_trajectory(path)))
+
+
+def test_the_reference_agent_scores_1_under_every_variant(tmp_path: Path) -> None:
+    from scenarios.variants import VARIANTS
+
+    summary, _ = played(tmp_path, variants=tuple(VARIANTS))
+    assert {(row["variant"], row["similarity"]) for row in summary["scenarios"]} == {(name, 1.0) for name in VARIANTS}
+
+
+# the folder
+
+
+def test_a_folder_states_what_it_holds(tmp_path: Path) -> None:
+    summary, _ = played(tmp_path, trials=2, seed=5)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    assert (manifest["agent"], manifest["user"]) == ({"name": "reference"}, {"kind": "scripted"})
+    assert (manifest["seed"], manifest["trials"], sorted(manifest["scenarios"])) == (5, 2, sorted(FEW))
+    assert set(manifest["versions"]) == {"sandbox_mcp", "python", "mcp"}
+    assert json.loads((tmp_path / "summary.json").read_text()) == summary
+
+
+def test_the_same_command_again_plays_nothing(tmp_path: Path) -> None:
+    first, _ = played(tmp_path)
+    before = {path: path.read_bytes() for path in (tmp_path / LOGS).iterdir()}
+    again, seen = played(tmp_path)
+    assert again == first
+    assert not any(progress.played for progress in seen)
+    assert {path: path.read_bytes() for path in (tmp_path / LOGS).iterdir()} == before
+
+
+def test_only_what_is_missing_is_played(tmp_path: Path) -> None:
+    played(tmp_path, trials=1)
+    _, seen = played(tmp_path, trials=3)
+    assert sorted({(progress.score.trial, progress.played) for progress in seen}) == [(0, False), (1, True), (2, True)]
+
+
+def test_half_a_log_is_set_aside_and_its_session_played_again(tmp_path: Path) -> None:
+    whole, _ = played(tmp_path)
+    log = tmp_path / LOGS / "wifi_off-base-s0-t0.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    for cut in ("".join(lines[:-1]), "".join(lines[:3]) + lines[3][:20], "", "not a log\n"):
+        log.write_text(cut)
+        assert played(tmp_path)[0] == whole
+        assert log.read_text().count("\n") == len(lines)
+    assert aside(tmp_path) == [f"wifi_off-base-s0-t0.{number}.jsonl.aside" for number in (1, 2, 3, 4)]
+
+
+def test_what_a_killed_process_left_is_set_aside(tmp_path: Path) -> None:
+    whole, _ = played(tmp_path)
+    log = tmp_path / LOGS / "wifi_off-base-s0-t0.jsonl"
+    log.rename(tmp_path / "partial" / f"{log.name}.part")
+    again, seen = played(tmp_path)
+    assert again == whole
+    assert [progress.score.scenario for progress in seen if progress.played] == ["wifi_off"]
+    assert aside(tmp_path) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
+
+
+def test_only_whole_logs_look_like_logs(tmp_path: Path) -> None:
+    played(tmp_path)
+    log = tmp_path / LOGS / "wifi_off-base-s0-t0.jsonl"
+    log.write_text("cut")
+    played(tmp_path)
+    assert len(list(tmp_path.rglob("*.jsonl"))) == len(FEW)
+
+
+def test_a_session_whose_scenario_has_changed_is_played_again(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    text = "family: own\nscenarios:\n  - {name: mine, extends: wifi_off, max_turns: %d}\n"
+    for limit, expected in ((20, True), (20, False), (21, True)):
+        suite = Suite([write(own, text % limit)])
+        work = batch(tmp_path / "out", suite=suite, scenarios=("mine",))
+        seen: list[Progress] = []
+        work.watch = seen.append
+        anyio.run(work.run)
+        assert [progress.played for progress in seen] == [expected]
+
+
+def test_a_folder_holds_one_agent_only(tmp_path: Path) -> None:
+    played(tmp_path)
+    with pytest.raises(RunError) as caught:
+        played(tmp_path, RefuseAgent())
+    assert 'holds a run with agent {"name": "reference"}, not {"name": "refuse"}' in str(caught.value)
+
+
+def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("hello")
+    with pytest.raises(RunError, match="is no manifest of a run"):
+        played(tmp_path)
+
+
+def test_a_place_that_cannot_be_a_folder_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be made"):
+        played(write(tmp_path / "file", "text"))
+
+
+def test_an_unknown_variant_is_told_before_anything_is_played(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="unknown variant 'upside_down'"):
+        played(tmp_path, variants=("upside_down",))
+
+
+def test_shards_together_are_the_run(tmp_path: Path) -> None:
+    whole, _ = played(tmp_path / "whole")
+    first, seen = played(tmp_path / "parts", shard=Shard(1, 2))
+    last, more = played(tmp_path / "parts", shard=Shard(2, 2))
+    assert (len(seen), len(more)) == (2, 2)
+    assert first["sessions"]["played"] == 2
+    assert last == whole
+    assert logs(tmp_path / "whole") == logs(tmp_path / "parts")
+
+
+def test_a_later_command_adds_to_the_run(tmp_path: Path) -> None:
+    played(tmp_path, scenarios=FEW[:2])
+    summary, _ = played(tmp_path, scenarios=FEW[2:])
+    assert summary["sessions"] == {"planned": 4, "played": 4, "scored": 4, "unscored": 0}
+    assert sorted(json.loads((tmp_path / "run.json").read_text())["scenarios"]) == sorted(FEW)
+
+
+# faults
+
+
+@dataclass
+class Breaking(Agent):
+    """An agent that breaks in the sessions of some scenarios, in ways of their own."""
+
+    how: dict[str, Any]
+    name: str = "breaking"
+    marks_batches = True
+    wants_solution = True
+    closed: list[str] = field(default_factory=list[str])
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        async with ReferenceAgent().converse(brief) as inner:
+            yield _Breaking(self.how, inner)
+
+    async def aclose(self) -> None:
+        self.closed.append("closed")
+
+
+@dataclass
+class _Breaking:
+    how: dict[str, Any]
+    inner: Conversation
+
+    async def turn(self, message: str) -> AgentTurn:
+        for word, error in self.how.items():
+            if word in message:
+                raise error
+        return await self.inner.turn(message)
+
+
+@pytest.mark.parametrize("transport", ["direct", "memory"])
+def test_an_agent_that_breaks_loses_its_own_session_only_and_is_not_scored(tmp_path: Path, transport: str) -> None:
+    agent = Breaking({"wifi": AgentError("the endpoint is down"), "landlord": ZeroDivisionError("division by zero")})
+    summary, _ = played(tmp_path, agent, transport=transport)
+    assert summary["endings"] == {"agent_failed": 2, "user_ended": 2}
+    assert summary["similarity"] == 1.0
+    details = [failure["reason"] for failure in summary["failures"]]
+    assert "the agent raised ZeroDivisionError: division by zero" in details[0]
+    assert "the endpoint is down" in details[1]
+    assert agent.closed == ["closed"]
+
+
+def test_the_same_command_plays_again_what_broke_and_counts_it_once(tmp_path: Path) -> None:
+    agent = Breaking({"wifi": AgentError("down")})
+    first, _ = played(tmp_path, agent)
+    agent.how.clear()
+    second, seen = played(tmp_path, agent)
+    assert (first["sessions"]["unscored"], second["sessions"]["unscored"]) == (1, 0)
+    assert [progress.score.scenario for progress in seen if progress.played] == ["wifi_off"]
+    assert second["sessions"]["played"] == len(FEW)
+
+
+def test_an_agent_is_stopped_once_its_session_is_over(tmp_path: Path) -> None:
+    """A model in an endless loop of calls costs no more than the session's limit allows."""
+    limited = "family: own\nscenarios:\n  - {name: limited, extends: wifi_off, max_calls: 5}\n"
+    suite = Suite([write(tmp_path / "own.yaml", limited)])
+    asked: list[Any] = []
+    script = "{repeat: true, steps: [{calls: [{tool: set_wifi_status, arguments: {on: true}}]}]}"
+    with running(Endpoint(scripted(script), asked.append)) as url:
+        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url), max_steps=1000))
+        work = batch(tmp_path / "out", agent, suite=suite, scenarios=("limited",), transport="memory")
+        summary = anyio.run(work.run)
+    assert summary["endings"] == {"max_calls": 1}
+    assert summary["sessions"]["scored"] == 1
+    assert len(asked) <= 7
+
+
+# models
+
+
+def test_a_model_that_knows_the_answers_scores_as_the_reference_agent_does(tmp_path: Path) -> None:
+    with running(Endpoint(Solver(SUITE.all()))) as url, running(Endpoint(ScriptedUserModel(SUITE.all()))) as user_url:
+        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+        users = users_named("llm", EndpointSettings("u", user_url))
+        summary, _ = played(tmp_path, agent, users, transport="memory", jobs=4)
+    assert {row["similarity"] for row in summary["scenarios"]} == {1.0}
+    assert summary["tokens"]["agent"]["requests"] > summary["tokens"]["user"]["requests"] >= len(FEW)
+
+
+def test_two_runs_with_a_model_leave_the_same_logs(tmp_path: Path) -> None:
+    with running(Endpoint(Solver(SUITE.all()))) as url:
+        for name in ("one", "other"):
+            agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+            played(tmp_path / name, agent, transport="memory", jobs=3)
+    assert logs(tmp_path / "one") == logs(tmp_path / "other")
+
+
+def test_an_endpoint_that_fails_is_never_scored(tmp_path: Path) -> None:
+    broken = Failing(Solver(SUITE.all()), Fault("status", 401, times=None))
+    with running(Endpoint(broken)) as url:
+        summary, _ = played(tmp_path, agent_named("openai", AgentSettings(EndpointSettings("m", url))))
+    assert (summary["endings"], summary["similarity"]) == ({"agent_failed": len(FEW)}, None)
+
+
+def test_a_user_that_fails_is_never_blamed_on_the_agent(tmp_path: Path) -> None:
+    broken = Failing(ScriptedUserModel(SUITE.all()), Fault("status", 401, times=None))
+    with running(Endpoint(broken)) as url:
+        summary, _ = played(tmp_path, users=users_named("llm", EndpointSettings("u", url)))
+    assert (summary["endings"], summary["similarity"]) == ({"user_failed": len(FEW)}, None)
+
+
+def test_what_a_model_wrote_is_in_the_log(tmp_path: Path) -> None:
+    script = """
+    steps:
+      - calls: [{tool: set_wifi_status, arguments: "{on: no}"}, {tool: no_such_tool}]
+      - say: I am sorry, that did not work.
+    """
+    with running(Endpoint(scripted(script))) as url:
+        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+        played(tmp_path, agent, scenarios=("wifi_off",), transport="http")
+    (log,) = (tmp_path / LOGS).iterdir()
+    calls = [event for event in read_trajectory(log).events if isinstance(event, ToolCall) and event.caller == "agent"]
+    assert sorted((call.name, call.error.kind if call.error else None) for call in calls) == [
+        ("no_such_tool", "unknown_tool"),
+        ("set_wifi_status", "invalid_format"),
+    ]
