@@ -23,6 +23,8 @@ LARGEST = 1e300
 """Numbers beyond this, infinities and NaN are no numbers that a tool can use."""
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
+MAX_DEPTH = 100
+"""How many brackets deep they may be; readers of logs stop at twice that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _convert(value: Any, types: tuple[JsonType, ...]) -> Any:
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
     """The arguments as an object, or None and their text.
 
-    What no log could hold is no object: NaN and infinities, text that is not Unicode, far too much of anything.
+    What no log could hold is no object: NaN and infinities, text that is not Unicode, what is far too long or deep.
     """
     value: object = {} if arguments is None else arguments
     if isinstance(value, str):
@@ -166,8 +168,21 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
         text = json.dumps(value if given is None else given, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return None, _readable(_represented(value))
-    fits_in = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text)
-    return (given, None) if given is not None and fits_in else (None, _readable(text))
+    holds = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not _too_deep(given)
+    return (given, None) if given is not None and holds else (None, _readable(text))
+
+
+def _too_deep(value: object) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for item in level if isinstance(item, Mapping | list | tuple) for inner in _inside(item)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(item: Any) -> Iterable[Any]:
+    return item.values() if isinstance(item, Mapping) else item  # pyright: ignore[reportUnknownVariableType]
 
 
 def _plain(value: object) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ line that cannot be read is an error that names the file and the line, because s
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 SUFFIX = ".jsonl"
+_EMPTY = "is empty; expected a trajectory log in JSON Lines"
 
 
 class TrajectoryError(SandboxError):
@@ -101,8 +103,9 @@ class LogWriter:
 
 
 def to_line(event: Event) -> str:
-    """One event as one line of JSON, with its newline."""
-    return json.dumps(event, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+    """One event as one line of JSON, with its newline. Halves of characters, which no file can hold, become ``?``."""
+    line = json.dumps(event, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+    return line if line.isascii() else line.encode("utf-8", "replace").decode()
 
 
 def plain(value: object) -> Any:
@@ -154,15 +157,16 @@ def read_trajectory(path: str | Path) -> Trajectory:
 
 def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
     """Read one log from bytes; ``path`` is for messages only. Raises like :func:`read_trajectory`."""
-    lines = data.split(b"\n")
-    cut = bool(lines[-1].strip())
-    whole = lines[:-1]
-    if cut and _is_whole(lines[-1]):
-        whole, cut = lines, False
-    events = list(_events(whole, path))
-    if not events:
-        raise TrajectoryError(path, None, "is empty; expected a trajectory log in JSON Lines")
-    return assemble(events, path, cut=cut)
+    lines = data.removeprefix(BOM_UTF8).split(b"\n")
+    cut = bool(lines[-1].strip()) and not _is_whole(lines[-1])
+    whole = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if cut:
+        whole.pop()
+    if not whole:
+        problem = "is no trajectory log: its first line is cut off" if cut else _EMPTY
+        raise TrajectoryError(path, None, problem)
+    _check_schema(*whole[0], path)
+    return _assembled([(number, _event(number, line, path)) for number, line in whole], path, cut=cut)
 
 
 def assemble(events: Iterable[Event], path: str = "", *, cut: bool = False) -> Trajectory:
@@ -171,57 +175,54 @@ def assemble(events: Iterable[Event], path: str = "", *, cut: bool = False) -> T
     Raises:
         TrajectoryError: the first event does not start a session, a later one does, or something follows the end.
     """
-    items = list(events)
-    started = items[0] if items else None
+    return _assembled(list(enumerate(events, start=1)), path, cut=cut)
+
+
+def _assembled(events: Sequence[tuple[int, Event]], path: str, *, cut: bool) -> Trajectory:
+    line, started = events[0] if events else (1, None)
     if not isinstance(started, SessionStarted):
-        raise TrajectoryError(path, 1, "is no trajectory log: its first line must be the 'session' event")
-    ended = items[-1] if isinstance(items[-1], SessionEnded) else None
+        raise TrajectoryError(path, line, "is no trajectory log: its first line must be the 'session' event")
+    last = events[-1][1]
+    ended = last if isinstance(last, SessionEnded) else None
     between: list[Message | ToolCall] = []
-    for line, event in enumerate(items[1 : len(items) - (ended is not None)], start=2):
+    for line, event in events[1 : len(events) - (ended is not None)]:
         if isinstance(event, SessionStarted | SessionEnded):
             raise TrajectoryError(path, line, f"has a {event.event!r} event in the middle; one log holds one session")
         between.append(event)
     return Trajectory(started, tuple(between), ended, path, cut)
 
 
-def _events(lines: list[bytes], path: str) -> Iterator[Event]:
+def _event(number: int, line: bytes, path: str) -> Event:
     from pydantic import ValidationError
 
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        if number == 1:
-            _check_schema(line, path)
-        try:
-            yield _adapter().validate_json(line)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise TrajectoryError(
-                path, number, f"is not a log event: {where + ': ' if where else ''}{first['msg']}"
-            ) from error
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        problem = f"is not a log event: {where + ': ' if where else ''}{first['msg']}"
+        raise TrajectoryError(path, number, problem) from error
 
 
-def _check_schema(line: bytes, path: str) -> None:
+def _check_schema(number: int, line: bytes, path: str) -> None:
     try:
         head = json.loads(line)
-    except ValueError as error:
-        raise TrajectoryError(path, 1, f"is no trajectory log: not JSON ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise TrajectoryError(path, number, f"is no trajectory log: not JSON ({error})") from error
     schema = head.get("schema") if isinstance(head, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(schema, int):
         raise TrajectoryError(
-            path, 1, "is no trajectory log: its first line must be the 'session' event with a schema number"
+            path, number, "is no trajectory log: its first line must be the 'session' event with a schema number"
         )
     if schema > SCHEMA:
-        raise TrajectoryError(
-            path, 1, f"was written with log schema {schema}; this version reads up to {SCHEMA}, upgrade sandbox-mcp"
-        )
+        problem = f"was written with log schema {schema}; this version reads up to {SCHEMA}, upgrade sandbox-mcp"
+        raise TrajectoryError(path, number, problem)
 
 
 def _is_whole(line: bytes) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

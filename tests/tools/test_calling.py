@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sandbox_mcp.tools import Outcome, agent_tools, fits
-from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS
-from sandbox_mcp.trajectory import CallError, ToolCall, to_line
+from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
+from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
 from tests.tools.phone import NOW, OFFERED, Phone
 
 
@@ -110,6 +110,17 @@ class TestObjects:
         room = MAX_ARGUMENT_CHARACTERS - len('{"content": ""}')
         assert Phone().call("search_messages", {"content": "x" * room}).fault is None
         assert Phone().call("search_messages", {"content": "x" * (room + 1)}).fault is not None
+
+    @pytest.mark.parametrize(("depth", "kind"), [(MAX_DEPTH - 1, "wrong_type"), (MAX_DEPTH, "invalid_format")])
+    def test_there_is_a_depth_beyond_which_logs_could_not_be_read(self, depth: int, kind: str) -> None:
+        nested: Any = 1
+        for _ in range(depth):
+            nested = [nested]
+        outcome = Phone().call("set_wifi_status", {"on": nested})
+        assert outcome.fault is not None
+        assert outcome.fault.kind == kind
+        line = to_line(SessionStarted(session="s", scenario="x")) + to_line(as_event("set_wifi_status", outcome))
+        assert len(parse_trajectory(line.encode()).events) == 1
 
     def test_the_unknown_tool_is_told_before_the_format(self) -> None:
         outcome = Phone().call("nothing", "{")
