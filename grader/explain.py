@@ -33,7 +33,8 @@ def _rows(details: Iterable[Detail]) -> Iterator[tuple[str, str, str, str]]:
         if item["kind"] == "milestone":
             event = "-" if item["seq"] is None else f"#{item['seq']}"
             reasons = [_reason(reason) for reason in item["reasons"]]
-            yield item["id"], event, f"{item['effective']:.2f}", reasons[0] if reasons else "met"
+            otherwise = "met" if item["effective"] >= 1 else "not met" if item["seq"] is None else "met in part"
+            yield item["id"], event, f"{item['effective']:.2f}", reasons[0] if reasons else otherwise
             yield from (("", "", "", reason) for reason in reasons[1:])
 
 

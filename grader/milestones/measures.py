@@ -138,8 +138,11 @@ def forms(wording: str, values: Mapping[str, ValueRef], lookup: Lookup) -> Itera
 
 
 def written(value: Any) -> str:
-    """A value as it would be written in a sentence."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as it would be written in a sentence; nothing for a number too long to write."""
+    try:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    except ValueError:
+        return ""
 
 
 def taken(ref: ValueRef, source: Any) -> tuple[Any, ...]:

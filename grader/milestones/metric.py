@@ -10,7 +10,7 @@ from grader.metric import Mode, Subject, Verdict
 from grader.milestones import compat, strict
 from grader.milestones.baselines import idle, refusing
 from grader.milestones.ending import unscored
-from grader.milestones.reasons import details
+from grader.milestones.reasons import compat_details, details
 from grader.milestones.timeline import turn_count
 from grader.milestones.translate import to_case
 from sandbox_mcp.trajectory import Trajectory
@@ -82,11 +82,12 @@ def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any],
 
 
 def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
-    result = compat.evaluate(to_case(scenario, trajectory).case)
+    translated = to_case(scenario, trajectory)
+    result = compat.evaluate(translated.case)
     still = compat.evaluate(to_case(scenario, idle(scenario)).case).score
     refusal = compat.evaluate(to_case(scenario, refusing(scenario)).case).score
     values = _values(result.score, result.milestone_score, result.minefield_score, result.turn_count, still, refusal)
-    return values, ()
+    return values, compat_details(scenario, translated, result)
 
 
 def _values(
