@@ -200,13 +200,24 @@ async def serving(manager: SessionManager, settings: ServerSettings | None = Non
 
     listener = listener_on("127.0.0.1", 0)
     server = Embedded(uvicorn_config(build_app(manager, settings)))
+    stopped = anyio.Event()
+
+    async def run() -> None:
+        try:
+            await server.serve([listener])
+        finally:
+            listener.close()
+            stopped.set()
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(server.serve, [listener])
+        tasks.start_soon(run)
         await server.ready.wait()
         try:
             yield base_url(listener)
         finally:
             server.should_exit = True
+            with anyio.CancelScope(shield=True):
+                await stopped.wait()
 
 
 def uvicorn_config(app: Starlette) -> Any:
