@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import cos, floor, pi
+from operator import mul
 
 from sandbox_mcp.knowledge.distance import haversine_km
 from sandbox_mcp.knowledge.tables import rows
@@ -53,9 +54,12 @@ class Normals:
 
 @dataclass(frozen=True, slots=True)
 class _Station:
+    """A reference station; ``anomalies`` are how much warmer each month is than its latitude, at sea level, in K."""
+
     latitude: float
     longitude: float
     normals: Normals
+    anomalies: tuple[float, ...]
 
 
 def grid_cell(latitude: float, longitude: float) -> tuple[float, float]:
@@ -67,21 +71,25 @@ def grid_cell(latitude: float, longitude: float) -> tuple[float, float]:
 @lru_cache(maxsize=4096)
 def normals_at(latitude: float, longitude: float) -> Normals:
     """The climate of a grid cell, given its centre."""
-    weighted = [
-        (_weight(haversine_km(latitude, longitude, s.latitude, s.longitude), _STATION_KM), s) for s in _stations()
-    ]
-    total = sum(weight for weight, _ in weighted)
-    far = _weight(_ALONE_KM, 0)
+    stations = _stations()
+    distances = [haversine_km(latitude, longitude, station.latitude, station.longitude) for station in stations]
+    weights = [_weight(distance, _STATION_KM) for distance in distances]
+    total = sum(weights)
+    near = total / (total + _weight(_ALONE_KM, 0))
     height = elevation_at(latitude, longitude)
+    anomalies = _weighted(weights, [station.anomalies for station in stations])
     means = [
-        _zonal_mean(latitude, month)
-        + sum(weight * _anomaly(station, month) for weight, station in weighted) / (total + far)
-        - LAPSE_PER_METRE * height
-        for month in range(12)
+        _zonal_mean(latitude, month) + near * anomaly - LAPSE_PER_METRE * height
+        for month, anomaly in enumerate(anomalies)
     ]
-    ranges = [sum(weight * s.normals.ranges[n] for weight, s in weighted) / total for n in range(2)]
-    wet = [sum(weight * s.normals.wet_days[n] for weight, s in weighted) / total for n in range(4)]
-    return Normals(height, tuple(means), tuple(ranges), tuple(wet))
+    ranges = _weighted(weights, [station.normals.ranges for station in stations])
+    return Normals(height, tuple(means), ranges, _weighted(weights, [station.normals.wet_days for station in stations]))
+
+
+def _weighted(weights: Sequence[float], rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """The weighted mean of each column."""
+    total = sum(weights)
+    return tuple(sum(map(mul, weights, column)) / total for column in zip(*rows, strict=True))
 
 
 @lru_cache(maxsize=4096)
@@ -100,10 +108,9 @@ def _weight(kilometers: float, core: float) -> float:
     return 1 / (kilometers**2 + core**2) ** 2
 
 
-def _anomaly(station: _Station, month: int) -> float:
-    """How much warmer a station is than its latitude, at sea level."""
-    normals = station.normals
-    return normals.means[month] + LAPSE_PER_METRE * normals.elevation - _zonal_mean(station.latitude, month)
+def _anomalies(latitude: float, normals: Normals) -> tuple[float, ...]:
+    at_sea_level = LAPSE_PER_METRE * normals.elevation
+    return tuple(mean + at_sea_level - _zonal_mean(latitude, month) for month, mean in enumerate(normals.means))
 
 
 def _zonal_mean(latitude: float, month: int) -> float:
@@ -123,19 +130,18 @@ def _cyclic(values: Sequence[float], day_of_year: int) -> float:
 
 @cache
 def _stations() -> tuple[_Station, ...]:
-    return tuple(
-        _Station(
-            float(row["latitude"]),
-            float(row["longitude"]),
-            Normals(
-                float(row["elevation_m"]),
-                _numbers(row["mean_temperatures_c"]),
-                _numbers(row["daily_ranges_c"]),
-                _numbers(row["wet_days"]),
-            ),
-        )
-        for row in rows("climate.tsv")
+    return tuple(_station(row) for row in rows("climate.tsv"))
+
+
+def _station(row: dict[str, str]) -> _Station:
+    latitude = float(row["latitude"])
+    normals = Normals(
+        float(row["elevation_m"]),
+        _numbers(row["mean_temperatures_c"]),
+        _numbers(row["daily_ranges_c"]),
+        _numbers(row["wet_days"]),
     )
+    return _Station(latitude, float(row["longitude"]), normals, _anomalies(latitude, normals))
 
 
 def _numbers(cell: str) -> tuple[float, ...]:

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 from sandbox_mcp.knowledge.errors import InvalidQuestionError
 
 EARTH_RADIUS_KM = 6371.0088
+DECIMALS = 6
+"""Distances are given to the millimetre, so that the last bits of the machine's arithmetic do not show."""
 
 
 class DistanceSource(Protocol):
@@ -26,7 +28,7 @@ class OfflineDistance:
     """Geodesic distances."""
 
     def kilometers(self, latitude_0: float, longitude_0: float, latitude_1: float, longitude_1: float) -> float:
-        """The geodesic distance in kilometres.
+        """The geodesic distance in kilometres, to the millimetre.
 
         Raises:
             InvalidQuestionError: a latitude is outside [-90, 90] or a longitude outside [-180, 180].
@@ -35,7 +37,7 @@ class OfflineDistance:
         check_point(latitude_1, longitude_1)
         wgs84, only_distance = _ellipsoid()
         metres: float = wgs84.Inverse(latitude_0, longitude_0, latitude_1, longitude_1, only_distance)["s12"]
-        return metres / 1000
+        return round(metres / 1000, DECIMALS)
 
 
 def check_point(latitude: float, longitude: float) -> None:

@@ -162,6 +162,12 @@ def cities_named(name: str) -> list[City]:
     return sorted(found, key=lambda city: -city.population)
 
 
+def all_cities() -> Iterator[City]:
+    """Every place of the extract, cell by cell."""
+    for cell in _table().cells:
+        yield from _cell(cell)
+
+
 def fold(text: str) -> str:
     """Lower case without accents, apostrophes as ``'`` and single spaces, for comparing names."""
     plain = "".join(letter for letter in normalize("NFKD", text.casefold()) if not combining(letter))

@@ -7,6 +7,7 @@ length, then the earlier date; among all others, the date that the most people k
 """
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -304,7 +305,11 @@ def _country_phrases() -> dict[str, str]:
 
 
 def _entity(country: str, year: int, **options: Any) -> Any:
-    return import_module("holidays").country_holidays(country, years=year, language="en_US", observed=False, **options)
+    """The library's calendar; its warnings about years without data are dropped, as None already says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        library = import_module("holidays")
+        return library.country_holidays(country, years=year, language="en_US", observed=False, **options)
 
 
 def _registry() -> dict[str, tuple[str, ...]]:

@@ -70,6 +70,7 @@ def _diagnosis(error: Exception) -> tuple[Reason, str]:
     from urllib.error import HTTPError, URLError
 
     if isinstance(error, HTTPError):
+        error.close()
         return STATUS_REASONS.get(error.code, "http"), f"status {error.code} {error.reason}"
     cause = error.reason if isinstance(error, URLError) else error
     if isinstance(cause, TimeoutError):

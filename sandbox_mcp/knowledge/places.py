@@ -24,13 +24,14 @@ LIMIT = 4
 SHOPS_WITHIN_KM = 20
 KINDS_WITHIN_KM = 50
 TOWNS_SEARCHED = 12
-WORD_MATCH = 85
+WORD_MATCH = 82
 TOWNS_WITHIN_KM = 100
 WELL_KNOWN = 100_000
 """Further than that from the search, a town needs this many inhabitants to be what its bare name means."""
 
-EXACT, NAMED, KIND, NOTHING = 3, 2, 1, 0
-"""How well a place fits the words: its whole name, words of its name, words of name, kind and address, not at all."""
+EXACT, NAMED, KIND, LOOSE, NOTHING = 4, 3, 2, 1, 0
+"""How well a place fits the words: its whole name; words of its name; words of name, kind and street; a kind ("park")
+that is only in its name ("Apple Park"); not at all."""
 
 _STOPWORDS = frozenset({
     "a", "an", "the", "of", "on", "at", "to", "for", "and", "or", "in", "by", "with", "near", "nearest", "closest",
@@ -148,7 +149,7 @@ def _hits(what: str, latitude: float, longitude: float) -> Iterator[_Hit]:
     for n, city in enumerate(_towns(what, latitude, longitude)):
         distance = haversine_km(latitude, longitude, city.latitude, city.longitude)
         near = distance <= TOWNS_WITHIN_KM
-        if near or not _is_kind(what):
+        if near or not _is_kind(words):
             yield _Hit(
                 EXACT if near or city.population >= WELL_KNOWN else NAMED, int(n > 0 and not near), distance, city
             )
@@ -188,7 +189,9 @@ def _fit_name(what: str, words: tuple[str, ...], title: str, category: str) -> t
     missing = tuple(word for word in words if not _in(word, name + kind))
     if missing:
         return NOTHING, missing
-    return (NAMED if _all_in(words, name) and not _all_in(words, kind) else KIND), ()
+    if _is_kind(words):
+        return (KIND if _all_in(words, kind) else LOOSE), ()
+    return (NAMED if _all_in(words, name) else KIND), ()
 
 
 @lru_cache(maxsize=65536)
@@ -203,9 +206,9 @@ def _kind_words(category: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _is_kind(what: str) -> bool:
+def _is_kind(words: tuple[str, ...]) -> bool:
     """Whether all that is asked for is a kind of place, such as "bank"."""
-    return any(_all_in(_words(what), _kind_words(category)) for category in kinds())
+    return any(_all_in(words, _kind_words(category)) for category in kinds())
 
 
 def _all_in(words: tuple[str, ...], others: tuple[str, ...]) -> bool:

@@ -14,6 +14,8 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+import phonenumbers
+
 Row = Mapping[str, Any]
 
 
@@ -51,10 +53,17 @@ def gazetteer(cities: Iterable[Row], regions: Mapping[str, str]) -> dict[str, An
 
 
 def country_lines(countries: Iterable[Row]) -> list[str]:
-    """A heading and one line per country: code, name, capital, currency, calling code, inhabitants."""
+    """A heading and one line per country: code, name, capital, currency, calling code, inhabitants, a phone number."""
     fields = ("iso", "name", "capital", "currencycode", "phone", "population")
-    heading = "code\tname\tcapital\tcurrency\tcalling_code\tpopulation"
-    return [heading, *sorted("\t".join(str(country[field]) for field in fields) for country in countries)]
+    heading = "code\tname\tcapital\tcurrency\tcalling_code\tpopulation\texample_phone"
+    lines = ("\t".join([*(str(country[f]) for f in fields), example_phone(country["iso"])]) for country in countries)
+    return [heading, *sorted(lines)]
+
+
+def example_phone(country_code: str) -> str:
+    """The example number that ``phonenumbers`` has for a country, in international form; empty where it has none."""
+    example = phonenumbers.example_number(country_code)
+    return phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164) if example else ""
 
 
 def write(folder: Path, located_file: Path, output: Path) -> None:

@@ -2,7 +2,8 @@
 
 Policy: all of it is made up, and the same point always gets the same. A street runs from west to east through a block
 of about two kilometres, and house numbers rise along it, so neighbours share a street. Phone numbers come from ranges
-kept free for fiction where a country has them, and otherwise from the example number of ``phonenumbers``.
+kept free for fiction where a country has them, and otherwise from the example number that ``phonenumbers`` has for
+it.
 """
 
 from functools import cache, lru_cache
@@ -61,6 +62,7 @@ FICTION = {
     "FR": "+3319900####",
     "DE": "+493023125###",
 }  # numbers that the regulator keeps free for films and books; "#" is a digit of the caller's choice
+UNKNOWN_COUNTRY = "+12015550123"
 # In North America no subscriber has a number after 555; the few in use lie below 2000 and at 4334, and are left out.
 
 
@@ -69,8 +71,9 @@ def street_address(latitude: float, longitude: float, country_code: str) -> str:
     form, kinds, names = _LANGUAGES[_LANGUAGE_OF.get(country_code, "en")]
     row, block = floor(latitude / ROW_DEGREES), floor(longitude / BLOCK_DEGREES)
     street = choice(kinds.split("|"), "kind of street", row, block)
-    along = longitude / BLOCK_DEGREES - block
-    number = 1 + 2 * floor(along * HOUSES_PER_BLOCK / 2) + (latitude / ROW_DEGREES - row >= 0.5)
+    along, across = longitude / BLOCK_DEGREES - block, latitude / ROW_DEGREES - row
+    house = min(floor(along * HOUSES_PER_BLOCK / 2), HOUSES_PER_BLOCK // 2 - 1)
+    number = 1 + 2 * house + (across >= 0.5)
     return form.format(n=number, s=street.format(choice(names.split("|"), "street", row, block)))
 
 
@@ -81,7 +84,7 @@ def phone_number(country_code: str, latitude: float, longitude: float, number: i
         line = 2000 + drawn % 6900
         line += 100 if line >= 4300 else 0
         return f"+1{_area_code(country_code, latitude, longitude)}555{line}"
-    pattern = FICTION.get(country_code) or f"{_example(country_code)[:-4]}####"
+    pattern = FICTION.get(country_code) or f"{_examples().get(country_code, UNKNOWN_COUNTRY)[:-4]}####"
     wild = pattern.count("#")
     return pattern[:-wild] + f"{drawn % 10**wild:0{wild}d}"
 
@@ -101,9 +104,6 @@ def _area_codes() -> tuple[tuple[str, float, float, str], ...]:
     )
 
 
-@lru_cache(maxsize=300)
-def _example(country_code: str) -> str:
-    import phonenumbers
-
-    example = phonenumbers.example_number(country_code) or phonenumbers.example_number("US")
-    return phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164) if example else "+12015550123"
+@cache
+def _examples() -> dict[str, str]:
+    return {row["code"]: row["example_phone"] for row in rows("countries.tsv") if row["example_phone"]}

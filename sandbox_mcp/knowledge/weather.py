@@ -86,7 +86,7 @@ class DayWeather:
 
 
 @dataclass(frozen=True, slots=True)
-class _Day:
+class CellDay:
     """A day of a grid cell before it is put in words; ``wet`` is how hard it rains in [0, 1], 0 on a dry day."""
 
     low: float
@@ -135,7 +135,7 @@ def _report(
     day: date,
     now: float | None,
 ) -> DayWeather:
-    weather, sun = _day(*cell, day), _sun(*cell, zone, day)
+    weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
     mean = (weather.low + weather.high) / 2
     frozen = mean <= 1
     chance = _chance(weather)
@@ -168,7 +168,7 @@ def _report(
 
 
 @lru_cache(maxsize=8192)
-def _day(latitude: float, longitude: float, day: date) -> _Day:
+def cell_day(latitude: float, longitude: float, day: date) -> CellDay:
     """The day of the grid cell with that centre."""
     normals, ordinal, of_year = normals_at(latitude, longitude), day.toordinal(), day.timetuple().tm_yday
     wet_share = normals.wet_share(of_year)
@@ -181,7 +181,7 @@ def _day(latitude: float, longitude: float, day: date) -> _Day:
     mean = _mean_temperature(normals, latitude, longitude, ordinal, of_year)
     spread = max(1.0, normals.daily_range(of_year) * (0.6 if wet else 0.75 + 0.45 * clear)) / 2
     gust = 0.45 * field(latitude, longitude, ordinal / 2, 2.5, _SEED, "wind")
-    return _Day(
+    return CellDay(
         low=round(mean - spread, 1),
         high=round(mean + spread, 1),
         wet=wet,
@@ -204,14 +204,14 @@ def _mean_temperature(normals: Normals, latitude: float, longitude: float, ordin
 
 
 def _current(cell: tuple[float, float], zone: str, day: date, now: float) -> Current:
-    weather, sun = _day(*cell, day), _sun(*cell, zone, day)
+    weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
     temperature = round(_temperature_at(cell, zone, day, now), 1)
     is_day = sun.sunrise <= now < sun.sunset if sun.sunrise and sun.sunset else sun.noon_elevation > 0
     warmth = (temperature - weather.low) / max(0.1, weather.high - weather.low)
     humidity = round(min(100.0, max(8.0, weather.humidity + 24 * (0.5 - warmth))))
     wind = round(weather.wind * (0.55 + 0.35 * warmth), 1)
     raining = fraction(_SEED, "hour", *map(str, cell), int(now // 3600)) < 0.35 + 0.5 * weather.wet
-    moment = weather if weather.wet and raining else _Day(**{**asdict(weather), "wet": 0.0})
+    moment = weather if weather.wet and raining else CellDay(**{**asdict(weather), "wet": 0.0})
     return Current(
         local_time=to_local(now, zone).replace(tzinfo=None, microsecond=0).isoformat(),
         temperature=temperature,
@@ -225,15 +225,15 @@ def _current(cell: tuple[float, float], zone: str, day: date, now: float) -> Cur
 
 def _temperature_at(cell: tuple[float, float], zone: str, day: date, now: float) -> float:
     """The temperature of a moment of ``day``: falling until sunrise, rising until the afternoon, falling again."""
-    weather, sun = _day(*cell, day), _sun(*cell, zone, day)
+    weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
     coldest, warmest = sun.sunrise or sun.noon - 6 * 3600, sun.noon + PEAK_AFTER_NOON
     if now < coldest:
-        before = _day(*cell, day - timedelta(days=1))
+        before = cell_day(*cell, day - timedelta(days=1))
         value = _between(before.high, weather.low, (now - warmest + 86400) / (coldest - warmest + 86400))
     elif now <= warmest:
         value = _between(weather.low, weather.high, (now - coldest) / (warmest - coldest))
     else:
-        after = _day(*cell, day + timedelta(days=1))
+        after = cell_day(*cell, day + timedelta(days=1))
         value = _between(weather.high, after.low, (now - warmest) / (coldest + 86400 - warmest))
     return min(weather.high, max(weather.low, value))
 
@@ -242,7 +242,7 @@ def _between(start: float, end: float, share: float) -> float:
     return start + (end - start) * (1 - cos(pi * min(1.0, max(0.0, share)))) / 2
 
 
-def _condition(weather: _Day, temperature: float, *, is_day: bool) -> str:
+def _condition(weather: CellDay, temperature: float, *, is_day: bool) -> str:
     if weather.wet:
         if temperature > 22 and weather.wet > 0.75:
             return "Thunderstorm"
@@ -253,15 +253,15 @@ def _condition(weather: _Day, temperature: float, *, is_day: bool) -> str:
     return "Partly cloudy" if weather.clear >= 0.35 else "Cloudy" if weather.clear >= 0.15 else "Overcast"
 
 
-def _chance(weather: _Day) -> int:
+def _chance(weather: CellDay) -> int:
     return round(60 + 38 * weather.wet) if weather.wet else round(max(0.0, 35 * (1 - 2 * weather.clear)))
 
 
-def _millimetres(weather: _Day) -> float:
+def _millimetres(weather: CellDay) -> float:
     return round(1 - 9 * log(1 - 0.97 * weather.wet), 1) if weather.wet else 0.0
 
 
-def _uv_index(sun: SunDay, weather: _Day) -> int:
+def _uv_index(sun: SunDay, weather: CellDay) -> int:
     height = max(0.0, sin(radians(max(0.0, sun.noon_elevation))))
     return round(12.5 * height**2.4 * (0.4 if weather.wet else 0.7 + 0.3 * weather.clear))
 
