@@ -1,6 +1,7 @@
 """``sandbox-mcp scenarios``: what there is to play."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,24 +49,66 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 
 @command.command()
 @click.argument("selectors", nargs=-1)
+@click.option("--deep", is_flag=True, help="Also play every scenario soundly and badly, and say what scores wrongly.")
+@click.option("--mutant", help="With one scenario: play this mutant of deep lint again and show what happened.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for --deep.")
 @scenario_files
 @as_json
-def lint(selectors: tuple[str, ...], places: tuple[Path, ...], as_json: bool) -> None:
-    """Check scenarios without playing them; exit code 1 if there is anything to mend."""
+def lint(
+    selectors: tuple[str, ...], deep: bool, mutant: str | None, jobs: int, places: tuple[Path, ...], as_json: bool
+) -> None:
+    """Check scenarios; exit code 1 if there is anything to mend."""
     from sandbox_mcp.run.select import select
     from scenarios.lint import lint as lint_quickly
 
     suite = _suite(places)
     names = select(suite, selectors)
-    complaints = lint_quickly(suite, names)
+    if mutant is not None:
+        _show_mutant(suite, names, mutant)
+        return
+    complaints, played = lint_quickly(suite, names), 0
+    if deep:
+        from sandbox_mcp.run.deep_lint import DeepLint
+
+        linted = DeepLint(places, names, jobs, _progress).run()
+        complaints, played = (*complaints, *linted.complaints), linted.played
     if as_json:
-        print_json({"scenarios": len(names), "complaints": [item.to_json() for item in complaints]})
+        found = [item.to_json() for item in complaints]
+        print_json({"scenarios": len(names), "mutants": played, "complaints": found})
     else:
         for complaint in complaints:
             click.echo(str(complaint))
-    click.echo(f"{len(names)} scenarios, {len(complaints)} complaints", err=True)
+    mutants = f", {played} mutants" if deep else ""
+    click.echo(f"{len(names)} scenarios{mutants}, {len(complaints)} complaints", err=True)
     if complaints:
         raise click.exceptions.Exit(1)
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
+
+
+def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
+    """One mutant's session, and what became of every milestone."""
+    from grader.conversation import conversation
+    from grader.milestones.strict import evaluate
+    from sandbox_mcp.run.deep_lint import rehearse
+
+    if len(names) != 1:
+        raise click.UsageError("--mutant needs exactly one scenario")
+    found, log = rehearse(suite, names[0], mutant)
+    scenario = suite.get(names[0])
+    result = evaluate(scenario, log)
+    click.echo(f"An agent that {found.about}:\n\n{conversation(log)}")
+    for number, milestone in enumerate(scenario.milestones):
+        place = result.placed.get(number)
+        click.echo(f"milestone {milestone.id}: {place.similarity if place else 0.0:.3f}")
+    for number in result.hit:
+        click.echo(f"minefield {scenario.minefields[number].id}: hit")
+    for change in result.unwanted:
+        click.echo(f"unwanted: {change.tool} {change.kind} a row of {change.table}")
+    click.echo(f"score {result.score:.3f}, expected {found.span.words}")
 
 
 @command.command()

@@ -17,7 +17,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """A finding and where it stands: the scenario, its file and the line there, counted from 1."""
+    """A finding and where it stands: the scenario, its file and the line there, counted from 1.
+
+    ``mutant`` is what deep lint did to find it out.
+    """
 
     scenario: str
     file: str
@@ -25,9 +28,10 @@ class Complaint:
     rule: str
     problem: str
     mend: str
+    mutant: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.scenario}: {self.problem}; {self.mend} [{self.rule}]"
+        return f"{self.file}:{self.line}: {self.scenario}: {self.problem}; {self.mend} [{self.mutant or self.rule}]"
 
     def to_json(self) -> dict[str, str | int]:
         """The complaint as one JSON object."""

@@ -1,0 +1,20 @@
+"""Mutants: spoilt and disturbed ways to play a scenario, each with the score that it should get."""
+
+from collections.abc import Iterator
+
+from sandbox_mcp.run.mutants.calls import calls
+from sandbox_mcp.run.mutants.deeds import deeds
+from sandbox_mcp.run.mutants.mutant import Case, Mutant, Span, case_of
+from sandbox_mcp.run.mutants.talking import baselines, disturbances
+from sandbox_mcp.run.rehearsal import Stage
+
+__all__ = ("Case", "Mutant", "Span", "mutants_of")
+
+
+def mutants_of(stage: Stage) -> Iterator[Mutant]:
+    """Every mutant of a scenario; those of a solution follow its plain and disturbed plays."""
+    yield from baselines(stage.scenario)
+    for number in range(len(stage.scenario.solutions)):
+        case = case_of(stage, number)
+        for make in (disturbances, calls, deeds):
+            yield from make(case)

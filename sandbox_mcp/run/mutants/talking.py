@@ -1,0 +1,132 @@
+"""Mutants that talk: those that do nothing, those that call at random, and sound ones that ask before they act.
+
+Policy: a solution with a few questions before it is still a solution, and the scripted user has to see it through.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from grader.milestones.baselines import REFUSAL
+from sandbox_mcp.run.mutants.mutant import (
+    FULL,
+    LESS,
+    Case,
+    Mutant,
+    at_most,
+    preceded,
+    spots,
+    started,
+    talk,
+)
+from sandbox_mcp.tools import Parameter, agent_tools
+from scenarios.model import (
+    CallConstraint,
+    MessageConstraint,
+    Milestone,
+    PlannedCall,
+    PlannedTurn,
+    Scenario,
+    Solution,
+    TableConstraint,
+)
+from scenarios.variants import BASE, VARIANTS
+
+NEXT_TO_NOTHING, LITTLE, HALF = 0.05, 0.1, 0.5
+OFTEN = 12
+"""How often a mutant repeats itself before it gives up."""
+PERMISSION = "Shall I go ahead and take care of that?"
+ODD = ("What is your blood type?", "Which shoe size do you have?")
+EMPTY = ("Done! Anything else?", "All right, I took care of that.", "Hm, what do you mean?", "")
+CLOSING = "All of that is done."
+RANDOM_RUNS, RANDOM_CALLS = 3, 6
+
+
+def baselines(scenario: Scenario) -> Iterator[Mutant]:
+    """Mutants of the scenario as a whole: silence, refusal, empty talk, calls at random."""
+    if scenario.idle_score is None:
+        yield Mutant("idle", "says nothing at all", Solution(()), at_most(NEXT_TO_NOTHING), path=("milestones",))
+    lacks = "insufficient_information" in scenario.categories
+    limit = at_most(HALF if lacks else LITTLE)
+    yield Mutant("refuse", f"says {REFUSAL!r} to everything", talk(*(REFUSAL,) * OFTEN), limit, path=("milestones",))
+    for number, text in enumerate(EMPTY, start=1):
+        about = f"says {text!r} to everything"
+        yield Mutant(f"talk:{number}", about, talk(*(text,) * OFTEN), at_most(LITTLE), path=("milestones",))
+    yield from _random(scenario)
+
+
+def _random(scenario: Scenario) -> Iterator[Mutant]:
+    for run in range(1, RANDOM_RUNS + 1):
+        dice = random.Random(f"{scenario.name}/{run}")  # noqa: S311 - repeatable, not secret
+        calls = [_random_call(scenario, dice) for _ in range(RANDOM_CALLS if scenario.tools else 0)]
+        solution = started(talk(*(CLOSING,) * OFTEN), *calls)
+        about = f"makes {len(calls)} calls at random and says {CLOSING!r}"
+        yield Mutant(f"random:{run}", about, solution, LESS, path=("milestones",))
+
+
+def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
+    tool = agent_tools()[dice.choice(scenario.tools)]
+    given = [item for item in tool.parameters if item.required or dice.random() < 0.3]
+    return PlannedCall(tool.name, {item.name: _random_value(scenario, item, dice) for item in given})
+
+
+def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random) -> Any:
+    """Something from the phone for texts, something small or the present for numbers."""
+    kind = dice.choice(parameter.types)
+    if kind == "boolean":
+        return dice.random() < 0.5
+    if kind in ("number", "integer"):
+        now = scenario.clock.now + dice.randrange(-100000, 100000)
+        return now if "timestamp" in parameter.name else dice.randrange(0, 60)
+    cells = [
+        (name, value)
+        for rows in scenario.world.tables.values()
+        for row in rows.values()
+        for name, value in row.items()
+        if isinstance(value, str)
+    ]
+    same = [value for name, value in cells if name == parameter.name]
+    return dice.choice(same or [value for _, value in cells])
+
+
+def disturbances(case: Case) -> Iterator[Mutant]:
+    """The solution as it is in every variant, and with questions or all at once in the base."""
+    path = ("reference", case.number)
+    for variant in VARIANTS:
+        about = "plays the solution" + ("" if variant == BASE else f" in variant {variant}")
+        yield Mutant(case.id("reference", variant), about, case.solution, FULL, variant=variant, ends=True, path=path)
+    script = ("user", "script")
+    asking = preceded(case.solution, PERMISSION)
+    yield Mutant(case.id("ask"), f"first asks {PERMISSION!r}", asking, FULL, ends=True, path=script)
+    for number in range(1, min(len(ODD), case.scenario.user.script.patience - 1) + 1):
+        asked = ODD[:number]
+        about = f"first asks {' and '.join(map(repr, asked))}"
+        yield Mutant(case.id("odd", number), about, preceded(case.solution, *asked), FULL, ends=True, path=script)
+    if _can_be_done_at_once(case):
+        about = "makes all calls before it says anything, then only reports"
+        yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
+
+
+def _can_be_done_at_once(case: Case) -> bool:
+    """Whether nothing in the scenario hangs on what was said before something was done."""
+    scenario = case.scenario
+    if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or scenario.user.script.then:
+        return False
+    return not any(_speaks_first(scenario, item) for item in (*scenario.milestones, *scenario.minefields))
+
+
+def _speaks_first(scenario: Scenario, milestone: Milestone) -> bool:
+    """Whether a milestone is a deed after words, or the user's words."""
+    speakers = {item.id for item in (*scenario.milestones, *scenario.minefields) if _is_message(item)}
+    deed = any(isinstance(item, CallConstraint | TableConstraint) for item in milestone.constraints)
+    user = any(isinstance(item, MessageConstraint) and item.sender == "user" for item in milestone.constraints)
+    return user or (deed and bool(speakers & set(milestone.after)))
+
+
+def _is_message(milestone: Milestone) -> bool:
+    return any(isinstance(item, MessageConstraint) for item in milestone.constraints)
+
+
+def _at_once(solution: Solution) -> Solution:
+    batches = tuple(batch for turn in solution.turns for batch in turn.batches)
+    return Solution((PlannedTurn(batches, solution.turns[-1].reply), *talk(CLOSING, CLOSING).turns))
