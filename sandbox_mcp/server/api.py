@@ -57,10 +57,10 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("GET", "/api/scenarios", "list_scenarios", "List what can be played.", ScenarioList),
+    Operation("GET", "/api/scenarios", "list_scenarios", "List what can be played.", ScenarioList, problems=(500,)),
     Operation(
         "POST", "/api/sessions", "create_session", "Begin a session and get the URL for its agent.",
-        CreatedSession, NewSession, 201, (400, 404, 413, 422, 503),
+        CreatedSession, NewSession, 201, (400, 404, 413, 422, 500, 503),
     ),
     Operation(
         "GET", "/api/sessions/{id}", "get_session", "Tell how a session stands.", SessionInfo, problems=(404,)
@@ -92,6 +92,7 @@ class Api:
     def __init__(self, manager: SessionManager, settings: ServerSettings) -> None:
         self._manager = manager
         self._token = settings.api_token
+        self._max_body = settings.max_body
 
     def routes(self) -> list[Route]:
         """One route per path."""
@@ -107,7 +108,7 @@ class Api:
             operation = by_method[request.method if request.method != "HEAD" else "GET"]
             try:
                 return _response(operation, await getattr(self, operation.name)(request))
-            except (ScenarioError, ManagerError, SessionError, _BadBodyError) as error:
+            except (ScenarioError, ManagerError, SessionError, OSError, _BadBodyError) as error:
                 return _told(error)
 
         return handle
@@ -128,7 +129,7 @@ class Api:
 
     async def create_session(self, request: Request) -> CreatedSession:
         """Begin a session."""
-        wanted = await _body(request, NewSession)
+        wanted = await self._body(request, NewSession)
         scenario = self._manager.suite.get(wanted.scenario)
         spec = SessionSpec(
             scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=wanted.agent
@@ -157,14 +158,14 @@ class Api:
     async def send_message(self, request: Request) -> UserReply:
         """Let the agent speak."""
         opened = self._named(request)
-        message = await _body(request, NewMessage)
+        message = await self._body(request, NewMessage)
         reply = await opened.say(message.text)
         return UserReply(reply=reply.text, over=reply.over, reason=reply.reason, notices=list(reply.notices))
 
     async def end_session(self, request: Request) -> SessionInfo:
         """End a session."""
         opened = self._named(request)
-        wanted = await _body(request, EndSession)
+        wanted = await self._body(request, EndSession)
         await opened.end(wanted.reason, wanted.detail)
         return _info(opened)
 
@@ -177,6 +178,26 @@ class Api:
 
     def _named(self, request: Request) -> OpenSession:
         return self._manager.get(request.path_params["id"])
+
+    async def _body(self, request: Request, model: type[_B]) -> _B:
+        try:
+            return model.model_validate_json(await self._bytes(request) or b"{}")
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            if first["type"] == "json_invalid":
+                raise _BadBodyError(400, "not_json", f"the body must be one JSON object: {first['msg']}") from error
+            where = ".".join(map(str, first["loc"]))
+            raise _BadBodyError(422, "invalid_body", f"{where + ': ' if where else ''}{first['msg']}") from error
+        except ClientDisconnect as error:
+            raise _BadBodyError(400, "cut_off", "the request ended early") from error
+
+    async def _bytes(self, request: Request) -> bytes:
+        body = b""
+        async for piece in request.stream():
+            body += piece
+            if len(body) > self._max_body:
+                raise _BadBodyError(413, "too_large", f"a request body may have at most {self._max_body} bytes")
+        return body
 
 
 def session_path(token: str) -> str:
@@ -220,19 +241,6 @@ class _BadBodyError(Exception):
         super().__init__(message)
 
 
-async def _body(request: Request, model: type[_B]) -> _B:
-    try:
-        return model.model_validate_json(await request.body() or b"{}")
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        if first["type"] == "json_invalid":
-            raise _BadBodyError(400, "not_json", f"the body must be one JSON object: {first['msg']}") from error
-        where = ".".join(map(str, first["loc"]))
-        raise _BadBodyError(422, "invalid_body", f"{where + ': ' if where else ''}{first['msg']}") from error
-    except ClientDisconnect as error:
-        raise _BadBodyError(400, "cut_off", "the request ended early") from error
-
-
 _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownScenarioError, 404, "unknown_scenario"),
     (ScenarioFileError, 500, "broken_scenario"),
@@ -241,6 +249,7 @@ _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownSessionError, 404, "unknown_session"),
     (TooManySessionsError, 503, "too_many_sessions"),
     (SessionError, 409, "session_over"),
+    (OSError, 500, "no_log"),
 )
 """How errors are told; the first that fits."""
 
@@ -249,4 +258,5 @@ def _told(error: Exception) -> Response:
     if isinstance(error, _BadBodyError):
         return problem(error.status, error.code, str(error))
     status, code = next((status, code) for kind, status, code in _TOLD if isinstance(error, kind))
-    return problem(status, code, str(error))
+    told = f"the log cannot be kept: {error.strerror or error}" if isinstance(error, OSError) else str(error)
+    return problem(status, code, told)

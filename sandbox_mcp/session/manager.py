@@ -150,16 +150,26 @@ class OpenSession:
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch. Nothing else can happen meanwhile, so a lock that nobody holds need not be taken."""
-        if not self.lock.locked():
-            return self.session.call_batch(calls)
-        async with self.lock:
-            return self.session.call_batch(calls)
+        if self.lock.locked():
+            async with self.lock:
+                return self._batch(calls)
+        return self._batch(calls)
+
+    def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        results = self.session.call_batch(calls)
+        if self.session.over:
+            self.release()
+        return results
 
     async def _alone(self, work: Callable[[], Awaitable[_T]]) -> _T:
         """Finish what the user has begun to hear, even if whoever asked has gone: else it would go unanswered."""
         async with self.turn():
-            with anyio.CancelScope(shield=True):
-                return await work()
+            try:
+                with anyio.CancelScope(shield=True):
+                    return await work()
+            finally:
+                if self.session.over:
+                    self.release()
         raise RuntimeError("a shield was broken")
 
 
@@ -269,6 +279,10 @@ class SessionManager:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def __bool__(self) -> bool:
+        """A manager is one even while no session is open."""
+        return True
 
     def _make_room(self) -> None:
         if len(self._open) < self.max_sessions:

@@ -52,7 +52,7 @@ class StoredSession(OpenSession):
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch on what all processes have recorded."""
         async with self.turn():
-            return self.session.call_batch(calls)
+            return self._batch(calls)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """The session to oneself, among all processes, as it now stands."""

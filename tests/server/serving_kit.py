@@ -66,7 +66,7 @@ class Served:
 
 @asynccontextmanager
 async def served(manager: SessionManager | None = None, **settings: Any) -> AsyncGenerator[Served]:
-    manager = manager or SessionManager(SUITE)
+    manager = SessionManager(SUITE) if manager is None else manager
     chosen = ServerSettings(**settings)
     async with serving(manager, chosen) as base, httpx2.AsyncClient(base_url=base, timeout=20) as http:
         yield Served(base, manager, chosen, http)
