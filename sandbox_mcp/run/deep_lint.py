@@ -15,13 +15,13 @@ from grader.milestones.baselines import idle
 from grader.milestones.strict import evaluate
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.mutants import Mutant, mutants_of
-from sandbox_mcp.run.rehearsal import Rehearsed, Stage
+from sandbox_mcp.run.mutants import Mutant, case_of, depends, mutants_of
+from sandbox_mcp.run.rehearsal import Stage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.world import Snapshot
 from scenarios import Suite
 from scenarios.lint import Complaint
-from scenarios.model import Scenario
+from scenarios.variants import BASE
 
 RULES = MappingProxyType(
     {
@@ -34,6 +34,7 @@ RULES = MappingProxyType(
         "refuse": "ask in 'facts' for what only somebody who tried can say",
         "talk": "ask in 'facts' for more than pleasantries, and let replies come 'after' deeds",
         "random": "let milestones name the values that matter",
+        "category": "take the category out, or let the phone be in a state in which something has to be done first",
         "drop": "add a milestone that needs the call, or leave the call out of the solution",
         "guess": "make the value one that cannot be guessed, or add a milestone on the call that tells it",
         "stop": "add milestones on what is left out",
@@ -130,7 +131,7 @@ def _suite(places: tuple[Path, ...]) -> Suite:
 
 
 def lint_scenario(suite: Suite, name: str) -> Linted:
-    """Everything that scores where it should not, in one scenario.
+    """Everything that scores where it should not, in one scenario. Of a solution that fails as it is, only that.
 
     Raises:
         ScenarioError: the scenario cannot be used.
@@ -143,7 +144,9 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
         broken = _complaint(suite, name, "reference", (), f"cannot be played: {error}")
         return Linted((broken,), len(tried))
     wrong = [item for item in _ungrouped(tried) if not _excused(stage, item)]
-    complaints = [*(_told(suite, name, item) for item in wrong), *_needless(suite, stage)]
+    broken = {item.mutant.of for item in wrong if item.mutant.id == f"reference:{item.mutant.of}:{BASE}"}
+    telling = [item for item in wrong if item.mutant.of not in broken or item.mutant.id.endswith(f":{BASE}")]
+    complaints = [*(_told(suite, name, item) for item in telling), *_needless(suite, stage)]
     return Linted(tuple(complaints), len(tried))
 
 
@@ -183,19 +186,16 @@ def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
 
 
 def _excused(stage: Stage, tried: Tried) -> bool:
-    """Calls at random that happen to leave the phone as a solution does have done the job."""
+    """Calls at random that happen to change the phone as a solution does have done the job."""
     if tried.mutant.rule != "random":
         return False
-    mine = _state(stage.rehearse(tried.mutant.solution))
-    return any(mine == _state(stage.rehearse(solution)) for solution in stage.scenario.solutions)
-
-
-def _state(run: Rehearsed) -> Any:
-    """A phone's state but for ids and moments of this session."""
-    return _plain(run.world.snapshot)
+    mine = _plain(stage.rehearse(tried.mutant.solution).world.snapshot)
+    solved = (_plain(stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
+    return mine != _plain(stage.scenario.world) and mine in solved
 
 
 def _plain(state: Snapshot) -> Any:
+    """A phone's state but for ids and moments of this session."""
     return {
         name: sorted(
             repr([value for column, value in row.items() if column != "creation_timestamp" and not _is_id(column)])
@@ -220,10 +220,15 @@ def _told(suite: Suite, name: str, tried: Tried) -> Complaint:
 
 
 def _needless(suite: Suite, stage: Stage) -> Iterator[Complaint]:
-    scenario: Scenario = stage.scenario
+    """What the scenario says of itself without need."""
+    scenario = stage.scenario
     if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:
         problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
         yield _complaint(suite, scenario.name, "idle_score", ("idle_score",), problem)
+    solutions = range(len(scenario.solutions))
+    if "state_dependency" in scenario.categories and not any(depends(case_of(stage, item)) for item in solutions):
+        problem = "is in state_dependency, but no call fails if another one before it is left out"
+        yield _complaint(suite, scenario.name, "category", ("categories",), problem)
 
 
 def _complaint(

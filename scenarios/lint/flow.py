@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sandbox_mcp.tools import agent_tools
 from scenarios.lint.complaint import Finding
-from scenarios.lint.texts import contains, has_number, spoken
+from scenarios.lint.texts import contains, has_ending, has_number, spoken
 from scenarios.model import Expected, Scenario, TableConstraint
 
 NUMBERS = ("phone_number", "recipient_phone_number")
@@ -52,5 +52,5 @@ def _literal(expected: Expected) -> bool:
 
 def _in(told: str, column: str, value: str) -> bool:
     if column in NUMBERS:
-        return has_number(told, value)
+        return has_number(told, value) or has_ending(told, value)
     return all(contains(told, word) for word in re.findall(r"[^\W_]+", value))

@@ -91,14 +91,9 @@ def _turns(turns: int, follows: bool) -> str:
 
 
 def _dependency(scenario: Scenario) -> Iterator[Finding]:
-    given = "state_dependency" in scenario.categories
     off = [blocked(scenario, solution) for solution in scenario.solutions]
-    if all(off) and not given:
+    if all(off) and "state_dependency" not in scenario.categories:
         yield _wrong(f"needs {_listed(off[0])} to be changed first, but is not in state_dependency", "add the category")
-    settings = next(iter(scenario.world.table("setting").values()))
-    ready = settings["cellular"] and settings["wifi"] and settings["location_service"]
-    if given and ready and not settings["low_battery_mode"] and not scenario.sign_in and not scenario.confirm:
-        yield _wrong("is in state_dependency, but everything on the phone is switched on", "take the category out")
 
 
 def _listed(names: tuple[str, ...]) -> str:

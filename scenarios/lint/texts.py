@@ -10,8 +10,8 @@ from scenarios.model import Scenario
 
 _DIGITS = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W_]+")
-TAIL = 7
-"""So many digits at the end tell one phone number from another, however it is written."""
+TAIL, LEAST = 7, 3
+"""So many digits at the end tell one phone number from another, and so few are enough to correct one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,12 @@ def has_number(text: str, number: str) -> bool:
     """Whether a phone number occurs in a text, however it is written."""
     tail = _DIGITS.sub("", number)[-TAIL:]
     return len(tail) == TAIL and tail in _DIGITS.sub("", text)
+
+
+def has_ending(text: str, number: str) -> bool:
+    """Whether at least the last digits of a phone number stand in a text, by themselves."""
+    digits = _DIGITS.sub("", number)
+    return any(len(part) >= LEAST and digits.endswith(part) for part in _DIGITS.split(text))
 
 
 def phone_numbers(scenario: Scenario) -> Mapping[str, str]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from sandbox_mcp.run.mutants.calls import calls
+from sandbox_mcp.run.mutants.calls import calls, depends
 from sandbox_mcp.run.mutants.deeds import deeds
 from sandbox_mcp.run.mutants.mutant import Case, Mutant, Span, case_of
 from sandbox_mcp.run.mutants.talking import baselines, disturbances
 from sandbox_mcp.run.rehearsal import Stage
 
-__all__ = ("Case", "Mutant", "Span", "mutants_of")
+__all__ = ("Case", "Mutant", "Span", "case_of", "depends", "mutants_of")
 
 
 def mutants_of(stage: Stage) -> Iterator[Mutant]:

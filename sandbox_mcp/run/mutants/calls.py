@@ -10,7 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sandbox_mcp.run.mutants.mutant import LESS, Case, Mutant, Spot, at_most, edited, spots, uses, without
+from sandbox_mcp.run.mutants.mutant import (
+    LESS,
+    NEXT_TO_NOTHING,
+    Case,
+    Mutant,
+    Spot,
+    edited,
+    no_more_than_idle,
+    spots,
+    uses,
+    without,
+)
 from sandbox_mcp.run.mutants.wrong import RECIPIENTS, wrong_values
 from sandbox_mcp.tools import agent_tools
 from scenarios.lint.effects import EFFECTS
@@ -37,6 +48,17 @@ def calls(case: Case) -> Iterator[Mutant]:
     yield from _stopped(case)
     if not case.lacks and spots(case.solution):
         yield _claimed(case)
+
+
+def depends(case: Case) -> bool:
+    """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
+    return any(_fails_without(case, spot) for spot in spots(case.solution) if agent_tools()[spot.call.tool].action)
+
+
+def _fails_without(case: Case, spot: Spot) -> bool:
+    run = case.stage.rehearse(without(case.solution, spot.number), known=case.run.results)
+    failed = sum(done.error is not None for done in run.done)
+    return failed > sum(done.error is not None for done in case.run.done)
 
 
 def is_look(case: Case, spot: Spot) -> bool:
@@ -137,7 +159,7 @@ def _stopped(case: Case) -> Iterator[Mutant]:
 def _claimed(case: Case) -> Mutant:
     """Say everything the solution says, values included, and do nothing."""
     less = edited(case.solution, lambda _number, _call: None)
-    limit = at_most(0.05)
+    limit = no_more_than_idle(case.scenario, NEXT_TO_NOTHING)
     about = "makes no call but says what the solution says, every value right"
     return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
 

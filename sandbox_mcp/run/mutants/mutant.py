@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grader.milestones.baselines import idle
 from grader.milestones.strict import evaluate
 from sandbox_mcp.run.rehearsal import Rehearsed, Stage
 from scenarios.checks import labels_in
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from scenarios.variants import BASE
 
+NEXT_TO_NOTHING = 0.05
 LACKS = "insufficient_information"
 ALL = "all_tools"
 
@@ -40,6 +42,12 @@ def at_most(high: float) -> Span:
     return Span(0.0, high, f"at most {high:g}")
 
 
+def no_more_than_idle(scenario: Scenario, high: float) -> Span:
+    """From 0 up to a limit, or to what silence earns where the scenario says why it does."""
+    still = 0.0 if scenario.idle_score is None else evaluate(scenario, idle(scenario)).score
+    return at_most(max(high, still))
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One way to play a scenario.
@@ -62,7 +70,13 @@ class Mutant:
     @property
     def rule(self) -> str:
         """What kind of mutant it is."""
-        return self.id.partition(":")[0]
+        return self.id.partition(":")[0].partition("-")[0]
+
+    @property
+    def of(self) -> int | None:
+        """The solution that it is made from, counted from 1; None if it is made from the scenario alone."""
+        _, colon, rest = self.id.partition(":")
+        return int(rest.partition(":")[0]) if colon else None
 
 
 @dataclass(frozen=True, slots=True)

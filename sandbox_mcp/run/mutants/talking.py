@@ -10,10 +10,13 @@ from typing import Any
 from grader.milestones.baselines import REFUSAL
 from sandbox_mcp.run.mutants.mutant import (
     FULL,
+    LACKS,
     LESS,
+    NEXT_TO_NOTHING,
     Case,
     Mutant,
     at_most,
+    no_more_than_idle,
     preceded,
     spots,
     started,
@@ -32,7 +35,7 @@ from scenarios.model import (
 )
 from scenarios.variants import BASE, VARIANTS
 
-NEXT_TO_NOTHING, LITTLE, HALF = 0.05, 0.1, 0.5
+LITTLE, HALF = 0.1, 0.5
 OFTEN = 12
 """How often a mutant repeats itself before it gives up."""
 PERMISSION = "Shall I go ahead and take care of that?"
@@ -44,14 +47,14 @@ RANDOM_RUNS, RANDOM_CALLS = 3, 6
 
 def baselines(scenario: Scenario) -> Iterator[Mutant]:
     """Mutants of the scenario as a whole: silence, refusal, empty talk, calls at random."""
+    path = ("milestones",)
     if scenario.idle_score is None:
-        yield Mutant("idle", "says nothing at all", Solution(()), at_most(NEXT_TO_NOTHING), path=("milestones",))
-    lacks = "insufficient_information" in scenario.categories
-    limit = at_most(HALF if lacks else LITTLE)
-    yield Mutant("refuse", f"says {REFUSAL!r} to everything", talk(*(REFUSAL,) * OFTEN), limit, path=("milestones",))
+        yield Mutant("idle", "says nothing at all", Solution(()), at_most(NEXT_TO_NOTHING), path=path)
+    limit = no_more_than_idle(scenario, HALF if LACKS in scenario.categories else LITTLE)
+    yield Mutant("refuse", f"says {REFUSAL!r} to everything", talk(*(REFUSAL,) * OFTEN), limit, path=path)
+    limit = no_more_than_idle(scenario, LITTLE)
     for number, text in enumerate(EMPTY, start=1):
-        about = f"says {text!r} to everything"
-        yield Mutant(f"talk:{number}", about, talk(*(text,) * OFTEN), at_most(LITTLE), path=("milestones",))
+        yield Mutant(f"talk-{number}", f"says {text!r} to everything", talk(*(text,) * OFTEN), limit, path=path)
     yield from _random(scenario)
 
 
@@ -61,7 +64,7 @@ def _random(scenario: Scenario) -> Iterator[Mutant]:
         calls = [_random_call(scenario, dice) for _ in range(RANDOM_CALLS if scenario.tools else 0)]
         solution = started(talk(*(CLOSING,) * OFTEN), *calls)
         about = f"makes {len(calls)} calls at random and says {CLOSING!r}"
-        yield Mutant(f"random:{run}", about, solution, LESS, path=("milestones",))
+        yield Mutant(f"random-{run}", about, solution, LESS, path=("milestones",))
 
 
 def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
