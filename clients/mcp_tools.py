@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 BATCH = "io.github.sandbox-mcp/batch"
 """Key in a call's ``_meta``: ``{"id", "index", "size"}``. Calls with the same id were decided on together."""
+CARRIED = frozenset({"result", "notices"})
+"""Keys of an object that only carries a value."""
 TIMEOUT = 60.0
 """Seconds that one request to the tools may take."""
 
@@ -120,6 +123,7 @@ class McpTools:
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError
 
+        await checkpoint_if_cancelled()  # a server in the same process gives nobody else a chance to stop the caller
         try:
             if isinstance(request.arguments, str):
                 return output(await self._call_raw(request.name, request.arguments, mark))
@@ -162,10 +166,13 @@ def parsed(text: str) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    """A value without the object ``{"result": ...}`` that carries values which are no objects."""
+    """A value without the object ``{"result": ...}`` that carries values which are no objects.
+
+    What the phone announced beside the result, under ``notices``, is no part of a carried value.
+    """
     if isinstance(value, Mapping):
         given = cast("Mapping[str, Any]", value)
-        return given["result"] if set(given) == {"result"} else given
+        return given["result"] if "result" in given and given.keys() <= CARRIED else given
     return value
 
 

@@ -1,23 +1,20 @@
-"""Reference solutions as something to play: values filled in from results, names as a session presents them.
+"""Reference solutions as something to play, in the names under which a session presents its tools.
 
-Policy: ``$label.path`` as a whole is the value itself, ``${label.path}`` inside a text is the value as text. What an
-earlier call did not return cannot be filled in, and that is an error, never an empty value. Of a call that was refused
-only ``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
+Policy: what a solution takes from earlier results is filled in as ``scenarios.filling`` says; what cannot be filled in
+is a fault of the agent that plays it.
 """
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from clients.base import AgentError
 from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.users.scripted import CODE
+from scenarios import filling
+from scenarios.filling import as_text, refusal
 from scenarios.model import PlannedCall, PlannedTurn, Solution
-from scenarios.values import parse_path
 
-_INSIDE = re.compile(r"\$\{([^}]*)\}")
+__all__ = ("PlanError", "as_text", "fill", "look_up", "presented_solution", "refusal")
 
 
 class PlanError(AgentError):
@@ -55,53 +52,12 @@ def fill(value: Any, results: Mapping[str, Any]) -> Any:
     Raises:
         PlanError: there is no such result, or nothing at that path in it.
     """
-    if isinstance(value, str):
-        return _fill_text(value, results)
-    if isinstance(value, Mapping):
-        return {key: fill(item, results) for key, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [fill(item, results) for item in cast("list[Any]", value)]
-    return value
-
-
-def _fill_text(text: str, results: Mapping[str, Any]) -> Any:
-    if text.startswith("$") and not text.startswith("${"):
-        return look_up(text[1:], results)
-    return _INSIDE.sub(lambda found: as_text(look_up(found[1], results)), text)
+    try:
+        return filling.fill(value, results)
+    except filling.FillError as error:
+        raise PlanError(str(error)) from error
 
 
 def look_up(reference: str, results: Mapping[str, Any]) -> Any:
-    """The value at ``label.path``.
-
-    Raises:
-        PlanError: there is no such result, or nothing at that path in it.
-    """
-    label, _, path = reference.partition(".")
-    if label not in results:
-        known = ", ".join(results) or "none"
-        raise PlanError(f"the solution needs the result {label!r}, which no call has returned; there are: {known}")
-    value = results[label]
-    for part in parse_path(path):
-        try:
-            value = value[part]
-        except (LookupError, TypeError) as error:
-            raise PlanError(
-                f"the solution needs {reference!r}, but {label!r} returned {_shown(results[label])}"
-            ) from error
-    return value
-
-
-def refusal(text: str) -> Mapping[str, str]:
-    """What a refused call leaves to refer to: its message, and the code with which the user can allow it."""
-    code = CODE.search(text)
-    return {"error": text, "code": code[0]} if code else {"error": text}
-
-
-def as_text(value: Any) -> str:
-    """A value inside a sentence: text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _shown(value: Any, limit: int = 120) -> str:
-    text = as_text(value)
-    return text if len(text) <= limit else f"{text[:limit]}..."
+    """The value at ``label.path``. Raises like :func:`fill`."""
+    return fill(f"${reference}", results)

@@ -12,7 +12,7 @@ import anyio
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
 from clients.mcp_tools import leaves, named
 from clients.plan import presented_solution
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
@@ -58,7 +58,14 @@ async def _converse(opened: OpenSession, conversation: Conversation, watched: Wa
         answer = await _turn(conversation, message, watched)
         if answer is None or opened.session.over:
             return
-        message = (await opened.say(answer.text, answer.meta)).text
+        message = heard(await opened.say(answer.text, answer.meta))
+
+
+def heard(reply: Reply) -> str | None:
+    """What the agent gets to hear: the user's words, and what the phone has announced; None once it is over."""
+    if reply.text is None:
+        return None
+    return "\n".join([reply.text, *(f"Notice: {notice}" for notice in reply.notices)])
 
 
 async def _turn(conversation: Conversation, message: str, watched: Watched) -> AgentTurn | None:

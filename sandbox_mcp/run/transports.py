@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from anyio.lowlevel import checkpoint_if_cancelled
+
 from clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
 from clients.mcp_tools import McpTarget, unwrapped
 from sandbox_mcp.run.play import Reach
@@ -74,9 +76,11 @@ class _DirectTools:
         return tuple(ToolInfo(tool.name, tool.description, tool.schema) for tool in self.opened.presentation.listed)
 
     async def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolOutput:
+        await checkpoint_if_cancelled()
         return _output(await self.opened.call(name, arguments))
 
     async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
+        await checkpoint_if_cancelled()
         calls = [AgentCall(request.name, request.arguments) for request in requests]
         async with self.opened.lock:
             return [_output(result) for result in self.opened.session.call_batch(calls)]

@@ -137,6 +137,8 @@ async def listing(target: Any) -> Any:
     [
         ('{"result": [1, 2]}', [1, 2]),
         ('{"a": 1, "result": 2}', {"a": 1, "result": 2}),
+        ('{"result": 7, "notices": ["The timer has gone off."]}', 7),
+        ('{"a": 1, "notices": ["The timer has gone off."]}', {"a": 1, "notices": ["The timer has gone off."]}),
         ("3.5", 3.5),
         ("no JSON", "no JSON"),
         ("", ""),

@@ -1,0 +1,205 @@
+"""Agents that know nothing of this project finish a scenario, each in its own way of using MCP, and are graded alike.
+
+The server is ``sandbox-mcp serve`` in a process of its own, the grader is ``sandbox-mcp grade`` on the log it left.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.server import running
+from clients.endpoint.solver import Solver
+from clients.mcp_tools import output
+from clients.plan import fill
+from scenarios import Scenario
+from tests.clients.sessions import SUITE
+
+COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
+SCENARIO = SUITE.get("colleagues_to_friends")
+"""Two turns of the user, and calls that are sent together."""
+SHORT = SUITE.get("wifi_off")
+TOKEN = "token-of-the-harness"
+ERAS = ["legacy", "2026-07-28"]
+Call = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Harness:
+    """Somebody's own harness, in any language: it speaks HTTP to the control API and nothing else."""
+
+    base: str
+
+    def post(self, path: str, **body: Any) -> Any:
+        answered = httpx2.post(f"{self.base}/api{path}", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
+        assert answered.is_success, answered.text
+        return answered.json()
+
+
+@contextmanager
+def served(logs: Path, *options: str) -> Iterator[Harness]:
+    """``sandbox-mcp serve`` over HTTP."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--http", "--port", "0", "--log-dir", str(logs), *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "SANDBOX_MCP_API_TOKEN": TOKEN},
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("control API: "), line + process.stderr.read()
+        yield Harness(line.split()[2].removesuffix("/api"))
+    finally:
+        process.terminate()
+        process.wait(20)
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def graded(logs: Path) -> Any:
+    """What the grader says of the only log there is."""
+    done = subprocess.run([*COMMAND, "grade", str(logs), "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (session,) = json.loads(done.stdout)["sessions"]
+    return session
+
+
+def assert_solved(logs: Path) -> None:
+    session = graded(logs)
+    assert session["scored"], session["reason"]
+    assert session["metrics"]["toolsandbox"]["score"] == 1.0
+
+
+# a framework, as it is published
+
+
+@contextmanager
+def outside_agent(url: str, bearer: str, model_url: str, protocol: str) -> Iterator[Callable[[str], str]]:
+    """The agent as a process of its own; gives a function that puts one line to it."""
+    script = Path(__file__).parent / "outside" / "openai_agents_process.py"
+    environment = {"OPENAI_BASE_URL": model_url, "OPENAI_API_KEY": "any", "SESSION_BEARER": bearer}
+    process = subprocess.Popen(
+        [sys.executable, str(script), url, protocol],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+
+    def ask(text: str) -> str:
+        print(json.dumps(text), file=process.stdin, flush=True)
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        return str(json.loads(line))
+
+    with process.stdin, process.stdout, process.stderr:
+        yield ask
+        process.stdin.close()
+        assert process.wait(20) == 0, process.stderr.read()
+
+
+@pytest.mark.parametrize("protocol", ["responses", "chat_completions"])
+def test_the_openai_agents_sdk_finishes_a_scenario(tmp_path: Path, protocol: str) -> None:
+    pytest.importorskip("agents", reason="openai-agents is not installed; it comes with the dev extra")
+    seen: list[Mapping[str, Any]] = []
+    with served(tmp_path, "--auth") as harness, running(Endpoint(Solver(SUITE.all()), seen.append)) as model_url:
+        session = harness.post("/sessions", scenario=SCENARIO.name, agent={"name": "openai-agents"})
+        with outside_agent(session["url"], session["bearer"], model_url, protocol) as ask:
+            said, over = session["opening"], False
+            while not over:
+                reply = harness.post(f"/sessions/{session['id']}/messages", text=ask(said))
+                said, over = reply["reply"], reply["over"]
+        assert reply["reason"] == "user_ended"
+    assert_solved(tmp_path)
+    assert len(seen) == 6, "three answers of the model per turn: look, change, reply"
+
+
+# the protocol's own client
+
+
+async def solve(call: Call, say: Callable[[str], Awaitable[Any]], scenario: Scenario = SCENARIO) -> None:
+    """Play the scenario's solution, one call after the other."""
+    results: dict[str, Any] = {}
+    for turn in scenario.solutions[0].turns:
+        for planned in turn.calls:
+            found = await call(planned.tool, fill(planned.arguments, results))
+            if planned.label:
+                results[planned.label] = found
+        await say(fill(turn.reply, results))
+
+
+async def value_of(client: Client, name: str, arguments: Mapping[str, Any]) -> Any:
+    result = output(await client.call_tool(name, dict(arguments)))
+    assert not result.is_error, result.text
+    return result.value
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_plain_client_plays_in_the_lobby_over_stdio(tmp_path: Path, era: str) -> None:
+    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], "serve", "--log-dir", str(tmp_path)])
+
+    async def work() -> None:
+        async with Client(server, mode=era) as client:
+            begun = await value_of(client, "start_scenario", {"name": SCENARIO.name})
+            assert begun["user_says"] == SCENARIO.user.opening
+            answers: list[Any] = []
+
+            async def say(text: str) -> None:
+                answers.append(await value_of(client, "send_message_to_user", {"content": text}))
+
+            await solve(lambda name, arguments: value_of(client, name, arguments), say)
+            assert [answer["conversation_over"] for answer in answers] == [False, True]
+
+    anyio.run(work)
+    assert_solved(tmp_path)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_connects_anew_for_every_call(tmp_path: Path, era: str) -> None:
+    async def work(harness: Harness) -> None:
+        session = harness.post("/sessions", scenario=SCENARIO.name)
+
+        async def call(name: str, arguments: Mapping[str, Any]) -> Any:
+            async with Client(session["url"], mode=era) as client:
+                return await value_of(client, name, arguments)
+
+        async def say(text: str) -> None:
+            harness.post(f"/sessions/{session['id']}/messages", text=text)
+
+        await solve(call, say)
+
+    with served(tmp_path) as harness:
+        anyio.run(work, harness)
+    assert_solved(tmp_path)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_starts_a_process_for_every_call(tmp_path: Path, era: str) -> None:
+    """Some frameworks do over stdio; the session outlives its processes."""
+    options = ["--state-dir", str(tmp_path), "--session", "mine"]
+    begin = ["serve", "--scenario", SHORT.name, "--user-channel", "tool", *options]
+    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], *begin])
+
+    async def call(name: str, arguments: Mapping[str, Any]) -> Any:
+        async with Client(server, mode=era) as client:
+            return await value_of(client, name, arguments)
+
+    anyio.run(solve, call, lambda text: call("send_message_to_user", {"content": text}), SHORT)
+    assert_solved(tmp_path)

@@ -1,0 +1,185 @@
+"""One session as the harness drives it: what the agent is told, hears, and may not go on with."""
+
+import dataclasses
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import pytest
+
+from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
+from sandbox_mcp.run.play import play
+from sandbox_mcp.run.transports import TRANSPORTS, Transport, transport
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Scenario
+from scenarios.model import Answer, Script
+from tests.clients.sessions import SUITE, WIFI_OFF, run
+
+Turn = Callable[[str, Tools], Awaitable[AgentTurn]]
+ALL = pytest.mark.parametrize("kind", TRANSPORTS)
+
+
+@dataclass
+class Made(Agent):
+    """An agent whose every turn is one function; remembers what it was told."""
+
+    respond: Turn
+    name: str = "test"
+    heard: list[str] = field(default_factory=list[str])
+    briefs: list[Brief] = field(default_factory=list[Brief])
+    left: int = 0
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        self.briefs.append(brief)
+        async with brief.target.connect() as tools:
+            yield _Conversation(self, tools)
+        self.left += 1
+
+
+@dataclass
+class _Conversation:
+    agent: Made
+    tools: Tools
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.agent.heard.append(message)
+        return await self.agent.respond(message, self.tools)
+
+
+def says(text: str) -> Turn:
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        return AgentTurn(text, {"model": "none"})
+
+    return respond
+
+
+def driven(agent: Agent, scenario: Scenario = WIFI_OFF, kind: Transport = "direct") -> Trajectory:
+    log = MemoryLog()
+
+    async def work() -> None:
+        manager = SessionManager(SUITE, batch_window=0)
+        async with transport(kind, manager) as reach:
+            await play(manager, SessionSpec(scenario), agent, ScriptedUser(scenario.user.script), log, reach)
+        assert len(manager) == 0
+
+    run(work)
+    return log.trajectory()
+
+
+def reason(trajectory: Trajectory) -> str:
+    assert trajectory.ended is not None
+    return trajectory.ended.reason
+
+
+@ALL
+def test_the_agent_is_given_instructions_and_a_target_and_nothing_of_the_scenario(kind: Transport) -> None:
+    agent = Made(says("I can't."))
+    driven(agent, kind=kind)
+    (brief,) = agent.briefs
+    assert brief.instructions == AGENT_INSTRUCTIONS
+    assert brief.solution is None
+    assert (brief.target.url is not None) == (kind == "http")
+    assert bool(brief.target.headers) == (kind == "http")
+
+
+@ALL
+def test_what_the_agent_says_is_its_turn_and_is_recorded_with_its_meta(kind: Transport) -> None:
+    agent = Made(says("I can't."))
+    trajectory = driven(agent, kind=kind)
+    (spoken,) = [event for event in trajectory.events if isinstance(event, Message) and event.sender == "agent"]
+    assert (spoken.content, spoken.meta) == ("I can't.", {"model": "none"})
+    assert (reason(trajectory), agent.heard, agent.left) == ("user_ended", [WIFI_OFF.user.opening], 1)
+
+
+def test_the_conversation_goes_on_until_the_user_ends_it() -> None:
+    scenario = SUITE.get("new_neighbour")
+    agent = Made(says("What is her name?"))
+    driven(agent, scenario)
+    assert agent.heard[:2] == [scenario.user.opening, "Her name is Ilse van der Merwe."]
+
+
+def test_an_agent_that_says_nothing_has_taken_its_turn() -> None:
+    trajectory = driven(Made(says("")))
+    assert reason(trajectory) == "user_ended"
+
+
+@ALL
+def test_what_the_phone_announces_while_the_user_answers_reaches_the_agent(kind: Transport) -> None:
+    script = Script(answers=(Answer(("tea",), "In the kitchen."),))
+    user = dataclasses.replace(WIFI_OFF.user, script=script)
+    scenario = dataclasses.replace(WIFI_OFF, tools=("set_timer",), user=user)
+
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        if message == WIFI_OFF.user.opening:
+            await tools.call("set_timer", {"seconds": 1, "label": "tea"})
+            return AgentTurn("Where is the tea?")
+        return AgentTurn("Enjoy your tea.")
+
+    agent = Made(respond)
+    trajectory = driven(agent, scenario, kind)
+    announced = [event for event in trajectory.events if isinstance(event, Message) and event.sender == "environment"]
+    assert len(announced) == 1
+    assert agent.heard[1] == "In the kitchen.\nNotice: The timer 'tea' has gone off."
+
+
+@ALL
+def test_an_agent_is_stopped_in_the_middle_of_its_turn_once_the_session_is_over(kind: Transport) -> None:
+    made: list[str] = []
+
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        while True:
+            made.append((await tools.call("set_wifi_status", {"on": True})).text)
+
+    trajectory = driven(Made(respond), dataclasses.replace(WIFI_OFF, max_calls=3), kind)
+    calls = [event for event in trajectory.events if isinstance(event, ToolCall)]
+    assert (reason(trajectory), len(calls)) == ("max_calls", 3)
+    assert len(made) <= 4
+
+
+def test_an_agent_that_cannot_be_stopped_is_not_heard_after_the_end() -> None:
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        with anyio.CancelScope(shield=True):
+            for _ in range(9):
+                await tools.call("set_wifi_status", {"on": True})
+        return AgentTurn("Done.")
+
+    trajectory = driven(Made(respond), dataclasses.replace(WIFI_OFF, max_calls=3))
+    assert reason(trajectory) == "max_calls"
+    assert not [event for event in trajectory.events if isinstance(event, Message) and event.sender == "agent"]
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("error", "detail"),
+    [
+        (AgentError("the endpoint is down"), "the endpoint is down"),
+        (ValueError("line one\nline two"), "the agent raised ValueError: line one"),
+        (ExceptionGroup("many", [AgentError("inner"), KeyError("other")]), "inner"),
+    ],
+)
+def test_whatever_an_agent_raises_ends_its_session_without_a_score(
+    kind: Transport, error: Exception, detail: str
+) -> None:
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        raise error
+
+    trajectory = driven(Made(respond), kind=kind)
+    assert trajectory.ended is not None
+    assert (trajectory.ended.reason, trajectory.ended.detail) == ("agent_failed", detail)
+
+
+def test_an_agent_that_cannot_even_begin_ends_its_session_without_a_score() -> None:
+    class Unable(Agent):
+        name = "unable"
+
+        def converse(self, brief: Brief) -> Any:
+            raise AgentError("no such model")
+
+    trajectory = driven(Unable())
+    assert (reason(trajectory), trajectory.events[-1].content) == ("agent_failed", WIFI_OFF.user.opening)  # type: ignore[union-attr]
