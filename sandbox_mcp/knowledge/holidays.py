@@ -135,13 +135,14 @@ class OfflineHolidays:
             holiday_name: What it is called, roughly; may name a country ("Labour Day in Australia").
             year: Which year's; None outside of 1900 to 2100.
             zone: IANA time zone of the midnight.
-            country: ISO 3166 code of the country that is meant when none is named.
+            country: ISO 3166 code of the country that is meant when none is named; one that the library does not
+                have is as good as none.
 
         Raises:
             InvalidQuestionError: no such country or time zone.
         """
         country = country.strip().upper()
-        if country not in _codes():
+        if country not in _codes() and country not in _populations():
             raise InvalidQuestionError(f"unknown country {country!r}; expected an ISO 3166 code such as 'US' or 'DE'")
         try:
             zone_info(zone)
@@ -160,12 +161,13 @@ def _answer(found: _Day, zone: str) -> Holiday:
 def _find(asked: str, year: int, home: str) -> _Day | None:
     asked = _ALIASES.get(asked, asked)
     named, rest = _named_country(asked)
-    at_home = [(named, asked), (named, rest)] if named else [(home, asked)]
+    home = home if home in _codes() else ""
+    at_home = [(named, asked), (named, rest)] if named else [(home, asked)] if home else []
     steps: list[tuple[str, int, Callable[[], Iterable[_Day]]]] = []
     steps += [(text, 1, partial(_days, country, year)) for country, text in at_home]
     steps += [(asked, 2, partial(_observances, year))]
     steps += [(text, 2, partial(_regional, country, year)) for country, text in at_home]
-    steps += [(asked, 1, partial(_days, home, year))] if named else []
+    steps += [(asked, 1, partial(_days, home, year))] if named and home else []
     for text, least, days in steps:
         if found := _best(text, days(), least):
             return found

@@ -239,6 +239,14 @@ def test_an_unknown_country_is_refused_by_name() -> None:
         HOLIDAYS.search("Christmas", 2024, "UTC", "XX")
 
 
+def test_a_country_without_a_calendar_falls_back_on_all_others() -> None:
+    """Every country that a phone can be in may be asked, also those that the library leaves out."""
+    from sandbox_mcp.knowledge.tables import rows
+
+    for row in rows("countries.tsv"):
+        assert day_of("Christmas Day", 2024, row["code"]) in ("2024-12-25", "2024-01-06", "2024-01-07")
+
+
 def test_an_unknown_zone_is_refused_by_name() -> None:
     with pytest.raises(InvalidQuestionError, match="unknown time zone 'Mars/Olympus'"):
         HOLIDAYS.search("Christmas", 2024, "Mars/Olympus")
