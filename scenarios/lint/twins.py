@@ -22,7 +22,7 @@ def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[Told]:
     return [
         *_same(suite, scenarios, ("user", "opening"), lambda item: plain(item.user.opening), "the opening"),
         *_same(suite, scenarios, ("user", "goal"), lambda item: plain(item.user.goal), "the goal"),
-        *_same(suite, scenarios, ("milestones",), _deeds, "the milestones and the calls of the solutions"),
+        *_same(suite, scenarios, ("milestones",), _deeds, "what the milestones and solutions ask for"),
         *_equal(scenarios),
     ]
 
