@@ -11,12 +11,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult, SessionSpec
-from sandbox_mcp.session.manager import ManagerError, OpenSession, SessionManager, TooManySessionsError
+from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL
 from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, agent_tools, bind, present
-from scenarios import ScenarioError, UnknownScenarioError
+from scenarios import UnknownScenarioError
 
 VARIANT = "all_tools"
 """How scenarios are played here: with the tools that the lobby lists."""
@@ -148,6 +149,14 @@ class Lobby:
         self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
     ) -> CallResult:
         """Carry out one call; ``agent`` is what is known of who made it, for the log of a session it begins."""
+        try:
+            return await self._carry_out(name, arguments, meta, agent)
+        except (SandboxError, OSError) as error:
+            return CallResult({}, _told(error))
+
+    async def _carry_out(
+        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
+    ) -> CallResult:
         if name not in CONTROL:
             running = self._running()
             return await running.call(name, arguments, meta=meta) if running else CallResult({}, NOT_RUNNING)
@@ -161,10 +170,7 @@ class Lobby:
     def _list(self) -> CallResult:
         running = self._running()
         name = running.session.spec.scenario.name if running else None
-        try:
-            return CallResult({"scenarios": list(self._manager.suite.names()), "running": name})
-        except ScenarioError as error:
-            return CallResult({}, _told(error))
+        return CallResult({"scenarios": list(self._manager.suite.names()), "running": name})
 
     def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
         running = self._running()
@@ -173,13 +179,9 @@ class Lobby:
             return CallResult(
                 {}, f"ScenarioRunningError: scenario {other!r} is running; finish it, or give it up with end_scenario"
             )
-        try:
-            scenario = self._manager.suite.get(name)
-            opened = self._seat.begin(
-                SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
-            )  # fmt: skip
-        except (ScenarioError, ManagerError, OSError) as error:
-            return CallResult({}, _told(error))
+        scenario = self._manager.suite.get(name)
+        spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
+        opened = self._seat.begin(spec)
         self._announce(opened)
         return CallResult({"scenario": name, "instructions": HOW_TO_PLAY, "user_says": opened.opening})
 
@@ -203,4 +205,4 @@ def _told(error: Exception) -> str:
     if isinstance(error, TooManySessionsError):
         return f"TooManySessionsError: {error}"
     print(f"sandbox-mcp: {error}", file=sys.stderr)  # noqa: T201
-    return "ScenarioError: the scenarios cannot be used; whoever runs this server finds the reason in its messages"
+    return "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"

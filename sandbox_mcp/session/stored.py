@@ -66,6 +66,7 @@ class StoredSession(OpenSession):
             try:
                 yield
             finally:
+                self.release()
                 self._known = self._size()
 
     def _take_up(self) -> None:
@@ -78,6 +79,7 @@ class StoredSession(OpenSession):
             self.session.begin()
         else:
             self.session.restore(trajectory)
+        self.release()
         self._known = self._size()
 
     def _size(self) -> int:

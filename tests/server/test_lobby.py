@@ -1,0 +1,242 @@
+"""The lobby: a person types "run the scenario X", and a host's model is told by the tools how to go on."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+
+from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
+from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.tools import agent_tools
+from sandbox_mcp.trajectory import read_trajectory
+from scenarios import Suite
+from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
+
+pytestmark = pytest.mark.anyio
+each_era = pytest.mark.parametrize("era", ERAS)
+CONTROL = ["list_scenarios", "start_scenario", "send_message_to_user", "end_scenario"]
+
+
+@asynccontextmanager
+async def lobby(era: str, manager: SessionManager | None = None) -> AsyncGenerator[tuple[Client, list[OpenSession]]]:
+    """A client in a lobby of its own, and the sessions that were announced to its person."""
+    manager = SessionManager(SUITE) if manager is None else manager
+    announced: list[OpenSession] = []
+    server = lobby_server(manager.suite, Lobby(manager, MemorySeat(manager), announced.append))
+    async with Client(server, mode=era) as connected:
+        yield connected, announced
+
+
+async def names(of: Client) -> list[str]:
+    return [tool.name for tool in (await of.list_tools(cache_mode="bypass")).tools]
+
+
+def logs_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+@each_era
+async def test_the_list_of_tools_never_changes(era: str) -> None:
+    async with lobby(era) as (me, _):
+        before = await names(me)
+        await me.call_tool("start_scenario", {"name": "wifi_off"})
+        during = await names(me)
+        await me.call_tool("end_scenario", {})
+        after = await names(me)
+    assert before == during == after == [*CONTROL, *agent_tools()]
+
+
+@each_era
+async def test_before_a_scenario_is_started_the_world_says_so(era: str) -> None:
+    async with lobby(era) as (me, announced):
+        for name, arguments in (
+            ("set_wifi_status", {"on": False}),
+            ("send_message_to_user", {"content": "hello"}),
+            ("end_scenario", {}),
+            ("no_such_tool", {}),
+        ):
+            result = await me.call_tool(name, arguments)
+            assert result.is_error
+            assert "start_scenario" in text_of(result)
+    assert not announced
+
+
+@each_era
+async def test_starting_tells_how_to_go_on_and_what_the_user_says(era: str) -> None:
+    async with lobby(era) as (me, announced):
+        started = (await me.call_tool("start_scenario", {"name": "wifi_off"})).structured_content
+    assert started["user_says"] == SUITE.get("wifi_off").user.opening
+    assert "send_message_to_user" in started["instructions"]
+    assert [session.session.spec.scenario.name for session in announced] == ["wifi_off"]
+
+
+@each_era
+async def test_a_scenario_from_start_to_end(era: str) -> None:
+    async with lobby(era) as (me, announced):
+        listed = (await me.call_tool("list_scenarios", {})).structured_content
+        await me.call_tool("start_scenario", {"name": "wifi_off"})
+        running = (await me.call_tool("list_scenarios", {})).structured_content
+        await me.call_tool("set_wifi_status", {"on": False})
+        told = (await me.call_tool("send_message_to_user", {"content": "Wifi is off."})).structured_content
+        again = await me.call_tool("start_scenario", {"name": "wifi_off", "seed": 2})
+    assert listed == {"scenarios": list(SUITE.names()), "running": None}
+    assert running["running"] == "wifi_off"
+    assert told == {"reply": None, "conversation_over": True}
+    assert not again.is_error
+    first, second = (session.session.spec for session in announced)
+    assert (first.variant, first.user_channel, first.seed, second.seed) == ("all_tools", "tool", 0, 2)
+
+
+@each_era
+async def test_what_is_played_is_recorded_like_any_session(era: str) -> None:
+    async with lobby(era) as (me, announced):
+        await me.call_tool("start_scenario", {"name": "wifi_off"})
+        await me.call_tool("set_wifi_status", {"on": False})
+        await me.call_tool("send_message_to_user", {"content": "Wifi is off."})
+    log = recorded(announced[0])
+    assert log.ended
+    assert (log.started.user_channel, log.ended.reason) == ("tool", "user_ended")
+    assert log.started.agent["kind"] == "host"
+    assert log.started.agent["client"] == "mcp"
+
+
+@each_era
+async def test_a_running_scenario_is_not_lost_by_accident(era: str) -> None:
+    async with lobby(era) as (me, announced):
+        await me.call_tool("start_scenario", {"name": "wifi_off"})
+        second = await me.call_tool("start_scenario", {"name": "ferry_countdown"})
+        ended = await me.call_tool("end_scenario", {})
+        third = await me.call_tool("start_scenario", {"name": "ferry_countdown"})
+    assert text_of(second).startswith("ScenarioRunningError: scenario 'wifi_off'")
+    assert ended.structured_content == {"ended": "wifi_off"}
+    assert not third.is_error
+    assert announced[0].session.ended == "abandoned"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"name": "wifi_of"}, "did you mean 'wifi_off'?"),
+        ({"name": "zzzzzz"}, "see list_scenarios"),
+        ({"name": "x" * 10_000}, "UnknownScenarioError"),
+        ({}, "MissingArgumentError"),
+        ({"name": 7}, "ArgumentTypeError"),
+        ({"scenario": "wifi_off"}, "ArgumentNameError"),
+        ({"name": "wifi_off", "seed": "one"}, "ArgumentTypeError"),
+    ],
+)
+async def test_a_scenario_that_cannot_be_started(arguments: dict[str, Any], says: str) -> None:
+    async with lobby(MODERN) as (me, announced):
+        result = await me.call_tool("start_scenario", arguments)
+    assert result.is_error
+    assert says in text_of(result)
+    assert len(text_of(result)) < 500
+    assert not announced
+
+
+async def test_a_broken_file_is_told_to_the_person_and_not_to_the_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.yaml").write_text("family: mine\nscenarios:\n  - name: odd\n    toools: []\n")
+    async with lobby(MODERN, SessionManager(Suite([tmp_path]))) as (me, _):
+        results = [await me.call_tool("list_scenarios", {}), await me.call_tool("start_scenario", {"name": "odd"})]
+    assert all(result.is_error and "mine.yaml" not in text_of(result) for result in results)
+    assert "mine.yaml:4" in capsys.readouterr().err
+
+
+async def test_a_full_server_says_so() -> None:
+    manager = SessionManager(SUITE, max_sessions=1)
+    async with lobby(MODERN, manager) as (one, _), lobby(MODERN, manager) as (other, _):
+        await one.call_tool("start_scenario", {"name": "wifi_off"})
+        refused = await other.call_tool("start_scenario", {"name": "wifi_off"})
+    assert text_of(refused).startswith("TooManySessionsError")
+
+
+@each_era
+async def test_prompts_are_start_buttons_of_a_single_user_message(era: str) -> None:
+    async with lobby(era) as (me, _):
+        prompts = (await me.list_prompts()).prompts
+        assert [prompt.name for prompt in prompts] == list(SUITE.names())
+        for prompt in prompts:
+            (message,) = (await me.get_prompt(prompt.name)).messages
+            assert message.role == "user"
+            assert message.content.type == "text"
+            assert f'"{prompt.name}"' in message.content.text
+        with pytest.raises(MCPError, match="no prompt 'nope'"):
+            await me.get_prompt("nope")
+
+
+async def test_the_instructions_alone_tell_what_to_do() -> None:
+    async with lobby("legacy") as (me, _):
+        assert me.instructions
+        assert "start_scenario" in me.instructions
+
+
+async def test_over_http_a_scenario_outlives_its_connection() -> None:
+    async with served() as server:
+        for era, (name, arguments) in zip(
+            (*ERAS, *ERAS),
+            (
+                ("start_scenario", {"name": "wifi_off"}),
+                ("set_wifi_status", {"on": False}),
+                ("get_wifi_status", {}),
+                ("send_message_to_user", {"content": "Wifi is off."}),
+            ),
+            strict=True,
+        ):
+            async with client(f"{server.base}/mcp", era) as fresh:
+                result = await fresh.call_tool(name, arguments)
+                assert not result.is_error
+    assert result.structured_content == {"reply": None, "conversation_over": True}
+
+
+async def test_over_http_each_token_has_a_seat_of_its_own() -> None:
+    async def running(server: Served, token: str) -> Any:
+        async with client(f"{server.base}/mcp", MODERN, token) as me:
+            return (await me.call_tool("list_scenarios", {})).structured_content["running"]
+
+    async with served(lobby_tokens=("ann", "bob")) as server:
+        async with client(f"{server.base}/mcp", "legacy", "ann") as ann:
+            await ann.call_tool("start_scenario", {"name": "wifi_off"})
+        assert await running(server, "ann") == "wifi_off"
+        assert await running(server, "bob") is None
+        for headers in ({}, {"Authorization": "Bearer eve"}, {"Authorization": f"Bearer {server.settings.api_token}"}):
+            assert (await server.http.post("/mcp", content=b"{}", headers=headers)).status_code == 401
+
+
+async def test_a_server_for_harnesses_has_no_lobby() -> None:
+    async with served(lobby=False) as server:
+        assert (await server.http.post("/mcp", content=b"{}")).status_code == 404
+
+
+async def test_a_stored_scenario_is_found_by_the_next_process(tmp_path: Path) -> None:
+    def fresh() -> Lobby:
+        manager = SessionManager(Suite())
+        return Lobby(manager, StoredSeat(StateDir(tmp_path, manager)))
+
+    await fresh().call("start_scenario", {"name": "wifi_off"}, None, {})
+    await fresh().call("set_wifi_status", {"on": False}, None, {})
+    told = await fresh().call("send_message_to_user", {"content": "Wifi is off."}, None, {})
+    over = await fresh().call("get_wifi_status", {}, None, {})
+    again = await fresh().call("start_scenario", {"name": "wifi_off"}, None, {})
+    assert told.structured == {"reply": None, "conversation_over": True}
+    assert over.error
+    assert over.error.startswith("NoScenarioError")
+    assert again.error is None
+    logs = logs_in(tmp_path)
+    assert [path.name for path in logs] == ["wifi_off-all_tools-s0-t0-2.jsonl", "wifi_off-all_tools-s0-t0.jsonl"]
+    assert [read_trajectory(path).complete for path in logs] == [False, True]
+
+
+async def test_a_state_folder_whose_note_is_damaged_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lobby.json").write_text("{")
+    manager = SessionManager(Suite())
+    result = await Lobby(manager, StoredSeat(StateDir(tmp_path, manager))).call("get_wifi_status", {}, None, {})
+    assert result.error
+    assert str(tmp_path) not in result.error
+    assert "lobby.json" in capsys.readouterr().err
