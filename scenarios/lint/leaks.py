@@ -89,8 +89,8 @@ def _answers(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _told_facts(milestone: Milestone) -> tuple[tuple[str, ...], ...]:
-    messages = (item.content for item in milestone.constraints if isinstance(item, MessageConstraint))
-    return tuple(fact for content in messages for fact in _facts(content))
+    messages = (item for item in milestone.constraints if isinstance(item, MessageConstraint))
+    return tuple(fact for item in messages if item.sender == "agent" for fact in _facts(item.content))
 
 
 def _facts(content: Expected) -> tuple[tuple[str, ...], ...]:

@@ -24,8 +24,8 @@ def parts(scenario: Scenario) -> Iterator[Finding]:
 
 
 def says(milestone: Milestone) -> bool:
-    """Whether a milestone is, among others, on a message."""
-    return any(isinstance(item, MessageConstraint) for item in milestone.constraints)
+    """Whether a milestone is, among others, on something that the agent says."""
+    return any(isinstance(item, MessageConstraint) and item.sender == "agent" for item in milestone.constraints)
 
 
 def _missing(scenario: Scenario) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ because the value is right in advance must have been lucky: a value that could a
 A query whose result nobody uses is a look that only tells what to ask; it may be left out.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,10 +24,20 @@ from sandbox_mcp.run.mutants.mutant import (
     without,
 )
 from sandbox_mcp.run.mutants.wrong import RECIPIENTS, wrong_values
+from sandbox_mcp.run.rehearsal import UNKNOWN
 from sandbox_mcp.tools import agent_tools
+from scenarios.checks import labels_in
 from scenarios.lint.effects import EFFECTS
 from scenarios.lint.texts import contains, spoken
-from scenarios.model import CallConstraint, Expected, Solution, TableConstraint
+from scenarios.model import (
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    PlannedCall,
+    Solution,
+    TableConstraint,
+)
 from scenarios.values import parse_path
 
 WINDOWS = ("datetime_info_to_timestamp", "shift_timestamp")
@@ -157,11 +168,17 @@ def _stopped(case: Case) -> Iterator[Mutant]:
 
 
 def _claimed(case: Case) -> Mutant:
-    """Say everything the solution says, values included, and do nothing."""
+    """Say everything the solution says, values included, and do nothing. Only what the user answers may count."""
     less = edited(case.solution, lambda _number, _call: None)
-    limit = no_more_than_idle(case.scenario, NEXT_TO_NOTHING)
+    milestones = case.scenario.milestones
+    asked = sum(any(map(_is_from_user, milestone.constraints)) for milestone in milestones)
+    limit = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
     about = "makes no call but says what the solution says, every value right"
     return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
+
+
+def _is_from_user(constraint: Constraint) -> bool:
+    return isinstance(constraint, MessageConstraint) and constraint.sender == "user"
 
 
 def _changed(case: Case, spot: Spot) -> Iterator[Mutant]:
@@ -193,25 +210,49 @@ def _mattering(case: Case, spot: Spot, arguments: Mapping[str, Any]) -> list[str
     """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
     if agent_tools()[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
-    if _passed_on(case, spot):
-        return list(arguments)
-    named = {
+    named = _named_in_milestones(case, spot.call.tool)
+    return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
+
+
+def _named_in_milestones(case: Case, tool: str) -> set[str]:
+    """The arguments of a query that some milestone on it compares, and that no alternative does without."""
+    return {
         name
         for milestone in case.scenario.milestones
         for constraint in milestone.constraints
-        if isinstance(constraint, CallConstraint) and [item.tool for item in constraint.patterns] == [spot.call.tool]
+        if isinstance(constraint, CallConstraint) and [item.tool for item in constraint.patterns] == [tool]
         for name, expected in constraint.patterns[0].arguments.items()
         if expected.measure != "any"
     }
-    return [name for name in arguments if name in named]
 
 
 def _passed_on(case: Case, spot: Spot) -> bool:
-    """Whether the score depends on what later calls and replies take from the call."""
-    if not uses(case.solution, spot.call.label):
+    """Whether the score depends on a value that a deed, a reply or another query that matters takes from the call."""
+    label = spot.call.label
+    if label is None:
         return False
-    kept = replace(spot.call, label=None)
-    return case.score(edited(case.solution, lambda number, call: kept if number == spot.number else call)) < 1
+    takers = [(later, _taking(later.call, label)) for later in spots(case.solution)[spot.number + 1 :]]
+    for later, names in takers:
+        if names and (
+            agent_tools()[later.call.tool].action
+            or names & _named_in_milestones(case, later.call.tool)
+            or _passed_on(case, later)
+        ):
+            return True
+    told = any(label in labels_in(turn.reply) for turn in case.solution.turns)
+    return told and case.score(_muted(case.solution, label)) < 1
+
+
+def _taking(call: PlannedCall, label: str) -> set[str]:
+    return {name for name, value in call.arguments.items() if label in labels_in(value)}
+
+
+def _muted(solution: Solution, label: str) -> Solution:
+    """The solution with replies that do not say what the call returned."""
+    value = re.compile(rf"\$\{{{label}(?:\.[^}}]*)?\}}")
+    return replace(
+        solution, turns=tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in solution.turns)
+    )
 
 
 def _indifferent(case: Case, tool: str, name: str) -> bool:

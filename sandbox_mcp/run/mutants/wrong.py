@@ -30,6 +30,8 @@ _COLUMNS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "timer_id": ("timer", "timer_id"),
     }
 )
+_NOBODY: Mapping[str, str] = MappingProxyType({"name": "Quentin Xu", "phone_number": "+12025550199"})
+"""Whom to take where the phone knows nobody else."""
 _TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "content": ("Zebra crossing ahead, xylophones are on offer",),
@@ -89,7 +91,7 @@ def _candidates(scenario: Scenario, tool: PresentedTool, name: str, value: Any) 
     if name in _COLUMNS:
         table, column = _COLUMNS[name]
         others = [row[column] for row in scenario.world.table(table).values() if row[column] != value]
-        return others[:2] or (f"not {value}",)
+        return others[:2] or (_NOBODY.get(column, "none"),)
     if name in ("from_unit", "to_unit"):
         return _other_units(str(value))
     return _TEXTS.get(name, ("something else",))
