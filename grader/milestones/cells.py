@@ -158,7 +158,9 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
     elif constraint.fill == "content":
         wordings = [row["content"]] if isinstance(row["content"], str) else row["content"]
         texts = [
-            _PLACEHOLDER.sub(lambda found: str(values[found[1]]), text) for text in wordings if _fillable(text, values)
+            _PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
+            for text in wordings
+            if _fillable(text, values)
         ]
         if texts:
             row["content"] = texts[0] if isinstance(row["content"], str) else texts
@@ -167,3 +169,18 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
 
 def _fillable(text: str, values: Mapping[str, Any]) -> bool:
     return all(name in values for name in _PLACEHOLDER.findall(text))
+
+
+def shape(values: object, number: int) -> str:
+    """A text that is the same only for equal values; ``number`` stands in for values that cannot be written."""
+    try:
+        return repr(values)
+    except ValueError:  # a whole number of thousands of digits
+        return f"#{number}"
+
+
+def _written(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        return ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.milestones.assignment import assign
 from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Measured
-from grader.milestones.cells import Target, filled, similarity, targets, value_sets
+from grader.milestones.cells import Target, filled, shape, similarity, targets, value_sets
 from grader.milestones.history import Filled, History, zero_filled
 
 COMPARING = ("addition", "removal", "update")
@@ -49,7 +49,7 @@ class Judge:
         """For every message the first one that yields the same, or None if it yields nothing."""
         first: dict[str, int] = {}
         taken = (self._taken(index) for index in range(self._history.length))
-        return [first.setdefault(repr(sets), index) if sets else None for index, sets in enumerate(taken)]
+        return [first.setdefault(shape(sets, index), index) if sets else None for index, sets in enumerate(taken)]
 
     def _taken(self, reference: int) -> list[dict[str, Any]]:
         extract = self._constraint.extract or ()

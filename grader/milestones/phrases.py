@@ -79,7 +79,8 @@ def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
 def judged_text(expected: Expected, text: str, value: float, lookup: Lookup) -> str:
     """Why a message is not quite what was expected, ``value`` being how well it fits."""
     if expected.measure != "facts":
-        return f"{shown(text)} is {value:.2f} like {wanted(expected, 'content', lookup)}"
+        fit = f" (which it resembles to {value:.2f})" if value else ""
+        return f"{shown(text)}, expected {wanted(expected, 'content', lookup)}{fit}"
     found = avoided(expected, text, lookup)
     if found:
         return f"says {' and '.join(map(shown, found))}, which it must not: {shown(text)}"

@@ -7,6 +7,7 @@ similarity among its direct predecessors, theirs included; deeds count by themse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from grader.milestones.cells import shape
 from grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
 from grader.milestones.matching import Mark, Place, View
 from grader.milestones.measures import Lookup, referred, taken
@@ -219,7 +220,7 @@ class StrictNodes:
             event = self.timeline.events[index]
             if value and isinstance(event, ToolCall):
                 found = [taken_from(ref, event) for ref in refs]
-                told[index] = first.setdefault(repr(found), index) if any(found) else -1
+                told[index] = first.setdefault(shape(found, index), index) if any(found) else -1
         return told
 
     def _representatives(self, follower: int, node: int, table: str) -> list[int]:

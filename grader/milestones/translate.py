@@ -91,8 +91,8 @@ def _call_messages(
     event: ToolCall, positions: _Positions, listed: Mapping[str, set[str]]
 ) -> tuple[case.CaseMessage, case.CaseMessage]:
     tool = event.tool or event.name
-    asked = f"{tool}({dumps(event.arguments, default=str, ensure_ascii=False)})"
-    answer = event.error.message if event.error else dumps(event.result, default=str, ensure_ascii=False)
+    asked = f"{tool}({_json(event.arguments)})"
+    answer = event.error.message if event.error else _json(event.result)
     arguments = {**dict.fromkeys(listed.get(tool, ())), **event.arguments}
     calls = None if event.error else (case.Call(tool, arguments, event.result),)
     pair = (event.caller, "environment")
@@ -100,6 +100,13 @@ def _call_messages(
         case.CaseMessage(event.caller, "environment", asked, pair),
         case.CaseMessage("environment", event.caller, answer, pair, calls, tuple(positions.changes(event))),
     )
+
+
+def _json(value: object) -> str:
+    try:
+        return dumps(value, default=str, ensure_ascii=False)
+    except ValueError:  # a whole number of thousands of digits
+        return ""
 
 
 def _listed_nulls(scenario: Scenario) -> dict[str, set[str]]:
