@@ -1,7 +1,7 @@
 """Normals: what the stations say, how they are carried to places between and above them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge.climate import Normals, elevation_at, grid_cell, normals_at
@@ -129,6 +129,7 @@ def test_grid_cells(point: tuple[float, float], cell: tuple[float, float]) -> No
 
 
 @given(LATITUDES, LONGITUDES)
+@settings(deadline=None)
 def test_a_cells_centre_is_in_the_cell(latitude: float, longitude: float) -> None:
     cell = grid_cell(latitude, longitude)
     assert grid_cell(*cell) == cell
@@ -136,6 +137,7 @@ def test_a_cells_centre_is_in_the_cell(latitude: float, longitude: float) -> Non
 
 
 @given(LATITUDES, LONGITUDES, st.integers(1, 366))
+@settings(deadline=None)
 def test_normals_are_of_this_earth(latitude: float, longitude: float, day: int) -> None:
     normals = climate(latitude, longitude)
     assert -75 <= normals.mean(day) <= 42
@@ -145,6 +147,7 @@ def test_normals_are_of_this_earth(latitude: float, longitude: float, day: int) 
 
 
 @given(LATITUDES, LONGITUDES, st.integers(1, 365))
+@settings(deadline=None)
 def test_the_year_has_no_jumps(latitude: float, longitude: float, day: int) -> None:
     normals = climate(latitude, longitude)
     assert abs(normals.mean(day + 1) - normals.mean(day)) < 1.2

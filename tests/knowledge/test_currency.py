@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import InvalidQuestionError, NoRateError, UnknownCurrencyError
@@ -183,6 +183,7 @@ CODES = st.sampled_from(["USD", "EUR", "JPY", "GBP", "CHF", "SEK", "AED", "XOF",
 
 
 @given(CODES, CODES, DAYS)
+@settings(deadline=None)
 def test_rates_are_each_others_inverse(one: str, other: str, day: date) -> None:
     now = at(day.year, day.month, day.day)
     there, back = CURRENCY.convert(1, one, other, now).rate, CURRENCY.convert(1, other, one, now).rate
@@ -190,6 +191,7 @@ def test_rates_are_each_others_inverse(one: str, other: str, day: date) -> None:
 
 
 @given(CODES, CODES, st.floats(-1e9, 1e9), DAYS)
+@settings(deadline=None)
 def test_twice_the_amount_is_twice_the_result(one: str, other: str, amount: float, day: date) -> None:
     now = at(day.year, day.month, day.day)
     single, double = (CURRENCY.convert(times * amount, one, other, now).result for times in (1, 2))
@@ -197,6 +199,7 @@ def test_twice_the_amount_is_twice_the_result(one: str, other: str, amount: floa
 
 
 @given(CODES, DAYS)
+@settings(deadline=None)
 def test_the_rate_is_never_from_the_future_nor_stale(code: str, day: date) -> None:
     quoted = date.fromisoformat(CURRENCY.convert(1, "EUR", code, at(day.year, day.month, day.day)).rate_date)
     assert timedelta(0) <= min(day, LAST_RATES) - quoted <= timedelta(days=6)

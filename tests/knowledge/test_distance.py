@@ -1,7 +1,7 @@
 """Distances: published geodesics, and the laws of a metric."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import InvalidQuestionError
@@ -77,26 +77,31 @@ def test_coordinates_off_the_globe_are_refused(point: tuple[float, float], messa
 
 
 @given(POINTS, POINTS)
+@settings(deadline=None)
 def test_there_is_as_far_as_back(a: tuple[float, float], b: tuple[float, float]) -> None:
     assert kilometers(*a, *b) == pytest.approx(kilometers(*b, *a), abs=2e-6)
 
 
 @given(POINTS)
+@settings(deadline=None)
 def test_a_point_is_no_distance_from_itself(point: tuple[float, float]) -> None:
     assert kilometers(*point, *point) == 0
 
 
 @given(POINTS, POINTS, POINTS)
+@settings(deadline=None)
 def test_no_detour_is_shorter(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> None:
     assert kilometers(*a, *c) <= kilometers(*a, *b) + kilometers(*b, *c) + 1e-5
 
 
 @given(POINTS, POINTS)
+@settings(deadline=None)
 def test_no_distance_exceeds_half_a_meridian(a: tuple[float, float], b: tuple[float, float]) -> None:
     assert 0 <= kilometers(*a, *b) <= 20003.931459
 
 
 @given(POINTS, POINTS)
+@settings(deadline=None)
 def test_the_sphere_is_a_close_approximation(a: tuple[float, float], b: tuple[float, float]) -> None:
     exact = kilometers(*a, *b)
     assume(exact > 0.001)

@@ -1,7 +1,7 @@
 """Towns of the world, and the address of a point."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import InvalidQuestionError
@@ -208,11 +208,13 @@ def test_folding(text: str, folded: str) -> None:
 
 
 @given(LATITUDES, LONGITUDES)
+@settings(deadline=None)
 def test_every_point_has_one_answer(latitude: float, longitude: float) -> None:
     assert address(latitude, longitude) == address(latitude, longitude)
 
 
 @given(LATITUDES, LONGITUDES, st.floats(1, 150))
+@settings(deadline=None)
 def test_only_towns_within_the_radius_are_around(latitude: float, longitude: float, radius: float) -> None:
     for distance, city in cities_around(latitude, longitude, radius):
         assert distance <= radius
@@ -220,6 +222,7 @@ def test_only_towns_within_the_radius_are_around(latitude: float, longitude: flo
 
 
 @given(st.floats(-60, 70), LONGITUDES)
+@settings(deadline=None)
 def test_no_town_nearby_is_missed(latitude: float, longitude: float) -> None:
     """The cells that are looked at hold every town that a scan of the whole table finds."""
     near = {city for city in EVERYWHERE if _close(city.latitude, city.longitude, latitude, longitude)}

@@ -1,7 +1,7 @@
 """Places by name or kind: the real ones found from afar, the invented ones around, at most four, in a fixed order."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import InvalidQuestionError
@@ -238,6 +238,7 @@ TEXTS = st.one_of(
 
 
 @given(TEXTS, CITIES)
+@settings(deadline=None)
 def test_answers_are_few_and_distances_right(text: str, around: tuple[float, float]) -> None:
     found = search(text, around)
     assert len(found) <= LIMIT
@@ -250,6 +251,7 @@ def test_answers_are_few_and_distances_right(text: str, around: tuple[float, flo
 
 
 @given(TEXTS, CITIES)
+@settings(deadline=None)
 def test_case_and_spaces_never_matter(text: str, around: tuple[float, float]) -> None:
     assert search(f"  {text} ", around) == search(text, around)
     if text.isascii():

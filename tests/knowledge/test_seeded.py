@@ -3,7 +3,7 @@
 from statistics import fmean, pstdev
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge.seeded import choice, field, fraction, gaussian, integer, smooth
@@ -28,11 +28,13 @@ def test_the_parts_of_a_key_are_kept_apart() -> None:
 
 
 @given(KEYS)
+@settings(deadline=None)
 def test_fractions_lie_strictly_between_0_and_1(key: list[str | int]) -> None:
     assert 0 < fraction(*key) < 1
 
 
 @given(KEYS, st.lists(st.integers(), min_size=1, max_size=9))
+@settings(deadline=None)
 def test_a_choice_is_one_of_the_options(key: list[str | int], options: list[int]) -> None:
     assert choice(options, *key) in options
 
@@ -57,11 +59,13 @@ def test_smooth_noise_has_the_same_spread_between_its_knots(offset: float) -> No
 
 
 @given(st.floats(-1e5, 1e5))
+@settings(deadline=None)
 def test_smooth_noise_does_not_jump(position: float) -> None:
     assert abs(smooth(position + 1e-4, "s") - smooth(position, "s")) < 0.01
 
 
 @given(st.floats(-89, 89), st.floats(-180, 180), st.floats(0, 1e5))
+@settings(deadline=None)
 def test_the_field_does_not_jump_in_space(latitude: float, longitude: float, time: float) -> None:
     here = field(latitude, longitude, time, 2.5, "f")
     assert abs(field(latitude + 1e-4, longitude, time, 2.5, "f") - here) < 0.01

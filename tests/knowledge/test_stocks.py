@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from statistics import fmean
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge.stocks import OfflineStocks, Quote, find_listing, listings, trading_day
@@ -183,6 +183,7 @@ QUERIES = st.sampled_from(["AAPL", "Ford", "Shell", "Toyota", "Roche", "Tencent"
 
 
 @given(QUERIES, MOMENTS)
+@settings(deadline=None)
 def test_quotes_add_up(query: str, now: float) -> None:
     found = quote(query, now)
     assert found.price > 0
@@ -192,11 +193,13 @@ def test_quotes_add_up(query: str, now: float) -> None:
 
 
 @given(st.text(max_size=25))
+@settings(deadline=None)
 def test_any_text_is_a_company_or_none(query: str) -> None:
     assert find_listing(query) == find_listing(query)
 
 
 @given(MOMENTS)
+@settings(deadline=None)
 def test_trading_days_never_run_backwards(now: float) -> None:
     exchange = listings()[0].exchange
     assert trading_day(exchange, now) <= trading_day(exchange, now + 3600)

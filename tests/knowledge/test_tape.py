@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import (
@@ -286,6 +286,7 @@ def test_all_domains_have_a_source() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(["text", "latitude", "amount", "now"]), st.floats(-90, 90), max_size=4))
+@settings(deadline=None)
 def test_a_question_is_its_own_canonical_form(arguments: dict[str, float]) -> None:
     key = question("places", "search", arguments)
     assert question("places", "search", json.loads(key)["arguments"]) == key

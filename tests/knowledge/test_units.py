@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import IncompatibleUnitsError, InvalidQuestionError, KnowledgeError, UnknownUnitError
@@ -179,12 +179,14 @@ SAME_DIMENSION = st.sampled_from(
 
 
 @given(st.floats(-1e6, 1e6), SAME_DIMENSION)
+@settings(deadline=None)
 def test_there_and_back_again(amount: float, units: tuple[str, str]) -> None:
     there = convert(amount, *units)
     assert convert(there, units[1], units[0]) == pytest.approx(amount, rel=1e-9, abs=1e-7)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), SAME_DIMENSION)
+@settings(deadline=None)
 def test_more_stays_more(one: float, other: float, units: tuple[str, str]) -> None:
     low, high = sorted((one, other))
     assert convert(low, *units) <= convert(high, *units)
@@ -198,11 +200,13 @@ def outcome(unit: str, to_unit: str) -> float | KnowledgeError:
 
 
 @given(st.text(max_size=40))
+@settings(deadline=None)
 def test_any_text_is_a_unit_or_refused_clearly(unit: str) -> None:
     found = outcome(unit, unit)
     assert repr(unit) in str(found) if isinstance(found, KnowledgeError) else math.isfinite(found)
 
 
 @given(st.text("m*^/()+-0123456789. ", max_size=20))
+@settings(deadline=None)
 def test_unit_arithmetic_never_breaks_out(unit: str) -> None:
     assert isinstance(outcome(unit, "meter"), float | ValueError)

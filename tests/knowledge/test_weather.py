@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import fmean, pstdev
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.knowledge import InvalidQuestionError
@@ -77,6 +77,7 @@ def test_a_forecast_comes_true(days: int) -> None:
 
 
 @given(LATITUDES, LONGITUDES, MOMENTS, st.integers(0, HORIZON_DAYS))
+@settings(deadline=None)
 def test_a_forecast_comes_true_everywhere(latitude: float, longitude: float, now: float, days: int) -> None:
     earlier = forecast((latitude, longitude), now, days)
     for later in range(days + 1):
@@ -87,6 +88,7 @@ def test_a_forecast_comes_true_everywhere(latitude: float, longitude: float, now
 
 
 @given(LATITUDES, LONGITUDES, MOMENTS)
+@settings(deadline=None)
 def test_now_lies_within_the_day(latitude: float, longitude: float, now: float) -> None:
     today = forecast((latitude, longitude), now)
     assert today.current is not None
@@ -97,6 +99,7 @@ def test_now_lies_within_the_day(latitude: float, longitude: float, now: float) 
 
 
 @given(LATITUDES, LONGITUDES, MOMENTS)
+@settings(deadline=None)
 def test_the_date_is_the_places_own(latitude: float, longitude: float, now: float) -> None:
     today = forecast((latitude, longitude), now)
     assert today.current is not None
@@ -105,6 +108,7 @@ def test_the_date_is_the_places_own(latitude: float, longitude: float, now: floa
 
 
 @given(LATITUDES, LONGITUDES, MOMENTS, st.integers(0, HORIZON_DAYS))
+@settings(deadline=None)
 def test_the_fields_agree_with_each_other(latitude: float, longitude: float, now: float, days: int) -> None:
     day = forecast((latitude, longitude), now, days)
     wet = any(word in day.condition for word in ("rain", "snow", "sleet", "Thunder"))
