@@ -37,6 +37,7 @@ class LogFiles:
     def __init__(self, limit: int = OPEN_FILES) -> None:
         self._limit = limit
         self._recent: OrderedDict[Path, LogWriter] = OrderedDict()
+        self._next: dict[Path, int] = {}
 
     def new(self, folder: Path, name: str) -> LogFile:
         """A log of that name in a folder, with a number behind the name where the name is taken.
@@ -44,8 +45,14 @@ class LogFiles:
         Raises:
             OSError: it cannot be made.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        return LogFile(_claim(folder, name), self)
+        wanted = folder / name
+        number = self._next.get(wanted, 1)
+        if number == 1:
+            folder.mkdir(parents=True, exist_ok=True)
+        while not _claimed(path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl")):
+            number += 1
+        self._next[wanted] = number + 1
+        return LogFile(path, self)
 
     def writer(self, path: Path) -> LogWriter:
         """The open writer of a log."""
@@ -64,13 +71,10 @@ class LogFiles:
             found.close()
 
 
-def _claim(folder: Path, name: str) -> Path:
-    number = 1
-    while True:
-        path = folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl")
-        try:
-            path.open("x").close()
-        except FileExistsError:
-            number += 1
-        else:
-            return path
+def _claimed(path: Path) -> bool:
+    """Create a file, unless there is one already."""
+    try:
+        path.open("x").close()
+    except FileExistsError:
+        return False
+    return True

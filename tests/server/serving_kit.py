@@ -33,8 +33,8 @@ def opened_in(manager: SessionManager, scenario: str = "wifi_off", **spec: Any) 
     return manager.create(SessionSpec(chosen, **spec), ScriptedUser(chosen.user.script))
 
 
-def opened(scenario: str = "wifi_off", **spec: Any) -> OpenSession:
-    return opened_in(SessionManager(SUITE), scenario, **spec)
+def opened(scenario: str = "wifi_off", window: float = 0.0, **spec: Any) -> OpenSession:
+    return opened_in(SessionManager(SUITE, batch_window=window), scenario, **spec)
 
 
 def recorded(session: OpenSession) -> Trajectory:

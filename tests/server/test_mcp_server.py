@@ -153,7 +153,7 @@ async def test_the_tool_is_unknown_where_a_harness_speaks(era: str) -> None:
 
 
 async def test_calls_sent_together_are_one_batch_and_lose_their_race(era: str) -> None:
-    session = opened(variant="all_tools")
+    session = opened(variant="all_tools", window=0.3)
     async with Client(server_for(session), mode=era) as client, anyio.create_task_group() as together:
         together.start_soon(client.call_tool, "set_wifi_status", {"on": False})
         together.start_soon(client.call_tool, "get_wifi_status", {})

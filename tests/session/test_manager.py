@@ -1,0 +1,234 @@
+"""Open sessions: found by token and nothing else, recorded without loss, given up when nobody uses them."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.log_files import LogFiles
+from sandbox_mcp.session.manager import (
+    OpenSession,
+    SessionManager,
+    TooManySessionsError,
+    UnknownSessionError,
+    UnknownUserError,
+)
+from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
+from sandbox_mcp.users import Line, ScriptedUser, UserTurn
+from scenarios import ScenarioError, Suite
+
+pytestmark = pytest.mark.anyio
+SUITE = Suite()
+WIFI_OFF = SUITE.get("wifi_off")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def begin(manager: SessionManager, scenario: str = "wifi_off", user: Any = None, **spec: Any) -> OpenSession:
+    chosen = manager.suite.get(scenario)
+    return manager.create(SessionSpec(chosen, **spec), user or ScriptedUser(chosen.user.script))
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+class SlowUser:
+    """A user that answers when it is told to."""
+
+    kind = "slow"
+
+    def __init__(self) -> None:
+        self.asked = anyio.Event()
+        self.answer = anyio.Event()
+
+    def describe(self) -> dict[str, Any]:
+        return {}
+
+    async def respond(self, dialogue: tuple[Line, ...]) -> UserTurn:
+        self.asked.set()
+        await self.answer.wait()
+        return UserTurn(f"You said: {dialogue[-1].text}")
+
+
+async def test_a_session_is_found_by_its_token_until_it_is_closed() -> None:
+    manager = SessionManager(SUITE)
+    session = begin(manager)
+    assert manager.get(session.token) is session
+    assert list(manager) == [session]
+    await manager.close(session.token)
+    with pytest.raises(UnknownSessionError) as error:
+        manager.get(session.token)
+    assert session.token not in str(error.value)
+    assert session.session.ended == "abandoned"
+
+
+async def test_an_empty_manager_is_a_manager() -> None:
+    manager = SessionManager(SUITE)
+    assert len(manager) == 0
+    assert manager
+
+
+async def test_a_variant_that_does_not_exist_opens_nothing(tmp_path: Path) -> None:
+    manager = SessionManager(SUITE, log_dir=tmp_path)
+    with pytest.raises(ScenarioError, match="unknown variant 'odd'"):
+        begin(manager, variant="odd")
+    assert (len(manager), names_in(tmp_path)) == (0, [])
+
+
+async def test_users_are_made_by_name() -> None:
+    manager = SessionManager(SUITE, users={"slow": lambda _: SlowUser()})
+    assert manager.user("slow", WIFI_OFF).kind == "slow"
+    with pytest.raises(UnknownUserError, match="unknown user 'odd'; known: slow"):
+        manager.user("odd", WIFI_OFF)
+
+
+async def test_equal_presentations_are_shared() -> None:
+    manager = SessionManager(SUITE)
+    one, other = (
+        begin(manager, "wifi_off", variant="all_tools"),
+        begin(manager, "wifi_off", variant="all_tools", seed=9),
+    )
+    third = begin(manager, "ferry_countdown", variant="all_tools")
+    base = begin(manager, "wifi_off")
+    with_channel = begin(manager, "wifi_off", user_channel="tool")
+    assert one.presentation is other.presentation
+    assert (one.presentation is third.presentation) == (
+        [tool.name for tool in one.presentation.listed] == [tool.name for tool in third.presentation.listed]
+    )
+    assert base.presentation is not one.presentation
+    assert [tool.name for tool in with_channel.presentation.listed] == ["set_wifi_status", "send_message_to_user"]
+    assert base.session.tools is with_channel.session.tools or base.session.tools == with_channel.session.tools
+
+
+async def test_logs_of_equal_sessions_are_files_of_their_own(tmp_path: Path) -> None:
+    manager = SessionManager(SUITE, log_dir=tmp_path / "deep" / "logs")
+    sessions = [begin(manager) for _ in range(3)]
+    await manager.close_all()
+    names = [session.path.name for session in sessions if session.path]
+    assert names == ["wifi_off-base-s0-t0.jsonl", "wifi_off-base-s0-t0-2.jsonl", "wifi_off-base-s0-t0-3.jsonl"]
+    assert all(read_trajectory(session.path or "").complete for session in sessions)
+
+
+async def test_many_logs_are_written_with_few_open_files(tmp_path: Path) -> None:
+    files = LogFiles(limit=3)
+    logs = [files.new(tmp_path, "log") for _ in range(10)]
+    started = parse_trajectory(begin(SessionManager(SUITE)).lines() or b"").started
+    for _ in range(3):
+        for log in logs:
+            log.write(started)
+    open_now = len(files._recent)
+    for log in logs:
+        log.release()
+    assert open_now == 3
+    assert [len(log.path.read_text().splitlines()) for log in logs] == [3] * 10
+
+
+async def test_a_log_given_by_the_caller_is_the_callers() -> None:
+    log = MemoryLog()
+    manager = SessionManager(SUITE)
+    session = manager.create(SessionSpec(WIFI_OFF), ScriptedUser(WIFI_OFF.user.script), sink=log)
+    await session.call("set_wifi_status", {"on": False})
+    assert isinstance(log.events[-1], ToolCall)
+    assert session.path is None
+
+
+async def test_the_limit_counts_sessions_that_go_on() -> None:
+    manager = SessionManager(SUITE, max_sessions=2)
+    first, second = begin(manager), begin(manager)
+    with pytest.raises(TooManySessionsError, match="2 sessions are open"):
+        begin(manager)
+    await second.end("abandoned")
+    third = begin(manager)
+    assert list(manager) == [first, third]
+
+
+async def test_sessions_that_nobody_uses_are_given_up() -> None:
+    manager = SessionManager(SUITE, idle_seconds=0.2)
+    idle, used = begin(manager), begin(manager)
+    await anyio.sleep(0.25)
+    await used.call("set_wifi_status", {"on": False})
+    await manager.reap()
+    assert list(manager) == [used]
+    assert idle.session.ended == "abandoned"
+
+
+async def test_a_session_at_work_is_not_given_up() -> None:
+    manager, user = SessionManager(SUITE, idle_seconds=0.0), SlowUser()
+    session = begin(manager, user=user)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(session.say, "hello")
+        await user.asked.wait()
+        await manager.reap()
+        assert list(manager) == [session]
+        user.answer.set()
+
+
+async def test_the_reaper_goes_on_by_itself() -> None:
+    manager = SessionManager(SUITE, idle_seconds=0.01)
+    begin(manager)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(manager.reap_forever)
+        with anyio.fail_after(5):
+            while len(manager):  # noqa: ASYNC110
+                await anyio.sleep(0.005)
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_call_waits_until_the_user_has_answered() -> None:
+    user, order = SlowUser(), list[str]()
+    session = begin(SessionManager(SUITE, batch_window=0), user=user)
+
+    async def call() -> None:
+        await session.call("set_wifi_status", {"on": False})
+        order.append("called")
+
+    async def say() -> None:
+        await session.say("hello")
+        order.append("answered")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(say)
+        await user.asked.wait()
+        tasks.start_soon(call)
+        await anyio.sleep(0.02)
+        assert order == []
+        user.answer.set()
+    events = parse_trajectory(session.lines() or b"").events
+    assert order == ["answered", "called"]
+    assert [type(event) for event in events[-2:]] == [Message, ToolCall]
+
+
+async def test_an_answer_is_recorded_even_if_whoever_asked_has_gone() -> None:
+    user = SlowUser()
+    session = begin(SessionManager(SUITE), user=user)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(session.say, "hello")
+        await user.asked.wait()
+        tasks.cancel_scope.cancel()
+        user.answer.set()
+    assert session.session.dialogue[-1] == Line("user", "You said: hello")
+
+
+async def test_a_session_that_is_over_lets_go_of_its_file(tmp_path: Path) -> None:
+    manager = SessionManager(SUITE, log_dir=tmp_path)
+    session = begin(manager)
+    await session.say("Wifi is off.")
+    assert session.session.over
+    assert not manager._files._recent
+    assert isinstance(read_trajectory(session.path or "").ended, SessionEnded)
+
+
+async def test_a_thousand_sessions_are_open_at_once(tmp_path: Path) -> None:
+    manager = SessionManager(SUITE, log_dir=tmp_path, max_sessions=1000)
+    sessions = [begin(manager, variant="all_tools") for _ in range(1000)]
+    assert len(manager) == 1000
+    assert len({session.token for session in sessions}) == 1000
+    assert len({id(session.presentation) for session in sessions}) == 1
+    assert not (await sessions[0].call("set_wifi_status", {"on": False})).error
+    await manager.close_all()
