@@ -72,7 +72,7 @@ def _use(builder: SessionBuilder, block: Block, batch: str) -> None:
     meta: dict[str, Any] = picked(node.members(), ("server_name",))
     builder.call(
         node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
-        id_=node.label_at("id"), stamp=block.stamp, **meta,
+        id_=node.label_at("id"), stamp=block.stamp, offered=block.kind != "tool_use", **meta,
     )  # fmt: skip
 
 

@@ -37,12 +37,16 @@ GUESSED = f"the format has no error flag; results that begin with {FAILED!r} wer
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: a result or an error, and what else is known of it."""
+    """What came of a call: a result or an error, and what else is known of it.
+
+    ``stated`` tells that the source itself says what kind of error it was, so that nothing is left to conclude.
+    """
 
     result: Any = None
     error: CallError | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     wall: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_batches", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools", "_undeclared",
-        "head", "losses", "origin",
+        "_batches", "_certain", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools",
+        "_undeclared", "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -94,6 +98,7 @@ class SessionBuilder:
         self._times: list[float | None] = []
         self._open: list[OpenCall] = []
         self._ids: set[str] = set()
+        self._certain: set[int] = set()
         self._tools: dict[str, ToolSpec] = {}
         self._batches = 0
         self._undeclared: set[str] = set()
@@ -148,9 +153,13 @@ class SessionBuilder:
         id_: str | None = None,
         caller: Role = "agent",
         stamp: Any = None,
+        offered: bool = False,
         **meta: Any,
     ) -> OpenCall:
-        """Add a call. Its result is missing until :meth:`settle` or :meth:`answer` gives it."""
+        """Add a call. Its result is missing until :meth:`settle` or :meth:`answer` gives it.
+
+        ``offered`` tells that the tool was there, whether it is among the definitions or not.
+        """
         seq, clock, wall = self._next(stamp)
         unique = self._unique_id(id_ or f"call-{seq}")
         if unique != id_:
@@ -160,6 +169,8 @@ class SessionBuilder:
             arguments=given.arguments, raw_arguments=given.raw, meta=meta, wall=wall,
         )  # fmt: skip
         opened = OpenCall(len(self._events), id_, name, batch)
+        if offered:
+            self._certain.add(opened.index)
         self._events.append(call)
         self._open.append(opened)
         return opened
@@ -167,6 +178,8 @@ class SessionBuilder:
     def answer(self, opened: OpenCall, outcome: Outcome) -> None:
         """Give an open call its outcome."""
         call = self._events[opened.index]
+        if outcome.stated:
+            self._certain.add(opened.index)
         if isinstance(call, ToolCall):
             self._events[opened.index] = replace(
                 call, result=outcome.result, error=outcome.error,
@@ -240,7 +253,7 @@ class SessionBuilder:
     def finish(self, name: str, end: EndReason | None, detail: str | None = None) -> Imported:
         """The session. ``end`` is None where the source does not show that it ended where the log stops."""
         self._miss_results()
-        self._check_names()
+        self._conclude()
         self._sum_up(end)
         events: list[Event] = [self._start(name), *self._clocked()]
         if end is not None:
@@ -273,18 +286,31 @@ class SessionBuilder:
             self.answer(opened, Outcome(meta={"result_missing": True}))
             self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")
 
-    def _check_names(self) -> None:
-        for index, call in enumerate(self._events):
-            if not isinstance(call, ToolCall) or call.caller != "agent" or not self._tools:
-                continue
-            known = self._tools.get(call.name)
-            if known is not None:
-                self._events[index] = replace(call, tool=known.tool)
-            elif call.error is not None:
-                kind = "unknown_tool" if call.error.kind == "execution" else call.error.kind
-                self._events[index] = replace(call, tool=None, error=replace(call.error, kind=kind))
-            else:
-                self.lose(f"event {index + 1}", f"{call.name!r} was called with success but is not among the tools")
+    def _conclude(self) -> None:
+        """Conclude from the definitions and the arguments what a tool is called and why a call failed."""
+        for index, event in enumerate(self._events):
+            if isinstance(event, ToolCall):
+                self._events[index] = self._concluded(index, event)
+
+    def _concluded(self, index: int, call: ToolCall) -> ToolCall:
+        known = self._tools.get(call.name) if call.caller == "agent" else None
+        if known is not None:
+            call = replace(call, tool=known.tool)
+        if call.error is not None and call.error.kind == "unknown_tool":
+            return replace(call, tool=None)
+        if index in self._certain:
+            return call
+        if known is None and self._tools and call.caller == "agent":
+            return self._not_offered(index, call)
+        if call.error is not None and call.error.kind == "execution" and call.raw_arguments is not None:
+            return replace(call, error=replace(call.error, kind="invalid_format"))
+        return call
+
+    def _not_offered(self, index: int, call: ToolCall) -> ToolCall:
+        if call.error is not None:
+            return replace(call, tool=None, error=replace(call.error, kind="unknown_tool"))
+        self.lose(f"event {index + 1}", f"{call.name!r} was called without an error but is not among the tools")
+        return call
 
     def _sum_up(self, end: EndReason | None) -> None:
         if not self._tools:

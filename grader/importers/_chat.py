@@ -98,7 +98,7 @@ def _outcome(builder: SessionBuilder, result: Node) -> Outcome:
     wall = {} if stamp is None else {"answered": stamp}
     error, content = result.get("error"), result.get("content")
     if error is not None and error.is_object:
-        return Outcome(error=error_of(error, joined(content, builder)), wall=wall)
+        return Outcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
     return outcome_of(builder, content, failed=_flag(result), wall=wall)
 
 

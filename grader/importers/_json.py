@@ -46,8 +46,9 @@ class Node:
 
     def child(self, key: str | int, value: Any) -> "Node":
         """A member or element of this value."""
-        step = f"[{key}]" if isinstance(key, int) else key
-        dot = "." if self.where and isinstance(key, str) else ""
+        plain = isinstance(key, str) and key.replace(".", "_").isidentifier()
+        step = key if plain else f"[{shown(key)}]"
+        dot = "." if self.where and plain else ""
         return Node(value, self.path, self.line, f"{self.where}{dot}{step}")
 
     @property
@@ -101,7 +102,7 @@ class Node:
         """A member of this object that has to be there. Raises ImportFormatError where it is absent or null."""
         found = self.get(key)
         if found is None:
-            raise self.fail(f"lacks {key!r}; it has {', '.join(sorted(self.members())[:12]) or 'nothing'}")
+            raise self.fail(f"lacks {key!r}; it has {listed(self.members()) or 'nothing'}")
         return found
 
     def string_at(self, key: str) -> str | None:
@@ -153,6 +154,11 @@ def shown(value: Any) -> str:
         return "an object" if is_object(value) else "an array"
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(members: Iterable[str]) -> str:
+    """The names of an object's members for an error message: the first few, in order."""
+    return ", ".join(map(shown, sorted(members)[:12]))
 
 
 def loads(text: str) -> tuple[Any, int]:

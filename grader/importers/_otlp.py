@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.importers._json import Loaded, Node, is_object, loads
+from grader.importers._json import Loaded, Node, is_object, listed, loads
 
 SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
@@ -132,7 +132,7 @@ def _plain(value: Node | None) -> Any:
         return [_plain(item) for item in inner.items_at("values")]
     inner = value.get("kvlistValue")
     if inner is None or not is_object(inner.value):
-        raise value.fail(f"is no attribute value; it has {', '.join(sorted(members)[:5])}")
+        raise value.fail(f"is no attribute value; it has {listed(members)}")
     return _pairs(inner.items_at("values"))
 
 

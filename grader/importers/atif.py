@@ -196,7 +196,7 @@ def _outcome(result: Node, builder: SessionBuilder) -> Outcome:
         return outcome_of(builder, result.get("content"), failed=None)
     error = about.get("error")
     if error is not None and error.is_object:
-        return Outcome(error=_chat.error_of(error, joined(result.get("content"), builder)))
+        return Outcome(error=_chat.error_of(error, joined(result.get("content"), builder)), stated=True)
     return outcome_of(builder, result.get("content"), failed=False)
 
 

@@ -72,7 +72,7 @@ def _file(path: Path, names: Names) -> Iterator[Imported]:
         builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
         if number == 0:
             _lose_other_lines(builder, loaded.nodes)
-        yield _session(thread, builder, names, loaded)
+        yield _session(number, thread, builder, names, loaded)
 
 
 def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[Node]) -> None:
@@ -81,8 +81,8 @@ def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[Node]) -> None:
         builder.lose(f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept")
 
 
-def _session(thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
-    _describe(thread, builder)
+def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
+    _describe(thread, builder, first=number == 0)
     for group in _messages(thread.lines):
         if group[0].kind == "assistant":
             _agent(builder, group)
@@ -95,14 +95,13 @@ def _session(thread: Thread, builder: SessionBuilder, names: Names, loaded: Load
     return builder.finish(names.unique(builder.head.scenario, _agent_id(thread)), end, detail)
 
 
-def _describe(thread: Thread, builder: SessionBuilder) -> None:
-    first = thread.lines[0].node
-    session, agent = first.string_at("sessionId"), _agent_id(thread)
+def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
+    session, agent = thread.lines[0].node.string_at("sessionId"), _agent_id(thread)
     version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
     model = next((found for line in thread.lines if (found := _model(line)) and not found.startswith("<")), None)
     known = {"name": "claude-code", "version": version, "model": model}
     builder.head = replace(
-        builder.head, session=session if session and not thread.sidechain else "",
+        builder.head, session=session if session and first and not thread.sidechain else "",
         agent={key: value for key, value in known.items() if value},
     )  # fmt: skip
     if thread.sidechain:
@@ -178,7 +177,7 @@ def _refined(builder: SessionBuilder, result: Node, outcome: Outcome, path: Path
     if outcome.error is not None:
         message = outcome.error.message
         kind = next((kind for text, kind in KINDS.items() if text in message), outcome.error.kind)
-        return replace(outcome, error=replace(outcome.error, kind=kind))
+        return replace(outcome, error=replace(outcome.error, kind=kind), stated=kind != "execution")
     if not isinstance(outcome.result, str) or not outcome.result.startswith(PERSISTED):
         return outcome
     text = _full_text(path, result.label_at("tool_use_id") or "")

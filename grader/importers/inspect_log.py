@@ -27,10 +27,8 @@ from grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind
 
 ATTACHMENT = "attachment://"
-KINDS: Final = MappingProxyType[str, ErrorKind](
-    {"parsing": "invalid_format", "approval": "refused", "cancelled": "refused"}
-)
-"""Inspect's type of a tool error to our kind; every other type is the tool's own error."""
+KINDS: Final = MappingProxyType[str, ErrorKind]({"approval": "refused", "cancelled": "refused"})
+"""Inspect's type of a tool error to our kind; every other type but ``parsing`` is the tool's own error."""
 
 CHECKS: Final = MappingProxyType[str, ErrorKind](
     {
@@ -274,7 +272,9 @@ class _Player:
     def _provider_call(self, part: Node, stamp: Any) -> None:
         given = arguments_of(part.members().get("arguments"))
         name, error = part.need("name").string(), part.string_at("error")
-        opened = self._builder.call(name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp)
+        opened = self._builder.call(
+            name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
+        )
         outcome = Outcome(error=failure(error)) if error else Outcome(decode(part.string_at("result") or ""))
         self._builder.answer(opened, outcome)
 
@@ -312,7 +312,7 @@ class _Player:
         error = event.get("error")
         wall = {"answered": event.value["completed"]} if event.get("completed") is not None else {}
         if error is not None:
-            outcome = Outcome(error=_error(error), wall=wall)
+            outcome = Outcome(error=_error(error), wall=wall, stated=True)
         elif event.members().get("failed") is True:
             outcome = Outcome(error=failure("the tool failed"), wall=wall)
         else:
@@ -337,7 +337,7 @@ class _Player:
             return
         error = message.get("error")
         text = joined(message.get("content"), self._builder)
-        outcome = Outcome(error=_error(error)) if error is not None else Outcome(decode(text))
+        outcome = Outcome(error=_error(error), stated=True) if error is not None else Outcome(decode(text))
         self._builder.settle(message.where, id_, outcome, name=message.string_at("function"))
 
 
@@ -372,4 +372,7 @@ def _kind(type_: str, message: str) -> ErrorKind:
         return KINDS.get(type_, "execution")
     if message.startswith("Tool ") and message.endswith(" not found"):
         return "unknown_tool"
-    return next((kind for text, kind in CHECKS.items() if text in message), KINDS[type_])
+    for text, kind in CHECKS.items():
+        if text in message:
+            return kind
+    return "invalid_format"

@@ -216,7 +216,7 @@ class _Player:
         given = item.get("arguments")
         return self.builder.call(
             item.need("name").string(), arguments_of(None if given is None else given.value),
-            batch=self.builder.batch(), id_=item.label_at("id"), server=item.string_at("server_label"),
+            batch=self.builder.batch(), id_=item.label_at("id"), offered=True, server=item.string_at("server_label"),
         )  # fmt: skip
 
     def _approval(self, item: Node) -> None:

@@ -16,7 +16,7 @@ from grader.errors import ImportFormatError
 from grader.importers import _chat
 from grader.importers._build import Names, OpenCall, Outcome, SessionBuilder, stem
 from grader.importers._content import MESSAGE_PARTS, joined
-from grader.importers._json import Node, load
+from grader.importers._json import Node, load, plain
 from grader.importers._otlp import Span, spans_of
 from grader.importers._values import Given, arguments_of, decode, encode, failure
 from grader.importers.base import Imported, Loss
@@ -270,8 +270,7 @@ class _Player:
         value = part.get("response") or part.get("result")
         if self._builder.find(id_) is None and id_ in self._called:
             return
-        text = encode(None if value is None else value.value)
-        self._builder.settle(part.where, id_, self._builder.judge(text, None))
+        self._builder.settle(part.where, id_, self._builder.judge(_text(plain(value)), None))
 
     def _match(self, name: str, id_: str | None) -> OpenCall | None:
         """The open call that a tool span ran: by id, or by name where one of the two has no id."""
@@ -341,6 +340,11 @@ def _only(message: Node, parts: list[Node], kind: str) -> Node:
     return message.child("parts", [part.value for part in parts if part.members().get("type") == kind])
 
 
+def _text(value: Any) -> str:
+    """What a tool gave back, as text."""
+    return value if isinstance(value, str) else encode(value)
+
+
 def _lose_parts(builder: SessionBuilder, parts: list[Node]) -> None:
     for part in parts:
         kind = part.members().get("type")
@@ -352,7 +356,7 @@ def _outcome(span: Span) -> Outcome | None:
     """What a tool span says came of its call; None where it says nothing."""
     result, kind = span.attributes.get("gen_ai.tool.call.result"), span.text("error.type")
     wall = {"answered": span.end} if span.end else {}
-    text = result if isinstance(result, str) else None if result is None else encode(result)
+    text = None if result is None else _text(result)
     if span.failed or kind:
         return Outcome(error=failure(span.status or text or kind, type_=kind or None), wall=wall)
     return None if text is None else Outcome(decode(text), wall=wall)

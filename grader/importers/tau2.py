@@ -150,7 +150,7 @@ def _reward(run: Node, builder: SessionBuilder) -> None:
     if reward is None:
         builder.lose(run, "no reward was recorded")
         return
-    builder.origin["reward"] = reward.number_at("reward")
+    builder.origin["reward"] = reward.need("reward").number()
     builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}
 
 

@@ -40,7 +40,9 @@ def _session(node: Node, builder: SessionBuilder, names: Names) -> Imported:
     info = node.get("info")
     task = info.get("task") if info else None
     builder.head = replace(builder.head, scenario=f"tau-bench/{task_id}", trial=trial)
-    builder.origin["reward"] = node.number_at("reward")
+    reward = node.number_at("reward")
+    if reward is not None:
+        builder.origin["reward"] = reward
     if info is not None:
         _info(info, builder)
     if task is not None:

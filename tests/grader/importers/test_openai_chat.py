@@ -1,0 +1,219 @@
+"""OpenAI chat: the shapes a conversation comes in, and what is taken from its messages."""
+
+import copy
+
+import pytest
+
+from grader.errors import ImportFormatError
+from tests.grader.importers.samples import (
+    OPENAI_CHAT,
+    calls,
+    chat_call,
+    ending,
+    function,
+    lost,
+    read,
+    read_one,
+    said,
+    started,
+)
+
+ASK = {"role": "user", "content": "Where is X1?"}
+USE = {"role": "assistant", "content": None, "tool_calls": [chat_call("find", {"number": "X1"}, "a")]}
+GOT = {"role": "tool", "tool_call_id": "a", "content": "4"}
+TELL = {"role": "assistant", "content": "Gate 4."}
+
+
+def chat(*messages, **more):
+    return {"messages": list(messages), **more}
+
+
+def test_a_whole_conversation():
+    session = read_one("openai-chat", OPENAI_CHAT)
+    assert said(session) == [
+        ("system", "agent", "Be brief."),
+        ("user", "agent", "Cancel X1."),
+        ("agent", "agent", "Two at once."),
+        ("agent", "user", "Sorry."),
+    ]
+    assert started(session).agent == {"model": "m-1"}
+    assert [tool.name for tool in started(session).tools] == ["find", "cancel"]
+
+
+def test_parallel_calls_are_one_batch_whatever_the_order_of_their_results():
+    find, cancel = calls(read_one("openai-chat", OPENAI_CHAT))
+    assert find.batch == cancel.batch
+    assert (find.result, find.error) == ([1, 2], None)
+    assert (cancel.raw_arguments, cancel.error.kind) == ("not json", "invalid_format")
+
+
+def test_what_is_not_text_is_named():
+    assert "messages[1].content[1]: content of type 'image_url' is not kept" in lost(
+        read_one("openai-chat", OPENAI_CHAT)
+    )
+
+
+class TestContainers:
+    def test_a_bare_list(self):
+        assert len(said(read_one("openai-chat", [ASK, TELL]))) == 2
+
+    def test_a_list_of_lists(self):
+        assert [session.name for session in read("openai-chat", [[ASK, TELL], [ASK]])] == ["log", "log-2"]
+
+    def test_a_list_of_objects(self):
+        first, second = read("openai-chat", [chat(ASK, id="one"), chat(ASK, id=2)])
+        assert (first.name, second.name) == ("log-one", "log-2")
+
+    def test_lines_of_objects(self):
+        assert len(read("openai-chat", [chat(ASK, TELL), chat(ASK)], "log.jsonl")) == 2
+
+    def test_lines_of_messages_are_one_conversation(self):
+        assert len(said(read_one("openai-chat", [ASK, TELL], "log.jsonl"))) == 2
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {
+                "request": chat(ASK, tools=[function("find")]),
+                "response": {"model": "m", "choices": [{"message": TELL}]},
+            },
+            chat(ASK, model="m", tools=[function("find")], choices=[{"message": TELL}]),
+        ],
+    )
+    def test_a_request_with_its_response(self, document):
+        session = read_one("openai-chat", document)
+        assert said(session)[-1] == ("agent", "user", "Gate 4.")
+        assert started(session).agent == {"model": "m"}
+        assert len(started(session).tools) == 1
+
+    def test_alternative_answers_are_named(self):
+        session = read_one("openai-chat", chat(ASK, choices=[{"message": TELL}, {"message": TELL}]))
+        assert len(said(session)) == 2
+        assert "choices[1]: an alternative answer is not kept" in lost(session)
+
+    def test_no_messages_at_all(self):
+        with pytest.raises(ImportFormatError, match="holds a conversation without messages"):
+            read("openai-chat", chat())
+
+    def test_something_else(self):
+        with pytest.raises(ImportFormatError, match="lacks 'messages'; it has \"steps\""):
+            read("openai-chat", {"steps": []})
+
+
+class TestShapes:
+    def test_functions_before_there_were_tools(self):
+        old = {"role": "assistant", "content": None, "function_call": {"name": "find", "arguments": '{"number": "X1"}'}}
+        session = read_one("openai-chat", chat(ASK, old, {"role": "function", "name": "find", "content": "4"}))
+        [call] = calls(session)
+        assert (call.arguments, call.result) == ({"number": "X1"}, 4)
+
+    def test_custom_tools_take_text(self):
+        use = {
+            "role": "assistant",
+            "tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "sql", "input": "x"}}],
+        }
+        [call] = calls(read_one("openai-chat", [ASK, use]))
+        assert (call.name, call.raw_arguments) == ("sql", "x")
+
+    def test_a_refusal_is_what_the_agent_said(self):
+        session = read_one("openai-chat", [ASK, {"role": "assistant", "content": None, "refusal": "I can't."}])
+        assert said(session)[-1] == ("agent", "user", "I can't.")
+
+    def test_text_in_parts(self):
+        parts = [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "b"}, {"type": "text", "text": None}]
+        session = read_one("openai-chat", [ASK, {"role": "assistant", "content": parts}])
+        assert said(session)[-1][2] == "a\nb\n"
+
+    def test_text_beside_a_call_is_a_note(self):
+        session = read_one("openai-chat", [ASK, USE | {"content": "Looking."}, GOT])
+        assert said(session)[-1] == ("agent", "agent", "Looking.")
+
+    def test_an_empty_answer_is_an_answer(self):
+        assert said(read_one("openai-chat", [ASK, {"role": "assistant", "content": None}]))[-1] == ("agent", "user", "")
+
+    def test_audio_and_unknown_roles_are_named(self):
+        session = read_one("openai-chat", [ASK, TELL | {"audio": {"id": "x"}}, {"role": "critic", "content": "meh"}])
+        assert "audio is not kept" in lost(session)
+        assert "the unknown role 'critic'" in lost(session)
+
+    def test_definitions_at_the_top_level_and_hosted_tools(self):
+        tools = [{"name": "find", "parameters": {}}, {"type": "web_search"}]
+        session = read_one("openai-chat", chat(ASK, tools=tools))
+        assert [tool.name for tool in started(session).tools] == ["find"]
+        assert "a tool of type 'web_search' has no name" in lost(session)
+
+
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("more", "failed"),
+        [
+            ({}, True),
+            ({"error": None}, False),
+            ({"error": False}, False),
+            ({"error": True}, True),
+            ({"status": "error"}, True),
+            ({"status": "success"}, False),
+        ],
+    )
+    def test_flags_beat_the_text(self, more, failed):
+        session = read_one(
+            "openai-chat", [ASK, USE, {"role": "tool", "tool_call_id": "a", "content": "Error: x"} | more]
+        )
+        assert (calls(session)[0].error is not None) is failed
+        assert ("error flag" in lost(session)) is (more == {})
+
+    def test_an_error_may_say_what_it_is(self):
+        error = {"kind": "missing_argument", "type": "TypeError", "message": "no number"}
+        session = read_one("openai-chat", [ASK, USE, GOT | {"error": error}])
+        found = calls(session)[0].error
+        assert (found.kind, found.type, found.message) == ("missing_argument", "TypeError", "no number")
+
+    def test_a_kind_that_we_do_not_know_is_the_tool_s_own(self):
+        session = read_one("openai-chat", [ASK, USE, GOT | {"error": {"kind": "cosmic", "message": "ray"}}])
+        assert calls(session)[0].error.kind == "execution"
+
+
+class TestEnds:
+    @pytest.mark.parametrize(
+        ("messages", "end"),
+        [([ASK, TELL], "recorded"), ([ASK], None), ([ASK, USE], None), ([ASK, USE, GOT], None)],
+    )
+    def test_a_conversation_ends_where_the_agent_has_the_last_word(self, messages, end):
+        assert ending(read_one("openai-chat", messages)) == end
+
+    def test_a_file_cut_off_has_no_end(self, tmp_path):
+        from grader.importers import importer
+
+        path = tmp_path / "log.jsonl"
+        path.write_text('{"role": "user", "content": "a"}\n{"role": "assistant", "content": "b"}\n{"role": "us')
+        [session] = importer("openai-chat")([path])
+        assert ending(session) is None
+        assert "line 3: the last line is cut off" in lost(session)
+
+
+def test_two_files_of_one_name_get_two_names(tmp_path):
+    import json
+
+    from grader.importers import importer
+
+    paths = [tmp_path / folder / "log.json" for folder in "ab"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(json.dumps([ASK, TELL]))
+    assert [session.name for session in importer("openai-chat")(paths)] == ["log", "log-2"]
+
+
+def test_sessions_are_read_one_by_one():
+    from pathlib import Path
+
+    from grader.importers import importer
+
+    sessions = importer("openai-chat")([Path("absent.json")])
+    with pytest.raises(ImportFormatError):
+        next(iter(sessions))
+
+
+def test_a_sample_is_not_changed_by_reading_it():
+    before = copy.deepcopy(OPENAI_CHAT)
+    read_one("openai-chat", OPENAI_CHAT)
+    assert before == OPENAI_CHAT

@@ -1,0 +1,209 @@
+"""OpenAI Responses: items, responses that continue one another, and tools that run on servers."""
+
+import pytest
+
+from grader.errors import ImportFormatError
+from tests.grader.importers.samples import OPENAI_RESPONSES, calls, ending, lost, read, read_one, said, started
+
+ASK = {"role": "user", "content": "Where is X1?"}
+
+
+def use(id_, name="find", arguments="{}", **more):
+    return {"type": "function_call", "call_id": id_, "name": name, "arguments": arguments, **more}
+
+
+def got(id_, output="4"):
+    return {"type": "function_call_output", "call_id": id_, "output": output}
+
+
+def tell(text="Gate 4."):
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+
+
+def mcp(**more):
+    return {"type": "mcp_call", "id": "m", "name": "find", "server_label": "air", "arguments": "{}", **more}
+
+
+def response(id_, *output, before=None, **more):
+    return {"object": "response", "id": id_, "output": list(output), "previous_response_id": before, **more}
+
+
+def test_a_whole_response():
+    session = read_one("openai-responses", OPENAI_RESPONSES)
+    assert said(session) == [
+        ("system", "agent", "Be brief."),
+        ("user", "agent", "Where is X1?"),
+        ("agent", "agent", "I look."),
+        ("agent", "user", "Gate 4."),
+    ]
+    find, weather = calls(session)
+    assert (find.call, find.result) == ("call_1", {"gate": 4})
+    assert (weather.tool, weather.error.message) == ("weather", "no such place")
+    assert ending(session) == "recorded"
+
+
+def test_the_key_of_a_call_is_call_id_and_not_id():
+    items = [ASK, use("c", id="fc_9"), got("fc_9"), got("c", "5")]
+    session = read_one("openai-responses", items)
+    assert calls(session)[0].result == 5
+    assert 'a result of "fc_9", of which no call is open' in lost(session)
+
+
+def test_what_has_no_place_is_named():
+    assert "output[4]: an item of type 'web_search_call' is not kept" in lost(
+        read_one("openai-responses", OPENAI_RESPONSES)
+    )
+
+
+class TestBatches:
+    def test_calls_with_no_result_between_them_are_one_batch(self):
+        first, second = calls(read_one("openai-responses", [ASK, use("a"), use("b"), got("a"), got("b")]))
+        assert first.batch == second.batch
+
+    def test_reasoning_between_them_does_not_part_them(self):
+        items = [ASK, use("a"), {"type": "reasoning", "summary": []}, use("b")]
+        first, second = calls(read_one("openai-responses", items))
+        assert first.batch == second.batch
+
+    def test_a_result_between_them_does(self):
+        first, second = calls(read_one("openai-responses", [ASK, use("a"), got("a"), use("b"), got("b")]))
+        assert first.batch != second.batch
+
+    def test_calls_on_a_server_follow_one_another(self):
+        first, second = calls(read_one("openai-responses", [ASK, mcp(output="1"), mcp(output="2")]))
+        assert first.batch != second.batch
+        assert [first.result, second.result] == [1, 2]
+
+
+class TestServers:
+    @pytest.mark.parametrize(
+        ("error", "message"),
+        [("late", "late"), ({"type": "mcp_tool_execution_error", "message": "late"}, "late"), ([1], "[1]")],
+    )
+    def test_errors(self, error, message):
+        [call] = calls(read_one("openai-responses", [ASK, mcp(error=error, output=None)]))
+        assert (call.error.kind, call.error.message, call.meta["server"]) == ("execution", message, "air")
+
+    def test_no_output_yet(self):
+        session = read_one("openai-responses", [ASK, mcp()])
+        assert calls(session)[0].meta["result_missing"] is True
+
+    def test_listed_tools_are_offered(self):
+        tool = {"name": "find", "input_schema": {}, "annotations": {"readOnlyHint": True}}
+        session = read_one(
+            "openai-responses", [{"type": "mcp_list_tools", "server_label": "air", "tools": [tool]}, ASK]
+        )
+        assert [(tool.name, tool.action) for tool in started(session).tools] == [("find", False)]
+
+    def test_a_call_that_was_not_approved_was_refused(self):
+        items = [
+            ASK,
+            {"type": "mcp_approval_request", "id": "q", "name": "find", "server_label": "air", "arguments": '{"a": 1}'},
+            {"type": "mcp_approval_response", "approval_request_id": "q", "approve": False, "reason": "no"},
+        ]
+        [call] = calls(read_one("openai-responses", items))
+        assert (call.arguments, call.error.kind, call.error.message) == ({"a": 1}, "refused", "no")
+
+    def test_an_approved_call_is_the_one_that_follows(self):
+        items = [
+            ASK,
+            {"type": "mcp_approval_request", "id": "q", "name": "find", "arguments": "{}"},
+            {"type": "mcp_approval_response", "approval_request_id": "q", "approve": True},
+            mcp(output="1"),
+        ]
+        assert len(calls(read_one("openai-responses", items))) == 1
+
+
+class TestMessages:
+    def test_text_before_a_call_is_a_note_and_text_at_the_end_is_the_reply(self):
+        session = read_one("openai-responses", [ASK, tell("Looking."), use("a"), got("a"), tell()])
+        assert said(session)[1:] == [("agent", "agent", "Looking."), ("agent", "user", "Gate 4.")]
+
+    def test_reasoning_is_a_note_and_named_where_it_is_encrypted(self):
+        items = [
+            ASK,
+            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
+            {"type": "reasoning", "summary": [], "encrypted_content": "xyz"},
+        ]
+        session = read_one("openai-responses", items)
+        assert said(session)[1] == ("agent", "agent", "Hm.")
+        assert "reasoning that the provider encrypted" in lost(session)
+
+    @pytest.mark.parametrize("role", ["system", "developer"])
+    def test_the_system_s_messages(self, role):
+        assert said(read_one("openai-responses", [{"role": role, "content": "x"}])) == [("system", "agent", "x")]
+
+    def test_unknown_roles_are_named(self):
+        session = read_one("openai-responses", [ASK, {"role": "critic", "content": "meh"}])
+        assert "the unknown role 'critic'" in lost(session)
+
+    def test_a_namespace_is_a_server_s_prefix(self):
+        [call] = calls(read_one("openai-responses", [ASK, use("a", namespace="mcp__air")]))
+        assert (call.name, call.tool) == ("mcp__air__find", "find")
+
+    def test_custom_tools_take_text(self):
+        item = {"type": "custom_tool_call", "call_id": "a", "name": "sql", "input": "select"}
+        result = {"type": "custom_tool_call_output", "call_id": "a", "output": "rows"}
+        [call] = calls(read_one("openai-responses", [ASK, item, result]))
+        assert (call.raw_arguments, call.result) == ("select", "rows")
+
+    def test_results_in_parts(self):
+        parts = [{"type": "input_text", "text": "4"}, {"type": "input_image", "image_url": "x"}]
+        [call] = calls(read_one("openai-responses", [ASK, use("a"), got("a", parts)]))
+        assert (call.result, call.meta) == (4, {"result_partial": True})
+
+    def test_a_call_cut_off_is_named(self):
+        session = read_one("openai-responses", [ASK, use("a", arguments='{"x', status="incomplete")])
+        assert calls(session)[0].raw_arguments == '{"x'
+        assert "the call was cut off" in lost(session)
+
+
+class TestChains:
+    def test_responses_that_name_their_predecessor_are_one_session(self):
+        lines = [
+            {"request": {"input": "Hi", "instructions": "Be brief."}, "response": response("r1", tell("Hello."))},
+            {"request": {"input": "Other"}, "response": response("x1", tell("Else."))},
+            {
+                "request": {"input": "Bye", "instructions": "Be brief.", "previous_response_id": "r1"},
+                "response": response("r2", tell("Goodbye.")),
+            },
+        ]
+        first, second = read("openai-responses", lines, "log.jsonl")
+        assert [text for _, _, text in said(first)] == ["Be brief.", "Hi", "Hello.", "Bye", "Goodbye."]
+        assert [text for _, _, text in said(second)] == ["Other", "Else."]
+
+    def test_a_predecessor_that_is_not_in_the_file_starts_anew(self):
+        assert len(read("openai-responses", [response("r2", tell(), before="r1")])) == 1
+
+
+class TestEnds:
+    @pytest.mark.parametrize(
+        ("status", "end"),
+        [("completed", "recorded"), ("failed", "agent_failed"), ("incomplete", None), ("in_progress", None)],
+    )
+    def test_the_response_s_status_tells(self, status, end):
+        error = {"code": "server_error", "message": "overloaded"} if status == "failed" else None
+        session = read_one("openai-responses", response("r", tell(), status=status, error=error))
+        assert ending(session) == end
+        assert end != "agent_failed" or session.events[-1].detail == "overloaded"
+
+    def test_items_alone_end_with_the_agent_s_words(self):
+        assert ending(read_one("openai-responses", [ASK, tell()])) == "recorded"
+        assert ending(read_one("openai-responses", [ASK, use("a"), got("a")])) is None
+
+
+class TestContainers:
+    @pytest.mark.parametrize("key", ["items", "data", "input"])
+    def test_an_object_that_holds_items(self, key):
+        assert len(said(read_one("openai-responses", {key: [ASK, tell()]}))) == 2
+
+    def test_lines_of_items_are_one_conversation(self):
+        assert len(said(read_one("openai-responses", [ASK, tell()], "log.jsonl"))) == 2
+
+    def test_instructions_may_be_items(self):
+        document = {"instructions": [{"role": "developer", "content": "x"}], "input": "Hi"}
+        assert said(read_one("openai-responses", document))[0] == ("system", "agent", "x")
+
+    def test_something_else(self):
+        with pytest.raises(ImportFormatError, match="holds none of input, output, items, data"):
+            read("openai-responses", {"steps": []})

@@ -1,0 +1,307 @@
+"""OpenTelemetry's GenAI spans: history that repeats, calls seen from several sides, content that was not recorded."""
+
+import copy
+import json
+
+import pytest
+
+from grader.errors import ImportFormatError
+from tests.grader.importers.samples import (
+    OTEL,
+    calls,
+    ending,
+    lost,
+    otel_message,
+    otel_text,
+    otlp,
+    read,
+    read_one,
+    said,
+    span,
+    started,
+)
+
+ASK = otel_message("user", otel_text("Where is X1?"))
+TELL = otel_message("assistant", otel_text("Gate 4."))
+
+
+def use(id_="t1", **more):
+    return otel_message("assistant", {"type": "tool_call", "id": id_, "name": "find", "arguments": {"n": id_}, **more})
+
+
+def got(response, id_="t1"):
+    return otel_message("tool", {"type": "tool_call_response", "id": id_, "response": response})
+
+
+def chat(id_, start, given, told, **more):
+    return span(
+        id_, more.pop("parent", None), "chat m", start, start + 1,
+        gen_ai__operation__name="chat", gen_ai__input__messages=given, gen_ai__output__messages=told, **more,
+    )  # fmt: skip
+
+
+def tool(id_, start, name="find", parent=None, **more):
+    attributes = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": name, **more}
+    return span(id_, parent, f"execute_tool {name}", start, start + 1, **attributes)
+
+
+def agent(id_, start, end, parent=None, **more):
+    return span(id_, parent, "invoke_agent", start, end, gen_ai__operation__name="invoke_agent", **more)
+
+
+def test_a_whole_conversation():
+    session = read_one("otel", OTEL)
+    head = started(session)
+    assert (session.name, head.session) == ("log-conv-1", "conv-1")
+    assert head.agent == {"name": "pilot", "model": "m-1"}
+    assert [tool.name for tool in head.tools] == ["find"]
+    assert said(session) == [
+        ("system", "agent", "Be brief."),
+        ("user", "agent", "Where is X1?"),
+        ("agent", "user", "Gate 4."),
+    ]
+    [call] = calls(session)
+    assert (call.call, call.arguments, call.result) == ("t1", {"number": "X1"}, {"gate": 4})
+    assert ending(session) == "recorded"
+
+
+def test_times_are_the_spans():
+    assert [event.clock - 1767322800 for event in read_one("otel", OTEL).events[1:]] == [1, 1, 2, 6, 6]
+
+
+def test_what_a_model_is_told_again_counts_once():
+    spans = [chat("1", 0, [ASK], [TELL]), chat("2", 5, [ASK, TELL, ASK], [TELL])]
+    assert [text for _, _, text in said(read_one("otel", otlp(*spans)))] == ["Where is X1?", "Gate 4."] * 2
+
+
+def test_repeated_with_other_spelling_it_still_counts_once():
+    thinking = otel_message("assistant", {"type": "reasoning", "content": "Hm."}, *use()["parts"])
+    again = use(arguments='{"n": "t1"}')
+    spans = [chat("1", 0, [ASK], [thinking]), chat("2", 5, [ASK, again, got("4")], [TELL])]
+    session = read_one("otel", otlp(*spans))
+    assert len(calls(session)) == 1
+    assert said(session)[1] == ("agent", "agent", "Hm.")
+
+
+def test_a_history_that_was_rewritten_is_named_and_what_is_new_in_it_counts():
+    summary = otel_message("user", otel_text("So far: nothing."))
+    session = read_one("otel", otlp(chat("1", 0, [ASK], [TELL]), chat("2", 5, [summary], [TELL])))
+    assert [text for _, _, text in said(session)] == ["Where is X1?", "Gate 4.", "So far: nothing.", "Gate 4."]
+    assert "the history a model was given is not the one before it" in lost(session)
+
+
+class TestCalls:
+    def test_without_a_tool_span_the_response_in_the_history_counts(self):
+        session = read_one(
+            "otel", otlp(chat("1", 0, [ASK], [use()]), chat("2", 5, [ASK, use(), got({"gate": 4})], [TELL]))
+        )
+        assert calls(session)[0].result == {"gate": 4}
+        assert "the format has no error flag" in lost(session)
+
+    def test_a_tool_span_says_it_first(self):
+        ran = tool("2", 2, gen_ai__tool__call__id="t1", gen_ai__tool__call__result='"whole"')
+        session = read_one(
+            "otel", otlp(chat("1", 0, [ASK], [use()]), ran, chat("3", 5, [ASK, use(), got("part")], [TELL]))
+        )
+        assert [call.result for call in calls(session)] == ["whole"]
+        assert "was dropped" not in lost(session)
+
+    def test_a_tool_span_without_content_leaves_it_to_the_history(self):
+        ran = tool("2", 2, gen_ai__tool__call__id="t1")
+        session = read_one(
+            "otel", otlp(chat("1", 0, [ASK], [use()]), ran, chat("3", 5, [ASK, use(), got("7")], [TELL]))
+        )
+        assert [call.result for call in calls(session)] == [7]
+
+    def test_a_tool_span_without_id_is_found_by_name(self):
+        ran = tool("2", 2, gen_ai__tool__call__result="7")
+        assert [call.result for call in calls(read_one("otel", otlp(chat("1", 0, [ASK], [use()]), ran)))] == [7]
+
+    def test_a_tool_span_of_another_id_is_another_call(self):
+        ran = tool("2", 2, gen_ai__tool__call__id="zz", gen_ai__tool__call__result="7")
+        session = read_one("otel", otlp(chat("1", 0, [ASK], [use()]), ran))
+        assert [call.result for call in calls(session)] == [None, 7]
+
+    @pytest.mark.parametrize("id_", ["t1", None])
+    def test_the_protocol_s_span_of_the_same_call_counts_once(self, id_):
+        more = {} if id_ is None else {"gen_ai__tool__call__id": id_}
+        outer = tool("2", 2, gen_ai__tool__call__result="7", **more)
+        inner = span("3", "2", "tools/call find", 2, 3, mcp__method__name="tools/call", gen_ai__tool__name="find")
+        assert len(calls(read_one("otel", otlp(outer, inner)))) == 1
+
+    def test_the_protocol_s_span_alone_is_a_call(self):
+        ran = span("1", None, "tools/call find", 2, 3, mcp__method__name="tools/call", gen_ai__tool__call__result="7")
+        [call] = calls(read_one("otel", otlp(ran)))
+        assert (call.name, call.result) == ("find", 7)
+
+    def test_parallel_calls_are_one_batch(self):
+        both = otel_message("assistant", *use("a")["parts"], *use("b")["parts"])
+        ran = [tool(i, 2, gen_ai__tool__call__id=i, gen_ai__tool__call__result=json.dumps(i)) for i in ("b", "a")]
+        first, second = calls(read_one("otel", otlp(chat("1", 0, [ASK], [both]), *ran)))
+        assert first.batch == second.batch
+        assert [first.result, second.result] == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("attributes", "status", "type_", "message"),
+        [
+            ({"error__type": "TimeoutError"}, {}, "TimeoutError", "TimeoutError"),
+            ({"error__type": "tool_error", "gen_ai__tool__call__result": "late"}, {}, "tool_error", "late"),
+            ({}, {"code": 2, "message": "ValueError: no"}, "ValueError", "ValueError: no"),
+            ({}, {"code": "STATUS_CODE_ERROR", "message": "no"}, "Error", "no"),
+        ],
+    )
+    def test_errors(self, attributes, status, type_, message):
+        ran = tool("1", 0, **attributes) | {"status": status}
+        [call] = calls(read_one("otel", otlp(ran)))
+        assert (call.error.kind, call.error.type, call.error.message) == ("execution", type_, message)
+
+
+class TestAbsentContent:
+    def test_arguments_and_results(self):
+        session = read_one("otel", otlp(tool("1", 0)))
+        [call] = calls(session)
+        assert call.meta == {"call_id": None, "arguments_missing": True, "result_missing": True}
+        assert "call of 'find': its arguments were not recorded" in lost(session)
+        assert "messages: no span holds messages" in lost(session)
+
+    def test_arguments_that_are_there_are_no_loss(self):
+        [call] = calls(read_one("otel", otlp(tool("1", 0, gen_ai__tool__call__arguments="{}"))))
+        assert "arguments_missing" not in call.meta
+
+    def test_where_no_model_was_recorded_the_agent_s_messages_count(self):
+        whole = agent("1", 0, 9, gen_ai__input__messages=[ASK], gen_ai__output__messages=[TELL])
+        ran = tool("2", 2, parent="1", gen_ai__tool__call__result="7")
+        session = read_one("otel", otlp(whole, ran))
+        assert [text for _, _, text in said(session)] == ["Where is X1?", "Gate 4."]
+        assert len(calls(session)) == 1
+
+    def test_messages_of_older_conventions_are_named(self):
+        ran = chat("1", 0, [ASK], [TELL]) | {"events": [{"name": "gen_ai.user.message"}, {"name": "gen_ai.choice"}]}
+        assert "events 'gen_ai.user.message' (1): messages in the form of conventions before 1.37" in lost(
+            read_one("otel", otlp(ran))
+        )
+
+    def test_parts_that_are_no_text_are_named(self):
+        message = otel_message("user", {"type": "blob", "mime_type": "image/png", "content": ""}, otel_text("Hi"))
+        session = read_one("otel", otlp(chat("1", 0, [message], [TELL])))
+        assert said(session)[0][2] == "Hi"
+        assert "content of type 'blob' is not kept" in lost(session)
+
+
+class TestSessions:
+    def test_a_trace_is_one_where_no_conversation_is_named(self):
+        first, second = (chat(str(n), n, [ASK], [TELL]) | {"traceId": f"trace{n}"} for n in (1, 2))
+        assert [started(session).session for session in read("otel", otlp(first, second))] == ["trace1", "trace2"]
+
+    def test_a_conversation_may_span_traces_and_take_its_tools_along(self):
+        first = chat("1", 0, [ASK], [use()], gen_ai__conversation__id="c")
+        ran = tool("2", 2, parent="1", gen_ai__tool__call__id="t1", gen_ai__tool__call__result="7")
+        second = chat("3", 5, [ASK, use(), got("7")], [TELL], gen_ai__conversation__id="c") | {"traceId": "other"}
+        session = read_one("otel", otlp(first, ran, second))
+        assert (started(session).session, calls(session)[0].result) == ("c", 7)
+
+    def test_an_agent_that_another_one_invoked_is_a_session_of_its_own(self):
+        spans = [
+            agent("1", 0, 9),
+            chat("2", 1, [ASK], [TELL], parent="1"),
+            agent("3", 3, 8, parent="1", gen_ai__agent__name="scout"),
+            chat("4", 4, [otel_message("user", otel_text("Look!"))], [TELL], parent="3"),
+        ]
+        main, scout = read("otel", otlp(*spans))
+        assert said(main)[0][2] == "Where is X1?"
+        assert said(scout)[0][2] == "Look!"
+        assert (started(scout).origin["parent"], started(scout).agent["name"]) == ("t", "scout")
+
+    def test_scores_are_in_the_origin(self):
+        score = {
+            "name": "gen_ai.evaluation.result",
+            "attributes": [
+                {"key": "gen_ai.evaluation.name", "value": {"stringValue": "correct"}},
+                {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": 0.5}},
+            ],
+        }
+        session = read_one("otel", otlp(chat("1", 0, [ASK], [TELL]) | {"events": [score]}))
+        assert started(session).origin["scores"] == {"correct": 0.5}
+
+
+class TestEnds:
+    def test_an_agent_s_span_that_ended(self):
+        assert ending(read_one("otel", OTEL)) == "recorded"
+
+    def test_an_agent_s_span_that_failed(self):
+        failed = agent("1", 0, 9) | {"status": {"code": 2, "message": "overloaded"}}
+        session = read_one("otel", otlp(failed, chat("2", 1, [ASK], [TELL], parent="1")))
+        assert (ending(session), session.events[-1].detail) == ("agent_failed", "overloaded")
+
+    def test_without_one_the_agent_s_last_word(self):
+        assert ending(read_one("otel", otlp(chat("1", 0, [ASK], [TELL])))) == "recorded"
+        assert ending(read_one("otel", otlp(chat("1", 0, [ASK], [use()])))) is None
+
+
+class TestFiles:
+    def test_one_export_per_line(self):
+        lines = [
+            otlp(chat("1", 0, [ASK], [use()])),
+            otlp(tool("2", 2, gen_ai__tool__call__id="t1")),
+            {"resourceLogs": []},
+        ]
+        assert len(calls(read_one("otel", lines, "log.jsonl"))) == 1
+
+    def test_one_span_per_line_in_any_order(self):
+        lines = [
+            tool("2", 2, gen_ai__tool__call__id="t1", gen_ai__tool__call__result="7"),
+            chat("1", 0, [ASK], [use()]),
+        ]
+        assert calls(read_one("otel", lines, "log.jsonl"))[0].result == 7
+
+    def test_attributes_of_every_kind(self):
+        ran = tool("1", 0)
+        given = {"kvlistValue": {"values": [
+            {"key": "text", "value": {"stringValue": "x"}},
+            {"key": "list", "value": {"arrayValue": {"values": [{"intValue": "5"}, {"doubleValue": 0.5}]}}},
+            {"key": "truth", "value": {"boolValue": True}},
+            {"key": "nothing", "value": {}},
+        ]}}  # fmt: skip
+        ran["attributes"].append({"key": "gen_ai.tool.call.arguments", "value": given})
+        [call] = calls(read_one("otel", otlp(ran)))
+        assert call.arguments == {"text": "x", "list": [5, 0.5], "truth": True, "nothing": None}
+
+    def test_system_instructions_as_plain_text(self):
+        session = read_one("otel", otlp(chat("1", 0, [ASK], [TELL], gen_ai__system_instructions="Be brief.")))
+        assert said(session)[0] == ("system", "agent", "Be brief.")
+
+    def test_spans_without_times_happen_one_after_the_other(self):
+        spans = [
+            chat("1", 0, [ASK], [use()]),
+            tool("2", 2, gen_ai__tool__call__result="7"),
+            chat("3", 5, [ASK], [TELL]),
+        ]
+        for item in spans:
+            del item["startTimeUnixNano"], item["endTimeUnixNano"]
+        session = read_one("otel", otlp(*spans))
+        assert [event.clock for event in session.events[1:4]] == [1.0, 2.0, 3.0]
+        assert calls(session)[0].result == 7
+
+    @pytest.mark.parametrize(
+        ("document", "problem"),
+        [
+            ({"spans": []}, "neither an OTLP export"),
+            (otlp(), "holds no span of a model"),
+            (otlp(span("1", None, "GET /", 0, 1)), "holds no span of a model"),
+            (otlp({"spanId": "1"}), "lacks 'traceId'"),
+            (otlp(chat("1", 0, [ASK], [TELL]) | {"startTimeUnixNano": "soon"}), "expected nanoseconds"),
+            (otlp(chat("1", 0, "no json", [TELL])), "attributes.gen_ai.input.messages: is not JSON"),
+            (otlp(tool("1", 0) | {"attributes": [{"key": "a", "value": {"x": 1}}]}), "is no attribute value"),
+            (
+                otlp(tool("1", 0) | {"attributes": [{"key": "a", "value": {"intValue": "x"}}]}),
+                "expected a whole number",
+            ),
+        ],
+    )
+    def test_something_else(self, document, problem):
+        with pytest.raises(ImportFormatError, match=problem):
+            read("otel", document)
+
+    def test_parents_in_a_circle(self):
+        spans = copy.deepcopy([agent("1", 0, 9, parent="2"), agent("2", 0, 9, parent="1")])
+        assert read("otel", otlp(*spans))
