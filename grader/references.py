@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from grader.metric import Solution
-from sandbox_mcp.tools import Bound, all_tools, run
+from sandbox_mcp.tools import Bound, Outcome, all_tools, run
+from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
 from sandbox_mcp.world import IdStream, World
 from scenarios.errors import ScenarioError
-from scenarios.filling import fill
-from scenarios.model import PlannedCall, Scenario
+from scenarios.filling import fill, refusal
+from scenarios.model import PlannedCall, PlannedTurn, Scenario
 from scenarios.model import Solution as PlannedSolution
 
 OPENING_EVENTS = 3
@@ -53,26 +54,44 @@ def _solved(key: _Key) -> tuple[Solution, ...]:
 
 def _carry_out(scenario: Scenario, solution: PlannedSolution, ids: str) -> Solution | None:
     """One solution with concrete values; None where it takes a value that no call returned."""
-    world = World(scenario.world, scenario.clock, IdStream(ids))
-    world.tick(OPENING_EVENTS * scenario.clock.step)
-    results: dict[str, Any] = {}
-    turns: list[ReferenceTurn] = []
+    stage = _Stage(scenario, ids)
     try:
-        for turn in solution.turns:
-            calls = tuple(_call(world, call, results) for call in turn.calls)
-            world.tick(2 * scenario.clock.step)
-            turns.append(ReferenceTurn(calls=calls, reply=str(fill(turn.reply, results))))
+        return tuple(stage.turn(turn) for turn in solution.turns)
     except ScenarioError:
         return None
-    return tuple(turns)
 
 
-def _call(world: World, call: PlannedCall, results: dict[str, Any]) -> ReferenceCall:
-    tool = all_tools()[call.tool]
-    arguments: Mapping[str, Any] = fill(call.arguments, results)
-    world.tick()
-    outcome = run(world, Bound(tool, arguments))
-    if call.label:
-        results[call.label] = outcome.result
-    error = outcome.fault.type if outcome.fault else None
-    return ReferenceCall(tool=tool.name, arguments=arguments, result=outcome.result, error=error, action=tool.action)
+class _Stage:
+    """A fresh world with what has been returned so far. The user confirms whatever waits for it between two turns."""
+
+    def __init__(self, scenario: Scenario, ids: str) -> None:
+        self._world = World(scenario.world, scenario.clock, IdStream(ids))
+        self._world.tick(OPENING_EVENTS * scenario.clock.step)
+        self._gates = Gates(ids, scenario.confirm, sign_in=scenario.sign_in)
+        self._approves = scenario.user.script.approves
+        self._results: dict[str, Any] = {}
+
+    def turn(self, planned: PlannedTurn) -> ReferenceTurn:
+        calls = tuple(self._call(call) for call in planned.calls)
+        reply = str(fill(planned.reply, self._results))
+        self._world.tick()
+        self._world.tick()
+        if self._approves:
+            self._gates.approve_all()
+        return ReferenceTurn(calls=calls, reply=reply)
+
+    def _call(self, planned: PlannedCall) -> ReferenceCall:
+        tool = all_tools()[planned.tool]
+        arguments: Mapping[str, Any] = fill(planned.arguments, self._results)
+        self._world.tick()
+        outcome = self._run(Bound(tool, arguments))
+        if planned.label:
+            self._results[planned.label] = refusal(outcome.fault.text) if outcome.fault else outcome.result
+        error = outcome.fault.type if outcome.fault else None
+        return ReferenceCall(
+            tool=tool.name, arguments=arguments, result=outcome.result, error=error, action=tool.action
+        )
+
+    def _run(self, call: Bound) -> Outcome:
+        refused = self._gates.check(call, self._world.snapshot)
+        return Outcome(call.tool, call.arguments, fault=refused[0]) if refused else run(self._world, call)

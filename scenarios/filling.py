@@ -1,7 +1,8 @@
 """Filling in the values that a reference solution takes from earlier results.
 
 Policy: ``$label.path`` as a whole is the value itself, ``${label.path}`` inside a text is the value as text. What an
-earlier call did not return cannot be filled in, and that is an error, never an empty value.
+earlier call did not return cannot be filled in, and that is an error, never an empty value. Of a call that was refused
+only ``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
+from sandbox_mcp.tools.gates import CODE
 from scenarios.errors import ScenarioError
 from scenarios.values import parse_path
 
@@ -58,6 +60,12 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
             shown = as_text(results[label])[:120]
             raise FillError(f"the solution needs {reference!r}, but {label!r} returned {shown}") from error
     return value
+
+
+def refusal(text: str) -> dict[str, str]:
+    """What a refused call leaves to refer to: its message, and the code with which the user can allow it."""
+    code = CODE.search(text)
+    return {"error": text, "code": code[0]} if code else {"error": text}
 
 
 def as_text(value: Any) -> str:

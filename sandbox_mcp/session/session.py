@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox_mcp.session.gates import SIGN_IN, Gates
 from sandbox_mcp.session.opening import SessionError, started_event, user_briefing
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.timers import gone_off
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
+from sandbox_mcp.tools.gates import SIGN_IN, Gates
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
@@ -99,17 +99,16 @@ class Session:
         search tools look things up in; without it, the offline sources.
         """
         scenario = spec.scenario
+        seed = f"{scenario.name}/{spec.variant}/{spec.seed}"
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
-        self.world = World(
-            scenario.world, scenario.clock, IdStream(f"{scenario.name}/{spec.variant}/{spec.seed}"), knowledge
-        )
+        self.world = World(scenario.world, scenario.clock, IdStream(seed), knowledge)
         self._terse = variant_named(spec.variant).terse
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
-        self._gates = Gates(spec)
+        self._gates = Gates(seed, scenario.confirm, sign_in=scenario.sign_in)
         self._notices: list[str] = []
         self._heard = scenario.clock.now
         self._dialogue: list[Line] = []

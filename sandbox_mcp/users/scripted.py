@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserTurn
 from scenarios.model import Script
 
-CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
-"""What a session calls an action that waits for the user's confirmation."""
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
 _OFFER = re.compile(
     r"\b(?:any|some)thing (?:else|more)\b|\b(?:further|more|other) (?:help|assistance|questions?)\b"

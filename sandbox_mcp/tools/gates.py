@@ -1,20 +1,22 @@
 """What stands between an agent and some tools: the user's confirmation, and signing in first.
 
-Policy: gates belong to the session, so a tool never knows about them. A call that must be confirmed is refused with a
+Policy: gates belong to the session, and no tool knows about them. A call that must be confirmed is refused with a
 code; the user approves that code, and then exactly the same call goes through, once. Where a scenario demands it,
 nothing but signing in works until somebody has. Both are read back from the log when a session is taken up again.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sandbox_mcp.session.spec import SessionSpec
-from sandbox_mcp.tools import Bound, Fault
+from sandbox_mcp.tools.calling import Bound, Fault
 from sandbox_mcp.world import Snapshot
 
 SIGN_IN = "sign_in"
+CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
+"""What an action that waits for the user's confirmation is called."""
 ASK = (
     "the user must confirm this first; tell the user what you are about to do and the code {code}, "
     "and once it is confirmed make the same call again"
@@ -24,10 +26,13 @@ ASK = (
 class Gates:
     """Which calls wait for the user's word, and which may pass."""
 
-    __slots__ = ("_approved", "_asked", "_spec")
+    __slots__ = ("_approved", "_asked", "_confirm", "_seed", "_sign_in")
 
-    def __init__(self, spec: SessionSpec) -> None:
-        self._spec = spec
+    def __init__(self, seed: str, confirm: Collection[str] = (), *, sign_in: bool = False) -> None:
+        """``confirm`` names tools that need the user's word; with ``sign_in`` all need an owner; codes follow ``seed``."""
+        self._seed = seed
+        self._confirm = frozenset(confirm)
+        self._sign_in = sign_in
         self._asked: dict[str, str] = {}
         self._approved: set[str] = set()
 
@@ -35,10 +40,9 @@ class Gates:
         self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN
     ) -> tuple[Fault, Mapping[str, Any]] | None:
         """The refusal of a call and what the log should keep of it; None if it may pass."""
-        scenario = self._spec.scenario
-        if scenario.sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
+        if self._sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
             return Fault("refused", "SignInRequiredError", f"nobody is signed in; call {sign_in_name} first"), {}
-        if call.tool.name in scenario.confirm and not self._may_pass(call):
+        if call.tool.name in self._confirm and not self._may_pass(call):
             code = self._code(call)
             return Fault("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
         return None
@@ -49,6 +53,10 @@ class Gates:
             return False
         self._approved.add(code)
         return True
+
+    def approve_all(self) -> None:
+        """Let every call that waits pass, once."""
+        self._approved.update(self._asked.values())
 
     def recall(self, tool: str, arguments: Mapping[str, Any], code: str) -> None:
         """Remember a refusal that a log tells of."""
@@ -68,8 +76,8 @@ class Gates:
     def _code(self, call: Bound) -> str:
         key = _key(call.tool.name, call.arguments)
         if key not in self._asked:
-            seed = f"{self._spec.scenario.name}/{self._spec.variant}/{self._spec.seed}/{key}"
-            self._asked[key] = "OK-" + hashlib.sha256(seed.encode()).hexdigest()[:6].upper()
+            seed = f"{self._seed}/{key}".encode()
+            self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
         return self._asked[key]
 
 
