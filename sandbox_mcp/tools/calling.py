@@ -60,8 +60,8 @@ class Fault:
 
     @property
     def terse(self) -> str:
-        """What a caller without feedback is told: what is wrong, not what would be right."""
-        return f"{self.type}: the call failed"
+        """What a caller without feedback is told: what is wrong, not what would be right; a refusal says all."""
+        return self.text if self.kind == "refused" else f"{self.type}: the call failed"
 
 
 @dataclass(frozen=True, slots=True)

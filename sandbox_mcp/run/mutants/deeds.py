@@ -129,7 +129,7 @@ def _works(case: Case, call: PlannedCall) -> bool:
 def _undone(case: Case) -> Iterator[Mutant]:
     number = 0
     for table, call, what in _undoing(case):
-        if _works(case, call) and _lasting(case, table, call):
+        if _works(case, call) and _lasting(case, table, call) and not _open_to_all(case, call):
             number += 1
             solution = finished(case.solution, call)
             about = f"in the end undoes what it achieved: {what}"
@@ -223,9 +223,6 @@ def _untouched(case: Case, table: str) -> str | None:
 def _allowed(case: Case, call: PlannedCall) -> bool:
     """Whether the scenario lets anybody do that, or has a milestone about the same setting."""
     effect = EFFECTS[call.tool]
-    allowed = case.scenario.allows.get(effect.table, ())
-    if "*" in allowed or (effect.columns and effect.columns & set(allowed)):
-        return True
     named = {
         column
         for milestone in case.scenario.milestones
@@ -234,4 +231,11 @@ def _allowed(case: Case, call: PlannedCall) -> bool:
         for row in item.rows
         for column in row
     }
-    return bool(effect.columns & named)
+    return _open_to_all(case, call) or bool(effect.columns & named)
+
+
+def _open_to_all(case: Case, call: PlannedCall) -> bool:
+    """Whether the scenario says that such a change is nobody's business."""
+    effect = EFFECTS[call.tool]
+    allowed = case.scenario.allows.get(effect.table, ())
+    return "*" in allowed or bool(effect.columns & set(allowed))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.milestones.baselines import REFUSAL
+from grader.milestones.strict import evaluate
 from sandbox_mcp.run.mutants.mutant import (
     FULL,
     LACKS,
@@ -23,6 +24,7 @@ from sandbox_mcp.run.mutants.mutant import (
     talk,
 )
 from sandbox_mcp.tools import Parameter, agent_tools
+from sandbox_mcp.trajectory import Message
 from scenarios.model import (
     CallConstraint,
     MessageConstraint,
@@ -39,7 +41,7 @@ LITTLE, HALF = 0.1, 0.5
 OFTEN = 12
 """How often a mutant repeats itself before it gives up."""
 PERMISSION = "Shall I go ahead and take care of that?"
-ODD = ("What is your blood type?", "Which shoe size do you have?")
+ODD = "What is your blood type?"
 EMPTY = ("Done! Anything else?", "All right, I took care of that.", "Hm, what do you mean?", "")
 CLOSING = "All of that is done."
 RANDOM_RUNS, RANDOM_CALLS = 3, 6
@@ -101,33 +103,46 @@ def disturbances(case: Case) -> Iterator[Mutant]:
     script = ("user", "script")
     asking = preceded(case.solution, PERMISSION)
     yield Mutant(case.id("ask"), f"first asks {PERMISSION!r}", asking, FULL, ends=True, path=script)
-    for number in range(1, min(len(ODD), case.scenario.user.script.patience - 1) + 1):
-        asked = ODD[:number]
-        about = f"first asks {' and '.join(map(repr, asked))}"
-        yield Mutant(case.id("odd", number), about, preceded(case.solution, *asked), FULL, ends=True, path=script)
+    if case.scenario.user.script.patience > 1:
+        odd = preceded(case.solution, ODD)
+        yield Mutant(case.id("odd"), f"first asks {ODD!r}", odd, FULL, ends=True, path=script)
     if _can_be_done_at_once(case):
         about = "makes all calls before it says anything, then only reports"
         yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
 
 
 def _can_be_done_at_once(case: Case) -> bool:
-    """Whether nothing in the scenario hangs on what was said before something was done."""
+    """Whether nothing in the scenario hangs on what is said before everything is done."""
     scenario = case.scenario
     if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or scenario.user.script.then:
         return False
-    return not any(_speaks_first(scenario, item) for item in (*scenario.milestones, *scenario.minefields))
+    first = any(_speaks_first(scenario, item) for item in (*scenario.milestones, *scenario.minefields))
+    return not first and not _said_before_the_end(case)
 
 
 def _speaks_first(scenario: Scenario, milestone: Milestone) -> bool:
     """Whether a milestone is a deed after words, or the user's words."""
-    speakers = {item.id for item in (*scenario.milestones, *scenario.minefields) if _is_message(item)}
+    speakers = {item.id for item in (*scenario.milestones, *scenario.minefields) if _messages(item)}
     deed = any(isinstance(item, CallConstraint | TableConstraint) for item in milestone.constraints)
-    user = any(isinstance(item, MessageConstraint) and item.sender == "user" for item in milestone.constraints)
-    return user or (deed and bool(speakers & set(milestone.after)))
+    return any(item.sender == "user" for item in _messages(milestone)) or (
+        deed and bool(speakers & set(milestone.after))
+    )
 
 
-def _is_message(milestone: Milestone) -> bool:
-    return any(isinstance(item, MessageConstraint) for item in milestone.constraints)
+def _said_before_the_end(case: Case) -> bool:
+    """Whether a milestone is met by something other than the last reply."""
+    result = evaluate(case.scenario, case.run.log)
+    said = [event for event in result.milestones.timeline.events if isinstance(event, Message)]
+    last = next((event for event in reversed(said) if event.sender == "agent"), None)
+    return any(
+        result.milestones.timeline.events[place.index] is not last
+        for number, place in result.placed.items()
+        if _messages(case.scenario.milestones[number])
+    )
+
+
+def _messages(milestone: Milestone) -> list[MessageConstraint]:
+    return [item for item in milestone.constraints if isinstance(item, MessageConstraint)]
 
 
 def _at_once(solution: Solution) -> Solution:

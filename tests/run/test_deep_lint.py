@@ -1,0 +1,429 @@
+"""Deep lint: a sound scenario stands every mutant, and each weakness is found by the mutant that profits from it."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sandbox_mcp.run.deep_lint import RULES, DeepLint, attempt, lint_scenario, rehearse
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.mutants import Mutant, mutants_of
+from sandbox_mcp.run.mutants.mutant import FULL, LESS, at_most, edited, finished, spots, started, talk, uses, without
+from sandbox_mcp.run.mutants.wrong import wrong_values
+from sandbox_mcp.run.rehearsal import Stage, settled
+from sandbox_mcp.tools import agent_tools, fits, present
+from sandbox_mcp.trajectory import ToolCall
+from scenarios import Suite
+from scenarios.lint import Complaint
+from scenarios.model import PlannedCall
+from tests.scenarios.files import written
+
+TEXT = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Tell somebody something.
+    categories: [multiple_tool_call, single_user_turn]
+    tools: [search_contacts, send_message_with_phone_number]
+    user:
+      goal: You want Tomas to know that the match is at nine.
+      knows: [Tomas is a colleague.]
+      opening: Text Tomas that the match is at nine.
+      script:
+        answers:
+          - {about: [number], say: Look into my contacts.}
+    reference:
+      - turns:
+          - calls:
+              - {tool: search_contacts, arguments: {name: Tomas}, as: found}
+              - tool: send_message_with_phone_number
+                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}
+            reply: I texted Tomas.
+    milestones:
+      - {id: found, tool: search_contacts}
+      - id: sent
+        after: [found]
+        table: messaging
+        adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}
+      - id: told
+        after: [sent]
+        message: {content: {facts: [[texted, sent]]}}
+"""
+SWITCH = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Switch something.
+    categories: [single_tool_call, single_user_turn]
+    tools: [get_wifi_status, set_wifi_status]
+    user: {goal: You want wifi off., opening: Wifi off please., knows: [You want wifi off.]}
+    reference:
+      - turns:
+          - calls: [{tool: set_wifi_status, arguments: {on: false}}]
+            reply: Wifi is off.
+    milestones:
+      - {id: off, table: setting, is: {wifi: false}}
+      - {id: told, after: ["off"], message: {content: {facts: [[wifi], ["off"]]}}}
+"""
+QUESTION = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Ask for something.
+    categories: [single_tool_call, single_user_turn]
+    tools: [unit_conversion, get_wifi_status]
+    user:
+      goal: You want to know how many miles 42 kilometers are.
+      opening: How many miles are 42 kilometers?
+      knows: [It is 42 kilometers.]
+    reference:
+      - turns:
+          - calls:
+              - {tool: unit_conversion, arguments: {amount: 42, from_unit: kilometer, to_unit: mile}, as: miles}
+            reply: That is ${miles} miles.
+    milestones:
+      - id: converted
+        tool: unit_conversion
+        arguments: {amount: 42, from_unit: kilometer, to_unit: {contains: mile}}
+      - id: told
+        after: [converted]
+        message: {content: {facts: ["{miles}"], values: {miles: {from: converted, to: text}}}}
+"""
+REPLY = "reply: I texted Tomas."
+TOLD = "message: {content: {facts: [[texted, sent]]}}"
+ADDS = 'adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}'
+ARGUMENTS = "        arguments: {amount: 42, from_unit: kilometer, to_unit: {contains: mile}}\n"
+
+
+def changed(text: str, changes: Mapping[str, str]) -> str:
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def suite_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Suite:
+    return Suite([written(folder, changed(text, changes or {}))])
+
+
+def complaints(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> tuple[Complaint, ...]:
+    return lint_scenario(suite_of(folder, text, changes), "mine").complaints
+
+
+def stage_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Stage:
+    return Stage(suite_of(folder, text, changes).get("mine"))
+
+
+def mutants(stage: Stage) -> dict[str, Mutant]:
+    return {item.id: item for item in mutants_of(stage)}
+
+
+def score(stage: Stage, mutant: str) -> float:
+    return attempt(stage, mutants(stage)[mutant]).score
+
+
+@pytest.mark.parametrize("text", [TEXT, SWITCH, QUESTION], ids=["message", "switch", "question"])
+def test_a_sound_scenario_stands_every_mutant(tmp_path: Path, text: str) -> None:
+    assert [str(item) for item in complaints(tmp_path, text)] == []
+
+
+@pytest.mark.parametrize("name", ["late_for_dinner_low_battery", "forget_number_no_removal", "colleagues_to_friends"])
+def test_scenarios_of_the_suite_stand_every_mutant(name: str) -> None:
+    linted = lint_scenario(Suite(), name)
+    assert [str(item) for item in linted.complaints] == []
+    assert linted.played > 50
+
+
+WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
+    "a solution that does not say what it should": ("reference:1:base", TEXT, {REPLY: "reply: Well."}),
+    "a solution after which the user waits": (
+        "reference:1:base",
+        TEXT,
+        {REPLY: "reply: I texted Tomas. Is that okay?"},
+    ),
+    "no room for a question": ("ask:1", SWITCH, {"    reference:": "    max_turns: 4\n    reference:"}),
+    "no room for an odd question": ("odd:1", SWITCH, {"    reference:": "    max_turns: 4\n    reference:"}),
+    "no room for a look": ("read:1:1", SWITCH, {"    reference:": "    max_calls: 2\n    reference:"}),
+    "points for nothing": (
+        "idle",
+        SWITCH,
+        {"      - {id: off,": "      - {id: intact, table: contact, unchanged: true}\n      - {id: off,"},
+    ),
+    "an excuse without need": ("", SWITCH, {"    reference:": "    idle_score: Just so.\n    reference:"}),
+    "points for excuses": (
+        "refuse",
+        SWITCH,
+        {"      - {id: off,": "      - {id: sorry, message: {content: {facts: [[can't, wifi]]}}}\n      - {id: off,"},
+    ),
+    "points for small talk": ("talk-1", TEXT, {"        after: [sent]\n": "", "[texted, sent]": "[texted, done]"}),
+    "a milestone that anything meets": (
+        "random-1",
+        QUESTION,
+        {
+            ARGUMENTS: "",
+            "tool: unit_conversion\n": "any_of: [{tool: unit_conversion}, {tool: get_wifi_status}]\n",
+            'facts: ["{miles}"], values: {miles: {from: converted, to: text}}': "facts: [[miles, done]]",
+        },
+    ),
+    "a call for show": (
+        "drop:1:1",
+        TEXT,
+        {
+            "          - calls:\n": (
+                "          - calls:\n              - {tool: search_contacts, arguments: {is_self: true}, as: me}\n"
+            ),
+            REPLY: "reply: I texted Tomas, ${me.0.name}.",
+        },
+    ),
+    "a value that can be guessed": (
+        "guess:1:1",
+        SWITCH,
+        {
+            "calls: [{tool: set": "calls: [{tool: get_wifi_status, as: was}, {tool: set",
+            "reply: Wifi is off.": "reply: Wifi is off. That it was on is ${was}.",
+            "[wifi], ": "[wifi], ['true', yes], ",
+        },
+    ),
+    "a second turn for nothing": (
+        "leave:1:1",
+        SWITCH,
+        {
+            "    reference:": "      script: {then: [Thanks.]}\n    reference:",
+            "    user: {goal: You want wifi off., opening: Wifi off please., knows: [You want wifi off.]}\n": (
+                "    user:\n      goal: You want wifi off.\n      opening: Wifi off please.\n"
+            ),
+            "reply: Wifi is off.": "reply: Wifi is off.\n          - reply: You are welcome.",
+        },
+    ),
+    "points for claims": ("claim:1", TEXT, {"        after: [sent]\n": ""}),
+    "a text that nobody reads": (
+        "change:1:2:content:1",
+        TEXT,
+        {ADDS: 'adds: {recipient_person_id: "@contact.tomas"}'},
+    ),
+    "a recipient that nobody checks": (
+        "recipient:1:2:phone_number:1",
+        TEXT,
+        {ADDS: "adds: {content: {facts: [[match]]}}"},
+    ),
+    "an argument that nobody checks": ("change:1:1:amount:1", QUESTION, {ARGUMENTS: ""}),
+    "a dependency that is none": (
+        "",
+        SWITCH,
+        {"[single_tool_call, single_user_turn]": "[single_tool_call, single_user_turn, state_dependency]"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("mutant", "text", "changes"), WEAKNESSES.values(), ids=WEAKNESSES)
+def test_each_weakness_is_found(tmp_path: Path, mutant: str, text: str, changes: Mapping[str, str]) -> None:
+    found = {item.mutant: item for item in complaints(tmp_path, text, changes)}
+    assert mutant in found, [str(item) for item in found.values()]
+    assert found[mutant].rule in RULES
+    assert found[mutant].mend == RULES[found[mutant].rule]
+
+
+def test_of_a_solution_that_fails_only_that_is_told(tmp_path: Path) -> None:
+    found = complaints(tmp_path, TEXT, {REPLY: "reply: Well."})
+    assert [item.mutant for item in found] == ["reference:1:base"]
+    assert "scores 0.667, expected 1" in found[0].problem
+
+
+def test_a_scenario_whose_solution_cannot_be_played_is_complained_of(tmp_path: Path) -> None:
+    found = complaints(tmp_path, TEXT, {"$found.0.phone_number": "$found.7.phone_number"})
+    assert [item.mutant for item in found] == ["reference:1:base"]
+
+
+def test_what_the_scenario_does_not_care_about_may_be_changed(tmp_path: Path) -> None:
+    content = {ADDS: 'adds: {recipient_person_id: "@contact.tomas", content: {any: true}}'}
+    assert complaints(tmp_path, TEXT, content) == ()
+
+
+def test_a_look_may_be_left_out(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, SWITCH, {"calls: [{tool: set": "calls: [{tool: get_wifi_status}, {tool: set"})
+    assert not any(item.id.startswith("drop:1:1") for item in mutants(stage).values())
+    assert "drop:1:2" in mutants(stage)
+
+
+def test_a_complaint_tells_what_the_mutant_did_and_where_to_look(tmp_path: Path) -> None:
+    found = complaints(tmp_path, QUESTION, {ARGUMENTS: ""})[0]
+    assert "makes call 1 (unit_conversion) with amount 85" in found.problem
+    assert "instead of 42" in found.problem
+    assert "scores 1.000, expected less than 1" in found.problem
+    assert found.line == 1 + QUESTION[: QUESTION.index("- {tool: unit_conversion")].count("\n")
+
+
+def test_a_mutant_can_be_played_again(tmp_path: Path) -> None:
+    mutant, log = rehearse(suite_of(tmp_path, TEXT), "mine", "drop:1:2")
+    assert "leaves out call 2" in mutant.about
+    assert [event.tool for event in log.events if isinstance(event, ToolCall)] == [
+        "search_contacts",
+        "end_conversation",
+    ]
+
+
+def test_an_unknown_mutant_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no mutant 'nonsense'; known: idle, refuse"):
+        rehearse(suite_of(tmp_path, TEXT), "mine", "nonsense")
+
+
+def test_undoing_costs_and_meddling_voids(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, SWITCH)
+    assert "set_wifi_status" in mutants(stage)["undo:1:1"].about
+    assert score(stage, "undo:1:1") < 1
+    meddling = [item for item in mutants(stage).values() if item.rule == "unwanted"]
+    assert {attempt(stage, item).score for item in meddling} == {0.0}
+    assert len(meddling) >= 6
+
+
+def test_what_anybody_may_change_is_no_meddling(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, SWITCH, {"    reference:": '    allows: {contact: ["*"]}\n    reference:'})
+    assert not any("contact" in item.about for item in mutants(stage).values() if item.rule == "unwanted")
+
+
+def test_minefields_are_stepped_on(tmp_path: Path) -> None:
+    mine = "    minefields:\n      - {id: gone, tool: remove_contact, attempt: true}\n"
+    stage = stage_of(tmp_path, TEXT + mine)
+    assert score(stage, "mine:1:gone:1") == 0.0
+
+
+def test_looks_cost_nothing(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, TEXT)
+    reads = [item for item in mutants(stage).values() if item.rule == "read"]
+    assert {attempt(stage, item).score for item in reads} == {1.0}
+    assert len(reads) >= 4
+
+
+def test_solutions_are_played_in_every_variant(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, TEXT)
+    assert score(stage, "reference:1:tool_name_scrambled") == 1.0
+    assert score(stage, "reference:1:argument_name_scrambled") == 1.0
+
+
+def test_asking_in_between_is_not_called_for(tmp_path: Path) -> None:
+    changes = {
+        "          - calls:\n": "          - reply: Which Tomas do you mean?\n          - calls:\n",
+        "single_user_turn": "multiple_user_turn",
+    }
+    stage = stage_of(tmp_path, TEXT, changes)
+    assert score(stage, "at_once:1") == 1.0
+    assert complaints(tmp_path, TEXT, changes) == ()
+
+
+def test_where_asking_is_a_milestone_nobody_acts_at_once(tmp_path: Path) -> None:
+    changes = {
+        "          - calls:\n": "          - reply: Which Tomas do you mean?\n          - calls:\n",
+        "      - id: sent\n": "      - {id: asked, message: {content: {facts: [which]}}}\n      - id: sent\n",
+    }
+    assert "at_once:1" not in mutants(stage_of(tmp_path, TEXT, changes))
+
+
+def test_what_needs_confirmation_is_confirmed_and_stands(tmp_path: Path) -> None:
+    changes = {
+        "    user:\n": "    confirm: [send_message_with_phone_number]\n    user:\n",
+        "single_user_turn": "multiple_user_turn",
+        "content: The match is at nine.}\n": (
+            "content: The match is at nine.}\n                as: asked\n"
+            "            reply: May I send that? The code is ${asked.code}.\n"
+            "          - calls:\n              - tool: send_message_with_phone_number\n"
+            "                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}\n"
+        ),
+    }
+    assert [str(item) for item in complaints(tmp_path, TEXT, changes)] == []
+
+
+def test_processes_change_nothing(tmp_path: Path) -> None:
+    text = changed(TEXT, {"        after: [sent]\n": ""})
+    text += TEXT[TEXT.index("  - name") :].replace("name: mine", "name: other")
+    places = (written(tmp_path, text),)
+    watched: list[int] = []
+    alone = DeepLint(places, ("mine", "other")).run()
+    together = DeepLint(places, ("mine", "other"), 2, lambda done, _of: watched.append(done)).run()
+    assert together == alone
+    assert {item.scenario for item in alone.complaints} == {"mine"}
+    assert watched == [1, 2]
+
+
+# The parts that mutants are made of.
+
+
+def test_calls_are_counted_through_turns_and_batches() -> None:
+    solution = Suite().get("colleagues_to_friends").solutions[0]
+    assert [(spot.turn, spot.batch, spot.position) for spot in spots(solution)] == [
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 1, 1),
+        (1, 0, 0),
+        (1, 1, 0),
+    ]
+
+
+def test_leaving_out_the_calls_of_a_batch_leaves_out_the_batch() -> None:
+    solution = without(Suite().get("colleagues_to_friends").solutions[0], 1, 2)
+    assert [len(turn.batches) for turn in solution.turns] == [1, 2]
+
+
+def test_changing_nothing_gives_the_same_solution() -> None:
+    solution = Suite().get("colleagues_to_friends").solutions[0]
+    assert edited(solution, lambda _number, call: call) == solution
+
+
+def test_calls_are_added_at_both_ends() -> None:
+    look = PlannedCall("get_current_timestamp", {})
+    solution = finished(started(talk("Hello.", "Bye."), look), look)
+    assert [[call.tool for call in turn.calls] for turn in solution.turns] == [[look.tool], [look.tool]]
+
+
+def test_a_label_is_used_by_arguments_and_replies() -> None:
+    solution = Suite().get("forget_number").solutions[0]
+    assert uses(solution, "found")
+    assert not uses(solution, "lost")
+    assert not uses(solution, None)
+
+
+def test_spans_hold_what_they_say() -> None:
+    assert FULL.holds(1.0)
+    assert not FULL.holds(0.99)
+    assert LESS.holds(0.99)
+    assert not LESS.holds(1.0)
+    assert at_most(0.1).holds(0.0)
+    assert not at_most(0.1).holds(0.2)
+
+
+def test_wrong_values_are_valid_and_wrong() -> None:
+    """For every argument of every tool."""
+    scenario = Suite().get("wifi_off")
+    right = {"string": "wren", "boolean": True, "number": 12.0, "integer": 3}
+    for tool in agent_tools().values():
+        for parameter in tool.parameters:
+            value = right[parameter.types[0]]
+            wrong = wrong_values(scenario, present(tool), parameter.name, value)
+            assert wrong, (tool.name, parameter.name)
+            assert value not in wrong
+            assert all(fits(item, parameter.types) for item in wrong)
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "value", "wrong"),
+    [
+        ("unit_conversion", "to_unit", "miles", "kilometer"),
+        ("unit_conversion", "to_unit", "Celsius", "kelvin"),
+        ("datetime_info_to_timestamp", "hour", 22, 3),
+        ("send_message_with_phone_number", "phone_number", "+13125550178", "+13125550142"),
+    ],
+)
+def test_wrong_values_are_of_the_same_sort(tool: str, name: str, value: object, wrong: object) -> None:
+    assert wrong in wrong_values(Suite().get("wifi_off"), present(agent_tools()[tool]), name, value)
+
+
+async def _waits() -> None:
+    await asyncio.sleep(0)
+
+
+def test_a_user_that_has_to_be_waited_for_is_none_for_rehearsals() -> None:
+    with pytest.raises(RuntimeError, match="has to answer at once"):
+        settled(_waits())
