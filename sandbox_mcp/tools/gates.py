@@ -29,7 +29,7 @@ class Gates:
     __slots__ = ("_approved", "_asked", "_confirm", "_seed", "_sign_in")
 
     def __init__(self, seed: str, confirm: Collection[str] = (), *, sign_in: bool = False) -> None:
-        """``confirm`` names tools that need the user's word; with ``sign_in`` all need an owner; codes follow ``seed``."""
+        """``confirm`` names tools that need the user's word; ``sign_in`` demands an owner; codes follow ``seed``."""
         self._seed = seed
         self._confirm = frozenset(confirm)
         self._sign_in = sign_in
