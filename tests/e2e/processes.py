@@ -1,0 +1,121 @@
+"""The command line as a process, spoken to the way a host does."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
+MODERN = "2026-07-28"
+ERAS = ("legacy", MODERN)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int | str | None
+    out: str
+    err: str
+
+
+def run(*args: str) -> Done:
+    """A command that ends by itself, in this process: what it costs to start one is tried elsewhere."""
+    from sandbox_mcp.cli import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), patch("sys.argv", ["sandbox-mcp", *args]):
+        try:
+            main()
+        except SystemExit as leave:
+            return Done(leave.code, out.getvalue(), err.getvalue())
+    return Done(0, out.getvalue(), err.getvalue())
+
+
+class StdioProcess:
+    """``serve`` over its pipes, in the older protocol, line by line."""
+
+    def __init__(self, *args: str) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", *args], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self._number = 0
+        self.ask(
+            "initialize",
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "pipe", "version": "1"}},
+        )
+        self.line('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._number += 1
+        self.line(json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}))
+        return self.answer()
+
+    def call(self, name: str, arguments: str = "{}") -> dict[str, Any]:
+        """Call with arguments given as JSON text; the result."""
+        self._number += 1
+        params = f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}'
+        self.line(f'{{"jsonrpc": "2.0", "id": {self._number}, "method": "tools/call", "params": {params}}}')
+        return self.answer()["result"]
+
+    def line(self, text: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(text.encode("utf-8", "surrogatepass") + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        assert self.process.stdout
+        return json.loads(self.process.stdout.readline())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def close(self) -> str:
+        """Close its stdin; what it said on stderr."""
+        _, said = self.process.communicate(timeout=20)
+        assert self.process.returncode == 0
+        return said.decode()
+
+
+@contextmanager
+def http_process(*args: str, **env: str) -> Generator[dict[str, str]]:
+    """``serve --http`` on a free port: what it printed, by what it is (``lobby``, ``control API``, ...)."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--http", "--port", "0", *args],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **env},
+    )
+    assert process.stderr
+    said: dict[str, str] = {}
+    for line in process.stderr:
+        what, _, text = line.strip().partition(": ")
+        said[what] = text
+        if what == "logs":
+            break
+    drain = threading.Thread(target=process.stderr.read)
+    drain.start()
+    said["base"] = re.sub("/api.*", "", said.get("control API", ""))
+    try:
+        yield said
+    finally:
+        process.terminate()
+        process.wait(20)
+        drain.join()
+        assert process.stdout
+        said["stdout"] = process.stdout.read()
+        process.stdout.close()
+        process.stderr.close()
