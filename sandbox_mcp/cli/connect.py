@@ -103,7 +103,8 @@ def command(host: str, serve_args: tuple[str, ...], as_json: bool) -> None:
     click.echo(f"Put this into the configuration of {known.title}:\n\n{block}\n\n{_where(known)}")
     if known.command:
         click.echo(f"Or let it do so itself:\n  {known.command} {NAME} -- {shell_line(argv)}")
-    click.echo(f'{known.then}. Then type: run the scenario "wifi_off"')
+    type_this = "help your user" if "--scenario" in serve_args else 'run the scenario "wifi_off"'
+    click.echo(f"{known.then}. Then type: {type_this}")
 
 
 def server_command() -> list[str]:
