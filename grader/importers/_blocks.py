@@ -98,7 +98,7 @@ def _provider_result(builder: SessionBuilder, node: Node) -> None:
         what = content.label_at("error_code") if failed and content is not None else None
         error = failure(what or kind or "", type_=kind) if failed else None
         outcome = Outcome(None if error or content is None else content.value, error)
-    builder.settle(node.where, node.label_at("tool_use_id"), outcome)
+    builder.settle(node, node.label_at("tool_use_id"), outcome)
 
 
 def _reply(builder: SessionBuilder, blocks: Sequence[Block]) -> None:
@@ -132,4 +132,4 @@ def _result(builder: SessionBuilder, block: Block, refine: Refine) -> None:
     node = block.node
     wall = {} if block.stamp is None else {"answered": block.stamp}
     outcome = outcome_of(builder, node.get("content"), failed=bool(node.members().get("is_error")), wall=wall)
-    builder.settle(node.where, node.label_at("tool_use_id"), refine(builder, node, outcome))
+    builder.settle(node, node.label_at("tool_use_id"), refine(builder, node, outcome))

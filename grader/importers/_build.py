@@ -187,7 +187,7 @@ class SessionBuilder:
             )  # fmt: skip
         self._open.remove(opened)
 
-    def settle(self, where: str, id_: str | None, outcome: Outcome, *, name: str | None = None) -> None:
+    def settle(self, where: str | Node, id_: str | None, outcome: Outcome, *, name: str | None = None) -> None:
         """Give an outcome to the open call it belongs to, or name it as a loss where there is none."""
         opened = self.find(id_, name)
         if opened is None:

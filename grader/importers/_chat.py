@@ -90,7 +90,7 @@ def _results(builder: SessionBuilder, message: Node) -> None:
     for result in message.items_at("tool_messages") or [message]:
         id_ = result.label_at("tool_call_id") or result.label_at("id")
         outcome = _outcome(builder, result)
-        builder.settle(result.where or str(result.line), id_ or None, outcome, name=result.string_at("name"))
+        builder.settle(result, id_ or None, outcome, name=result.string_at("name"))
 
 
 def _outcome(builder: SessionBuilder, result: Node) -> Outcome:

@@ -187,7 +187,7 @@ def _observe(step: Node, builder: SessionBuilder) -> None:
         if id_ is None:
             builder.say("environment", "agent", joined(result.get("content"), builder))
         elif result.get("content") is not None or _ours(result) is not None:
-            builder.settle(result.where, id_, _outcome(result, builder))
+            builder.settle(result, id_, _outcome(result, builder))
 
 
 def _outcome(result: Node, builder: SessionBuilder) -> Outcome:

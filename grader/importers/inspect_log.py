@@ -338,7 +338,7 @@ class _Player:
         error = message.get("error")
         text = joined(message.get("content"), self._builder)
         outcome = Outcome(error=_error(error), stated=True) if error is not None else Outcome(decode(text))
-        self._builder.settle(message.where, id_, outcome, name=message.string_at("function"))
+        self._builder.settle(message, id_, outcome, name=message.string_at("function"))
 
 
 def _stamps(events: list[Node]) -> Iterator[tuple[str, Any]]:

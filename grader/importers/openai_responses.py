@@ -157,7 +157,7 @@ class _Player:
             self._call(item)
         elif kind in RESULTS:
             outcome = outcome_of(self.builder, item.get("output"), failed=None)
-            self.builder.settle(item.where, item.label_at("call_id"), outcome)
+            self.builder.settle(item, item.label_at("call_id"), outcome)
         elif kind == "reasoning":
             self._reasoning(item)
         else:

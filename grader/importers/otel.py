@@ -154,12 +154,11 @@ def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     agents = [span for span in spans if span.operation == AGENT]
-    if agents:
-        last = agents[-1]
-        if last.failed or last.text("error.type"):
-            return "agent_failed", last.status or last.text("error.type") or "the agent's span failed"
-        return ("recorded" if builder.settled else None), None
-    return ("recorded" if builder.whole else None), None
+    acting = agents or [span for span in spans if span.operation in MODEL]
+    last = acting[-1] if acting else None
+    if last is not None and (last.failed or last.text("error.type")):
+        return "agent_failed", last.status or last.text("error.type") or "the last span failed"
+    return ("recorded" if (builder.settled if agents else builder.whole) else None), None
 
 
 class _Player:
@@ -226,9 +225,12 @@ class _Player:
         self._heard = history
 
     def _speak(self, span: Span, at: float) -> None:
-        for message in _messages(span, "gen_ai.output.messages")[:1]:
+        messages = _messages(span, "gen_ai.output.messages")
+        for message in messages[:1]:
             self._message(message, at)
             self._heard.append(_canonical(message))
+        for message in messages[1:]:
+            self._builder.lose(message, "an alternative answer is not kept")
 
     def _message(self, message: Node, at: float) -> None:
         role, stamp = message.string_at("role") or "assistant", at or None
@@ -243,6 +245,8 @@ class _Player:
             self._assistant(message, text, calls, stamp)
         elif role in {"user", "system"} and (text or not parts):
             self._builder.say("user" if role == "user" else "system", "agent", text, stamp=stamp)
+        elif text:
+            self._builder.lose(message, f"text of the role {role!r} was dropped")
 
     def _assistant(self, message: Node, text: str, calls: list[Node], stamp: float | None) -> None:
         thought = joined(_only(message, message.items_at("parts"), "reasoning"), self._builder, texts=PARTS)
@@ -270,7 +274,7 @@ class _Player:
         value = part.get("response") or part.get("result")
         if self._builder.find(id_) is None and id_ in self._called:
             return
-        self._builder.settle(part.where, id_, self._builder.judge(_text(plain(value)), None))
+        self._builder.settle(part, id_, self._builder.judge(_text(plain(value)), None))
 
     def _match(self, name: str, id_: str | None) -> OpenCall | None:
         """The open call that a tool span ran: by id, or by name where one of the two has no id."""

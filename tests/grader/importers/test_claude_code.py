@@ -311,6 +311,11 @@ class TestSubAgents:
         assert len(both) == 3
 
 
+def test_a_result_that_belongs_to_no_call_is_named_with_its_line():
+    session = read_one("claude-code", [line("u", None, "user", "Hi"), line("r", "u", "user", claude_result("zz", "1"))])
+    assert 'line 2, message.content[0]: a result of "zz", of which no call is open' in lost(session)
+
+
 class TestFiles:
     def test_a_session_in_which_nobody_spoke_is_none(self):
         assert read("claude-code", [{"type": "summary", "summary": "x", "leafUuid": "y"}]) == []

@@ -187,6 +187,12 @@ class TestAbsentContent:
         assert said(session)[0][2] == "Hi"
         assert "content of type 'blob' is not kept" in lost(session)
 
+    def test_alternative_answers_and_unknown_roles_are_named(self):
+        session = read_one("otel", otlp(chat("1", 0, [ASK, otel_message("critic", otel_text("meh"))], [TELL, TELL])))
+        assert [text for _, _, text in said(session)] == ["Where is X1?", "Gate 4."]
+        assert "an alternative answer is not kept" in lost(session)
+        assert "text of the role 'critic' was dropped" in lost(session)
+
 
 class TestSessions:
     def test_a_trace_is_one_where_no_conversation_is_named(self):
@@ -232,6 +238,11 @@ class TestEnds:
         failed = agent("1", 0, 9) | {"status": {"code": 2, "message": "overloaded"}}
         session = read_one("otel", otlp(failed, chat("2", 1, [ASK], [TELL], parent="1")))
         assert (ending(session), session.events[-1].detail) == ("agent_failed", "overloaded")
+
+    def test_a_model_that_failed_at_last(self):
+        failed = chat("2", 5, [ASK], [], error__type="429")
+        session = read_one("otel", otlp(chat("1", 0, [ASK], [use()]), failed))
+        assert (ending(session), session.events[-1].detail) == ("agent_failed", "429")
 
     def test_without_one_the_agent_s_last_word(self):
         assert ending(read_one("otel", otlp(chat("1", 0, [ASK], [TELL])))) == "recorded"
