@@ -45,6 +45,7 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
+_TYPES: Mapping[str, type] = {"string": str, "boolean": bool}
 SINGLE = "phone"
 """The label of the only row of a table that has one row."""
 MAX_TURNS, MAX_CALLS = 30, 100
@@ -148,24 +149,26 @@ def _row(schema: TableSchema, key: str, row: Any, resolver: Resolver, where: tup
         raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
     for column in given:
         _column(schema, column, (*where, column))
-    cells: dict[str, Cell] = {}
-    for column in schema.columns:
-        with at(*where, column.name):
-            value = key if column.name == schema.key else resolver.plain(given.get(column.name))
+    cells: dict[str, Cell] = {schema.key: key}
+    for column in schema.columns[1:]:
+        try:
+            cells[column.name] = value = _cell(resolver.plain(given.get(column.name)), column.type)
+        except (ValueProblemError, ValueError) as error:
+            raise ProblemError((*where, column.name), str(error)) from error
         if value is None and not column.nullable:
             raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
-        cells[column.name] = _cell(value, column.type, (*where, column.name))
     return cells
 
 
-def _cell(value: Any, kind: str, where: tuple[str | int, ...]) -> Cell:
+def _cell(value: Any, kind: str) -> Cell:
+    """A value as a cell of that kind; ValueError where it is none."""
     if value is None:
         return None
     if kind in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if isinstance(value, {"string": str, "boolean": bool}.get(kind, ())):
+    if isinstance(value, _TYPES.get(kind, ())):
         return value
-    raise ProblemError(where, f"{value!r} is no {kind}")
+    raise ValueError(f"{value!r} is no {kind}")
 
 
 def _schema(table: str, where: tuple[str | int, ...]) -> TableSchema:
@@ -361,7 +364,8 @@ def _check_cell(schema: TableSchema, name: str, value: Any, where: tuple[str | i
         return
     if value is None:
         raise ProblemError(where, f"{name!r} of table {schema.name!r} is never null")
-    _cell(value, column.type, where)
+    with at(*where):
+        _cell(value, column.type)
 
 
 def _literals(expected: Expected) -> tuple[Any, ...]:

@@ -81,6 +81,7 @@ class Suite:
         self._own = len(given)
         self._files: dict[Path, _File] = {}
         self._built: dict[str, Scenario] = {}
+        self._chains: dict[str, list[_Source]] = {}
 
     @cached_property
     def _homes(self) -> dict[str, list[Path]]:
@@ -200,5 +201,6 @@ class Suite:
         if found is None:
             hint = closest(base, self._homes)
             raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends unknown {base!r}; {hint}")
-        rest = self._chain(*found, (*via, name))
+        rest = self._chains.get(base) or self._chain(*found, (*via, name))
+        self._chains[base] = rest
         return [_Source(file, number, merge(rest[0].base, rest[0].entry)), *rest]

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from sandbox_mcp.world import to_timestamp
@@ -25,6 +26,7 @@ class ValueProblemError(Exception):
     """A value that cannot be understood; the message says why."""
 
 
+@lru_cache(maxsize=65536)
 def row_id(table: str, label: str) -> str:
     """The id of the row that scenario files call ``label``: opaque to agents, the same in every session."""
     return str(uuid.uuid5(_NAMESPACE, f"{table}/{label}"))
