@@ -12,6 +12,7 @@ from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_f
 
 if TYPE_CHECKING:
     from scenarios import Scenario
+    from scenarios.stats import Stats
 
 
 @click.group()
@@ -109,6 +110,59 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
     for change in result.unwanted:
         click.echo(f"unwanted: {change.tool} {change.kind} a row of {change.table}")
     click.echo(f"score {result.score:.3f}, expected {found.span.words}")
+
+
+@command.command()
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the tables into this page, between its marks, and the picture beside it.",
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if a published figure is not reached.")
+@scenario_files
+@as_json
+def stats(markdown: Path | None, check: bool, places: tuple[Path, ...], as_json: bool) -> None:
+    """Count what the suite covers, beside ToolSandbox's figures."""
+    from grader.toolscan.names import name_similarity
+    from scenarios.stats import measure
+
+    found = measure(_suite(places), name_similarity)
+    if markdown is not None:
+        _write_page(found, markdown)
+    elif as_json:
+        print_json(found.to_json())
+    else:
+        _print_stats(found)
+    if check and found.missed:
+        click.echo(f"short of ToolSandbox's figures: {', '.join(item.name for item in found.missed)}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _write_page(found: "Stats", path: Path) -> None:
+    from scenarios.stats import picture, update
+
+    drawing = path.with_suffix(".svg")
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        path.write_text(update(text, found, drawing.name), encoding="utf-8", newline="\n")
+        drawing.write_text(picture(found), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _print_stats(found: "Stats") -> None:
+    for name in ("statistics", "categories", "columns", "tools"):
+        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in getattr(found, name)]
+        click.echo("")
+        print_table((name, "ours", "ToolSandbox", ""), rows)
+    click.echo("")
+    print_table(("scenarios that have", "ours"), [(item.name, item.ours) for item in found.features])
+    for name, counts in (("world", found.worlds), ("file", found.families)):
+        click.echo("")
+        print_table((name, "scenarios"), list(counts.items()))
+    click.echo("")
+    rows = [(variant, *(item[reading] for reading in found.readings)) for variant, item in found.similarity.items()]
+    print_table(("similarity of tool names", *found.readings), rows)
 
 
 @command.command()
