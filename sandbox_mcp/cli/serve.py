@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from sandbox_mcp.session import SessionSpec
-    from sandbox_mcp.session.manager import OpenSession, SessionManager
+    from sandbox_mcp.session.manager import OpenSession, SessionManager, UserFactory
     from sandbox_mcp.session.stored import StateDir
 
 DEFAULT_PORT = 8930
@@ -88,6 +88,16 @@ class Listen:
     help="Over stdio: keep sessions, with their logs, in this folder, and go on with them in later processes.",
 )
 @click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
+@click.option(
+    "--user",
+    type=click.Choice(["scripted", "llm"]),
+    default="scripted",
+    show_default=True,
+    help="Who plays the user, unless a harness asks for another.",
+)
+@click.option("--user-model", help="Model of the llm user.")
+@click.option("--user-base-url", help="Its OpenAI-compatible endpoint.  [default: $OPENAI_BASE_URL]")
+@click.option("--user-api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds its key.")
 @scenario_files
 def command(
     scenario: str | None,
@@ -103,6 +113,10 @@ def command(
     log_dir: Path | None,
     state_dir: Path | None,
     session: str | None,
+    user: str,
+    user_model: str | None,
+    user_base_url: str | None,
+    user_api_key_env: str,
     places: tuple[Path, ...],
 ) -> None:
     """Serve scenarios to MCP clients.
@@ -110,9 +124,19 @@ def command(
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
     """
+    from sandbox_mcp.session.manager import SessionManager
+    from scenarios import Suite
+
     play = Play(scenario, variant, seed, user_channel, session)
     _check(play, http, state_dir)
-    manager = _manager(places, log_dir or default_log_dir())
+    if user == "llm" and not user_model:
+        raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
+    manager = SessionManager(
+        Suite(places),
+        log_dir=log_dir or default_log_dir(),
+        users=_users(user_model, user_base_url, user_api_key_env),
+        default_user=user,
+    )
     with suppress(KeyboardInterrupt):
         if http:
             _serve_http(manager, play, Listen(host, port, hosts, tokens, auth))
@@ -138,11 +162,17 @@ def default_log_dir() -> Path:
     return base / "sandbox-mcp" / "logs"
 
 
-def _manager(places: tuple[Path, ...], log_dir: Path) -> "SessionManager":
-    from sandbox_mcp.session.manager import SessionManager
-    from scenarios import Suite
+def _users(model: str | None, base_url: str | None, key_variable: str) -> Mapping[str, "UserFactory"]:
+    """The users that a harness can ask for by name."""
+    from sandbox_mcp.session.manager import USERS
 
-    return SessionManager(Suite(places), log_dir=log_dir)
+    if model is None:
+        return USERS
+    from sandbox_mcp.users.completions import Completions, EndpointSettings
+    from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
+
+    endpoint = Completions(EndpointSettings(model=model, base_url=base_url, key_variable=key_variable))
+    return {**USERS, "llm": lambda scenario: LlmUser(scenario.user, endpoint, ALL_PARTS)}
 
 
 def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":
@@ -160,7 +190,7 @@ def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":
 def _begin(manager: "SessionManager", play: Play) -> "OpenSession":
     spec = _spec(manager, play)
     try:
-        return manager.create(spec, manager.user("scripted", spec.scenario))
+        return manager.create(spec, manager.user(None, spec.scenario))
     except OSError as error:
         raise SandboxError(
             f"cannot write logs to {str(manager.log_dir)!r}: {error.strerror or error}; choose another with --log-dir"

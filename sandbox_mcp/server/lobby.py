@@ -108,7 +108,7 @@ class MemorySeat:
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the manager."""
-        self._current = self._manager.create(spec, self._manager.user("scripted", spec.scenario))
+        self._current = self._manager.create(spec, self._manager.user(None, spec.scenario))
         return self._current
 
 

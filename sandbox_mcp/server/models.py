@@ -20,7 +20,7 @@ class NewSession(Body):
     variant: str = Field(default="base", description="How its tools are presented.")
     seed: int = Field(default=0, description="Fixes every id that the world hands out.")
     trial: int = Field(default=0, ge=0, description="Which repetition this is; only recorded.")
-    user: str = Field(default="scripted", description="Which simulated user plays.")
+    user: str | None = Field(default=None, description="Which simulated user plays; the server's default if not given.")
     user_channel: UserChannel = Field(
         default="harness",
         description="Who brings the agent's words to the user: the harness, or the agent itself with a tool.",

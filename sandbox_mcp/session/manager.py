@@ -184,19 +184,22 @@ class SessionManager:
         max_sessions: int = 1000,
         idle_seconds: float = 3600.0,
         users: Mapping[str, UserFactory] = USERS,
+        default_user: str = "scripted",
         batch_window: float = WINDOW,
     ) -> None:
         """Prepare a manager.
 
         Without ``log_dir`` logs stay in memory. ``idle_seconds`` is how long a session may go unused. ``users`` are
-        the kinds of user that can be asked for by name. ``batch_window`` is how many seconds the first call after a
-        pause waits for others that belong to it; 0 takes every call by itself unless the client marks it.
+        the kinds of user that can be asked for by name, ``default_user`` the one that plays where none is.
+        ``batch_window`` is how many seconds the first call after a pause waits for others that belong to it; 0 takes
+        every call by itself unless the client marks it.
         """
         self.suite = suite
         self.log_dir = log_dir
         self.max_sessions = max_sessions
         self.idle_seconds = idle_seconds
         self.users = users
+        self.default_user = default_user
         self.batch_window = batch_window
         self._open: dict[str, OpenSession] = {}
         self._files = LogFiles()
@@ -218,15 +221,16 @@ class SessionManager:
         opened = OpenSession(session, presentation, log, session.begin(), self.batch_window)
         return self.adopt(opened)
 
-    def user(self, kind: str, scenario: Scenario) -> User:
-        """A simulated user of that kind.
+    def user(self, kind: str | None, scenario: Scenario) -> User:
+        """A simulated user of that kind, or of the default kind.
 
         Raises:
             UnknownUserError: there is no such kind.
         """
-        if kind not in self.users:
-            raise UnknownUserError(kind, self.users)
-        return self.users[kind](scenario)
+        chosen = self.default_user if kind is None else kind
+        if chosen not in self.users:
+            raise UnknownUserError(chosen, self.users)
+        return self.users[chosen](scenario)
 
     def adopt(self, opened: OpenSession) -> OpenSession:
         """Make a session reachable that was begun elsewhere."""

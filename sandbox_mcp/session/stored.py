@@ -116,7 +116,7 @@ class StateDir:
             SessionError, TrajectoryError: its log is of something else, or cannot be read.
         """
         log = self._manager.log_file(self._log_of(spec.id))
-        user = self._manager.user("scripted", spec.scenario)
+        user = self._manager.user(None, spec.scenario)
         return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
 
     def started(self, session_id: str) -> SessionStarted | None:

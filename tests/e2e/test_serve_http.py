@@ -12,8 +12,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from clients.endpoint.app import Endpoint
+from clients.endpoint.server import running
 from sandbox_mcp.trajectory import parse_trajectory, read_trajectory
 from scenarios import Suite
+from tests.clients.sessions import scripted
 from tests.e2e.processes import ERAS, http_process, run
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +95,18 @@ async def test_the_lobby_needs_its_token_and_tells_the_person_where_the_log_is(t
             await agent.call_tool("start_scenario", {"name": "wifi_off"})
     assert len(logs_in(tmp_path)) == 1
     assert "open-sesame" not in "".join(said.values()) + logs_in(tmp_path)[0].read_text()
+
+
+async def test_a_model_can_play_the_user(tmp_path: Path) -> None:
+    model = scripted('{repeat: true, steps: [{say: "Please just do it."}]}')
+    with running(Endpoint(model, lambda _: None)) as endpoint:
+        options = ("--user-model", "m", "--user-base-url", endpoint, "--log-dir", str(tmp_path))
+        with http_process(*options, SANDBOX_MCP_API_TOKEN=TOKEN, OPENAI_API_KEY="k") as said:
+            users = api(said["base"], "GET", "/api/scenarios")["users"]
+            new = api(said["base"], "POST", "/api/sessions", {"scenario": "wifi_off", "user": "llm"})
+            reply = api(said["base"], "POST", f"/api/sessions/{new['id']}/messages", {"text": "Which phone?"})
+    assert users == ["scripted", "llm"]
+    assert reply["reply"] == "Please just do it."
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:

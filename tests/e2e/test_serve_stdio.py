@@ -179,6 +179,7 @@ def test_when_the_host_goes_the_session_is_closed_and_the_person_told_where_the_
         (["--session", "x", "--state-dir", "{tmp}"], "say which --scenario to begin"),
         (["--session", "../x", "--state-dir", "{tmp}", "--scenario", "wifi_off"], "session id '../x'"),
         (["--seed", "1"], "go with --scenario"),
+        (["--user", "llm"], "name one with --user-model"),
         (["--http", "--state-dir", "{tmp}"], "--state-dir is for stdio"),
         (["--scenarios", "{tmp}/none.yaml", "--scenario", "x"], "does not exist"),
         (["--scenario", "wifi_off", "--log-dir", "{tmp}/file/logs"], "choose another with --log-dir"),
