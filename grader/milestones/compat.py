@@ -7,7 +7,6 @@ ancestor, a node with guardrails only) is an error of ours, in words.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.errors import GraderError
 from grader.milestones.case import Case, Graph
 from grader.milestones.compat_nodes import CompatNodes
 from grader.milestones.history import History
@@ -35,15 +34,14 @@ def evaluate(case: Case) -> CompatResult:
     """Grade one case as ToolSandbox does.
 
     Score: the mean similarity of the milestones under the best assignment, 0 if any minefield has a similarity above 0.
-    Without milestones 1, without minefields 0; a graph with a cycle matches nothing and scores -1 / nodes.
+    Without milestones 1, without minefields 0; a graph with a cycle matches nothing and scores -1 / nodes. Where there
+    is no message nothing is met.
 
     Source: ToolSandbox, section 4 and its evaluation code.
 
     Raises:
         GraderError: a node refers to one that is not before it, or has guardrails only.
     """
-    if not case.messages:
-        raise GraderError("the case has no messages; expected at least the user's first")
     history = History(case)
     milestones, score, nodes = _graph_score(case.milestones, history, 1.0)
     minefields, mines, _ = _graph_score(case.minefields, history, 0.0)
@@ -57,6 +55,8 @@ def _graph_score(graph: Graph, history: History, empty: float) -> tuple[dict[int
     nodes = CompatNodes(graph, members, edges, history)
     if not members:
         return {}, empty, nodes
+    if not history.length:
+        return {}, 0.0, nodes
     try:
         placed = match(nodes, members, edges)
     except CycleError:
