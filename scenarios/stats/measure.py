@@ -38,7 +38,7 @@ Similarity = Callable[[Iterable[str]], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One figure of ours, and the published one where there is one. Without ``goal`` theirs is there to compare only."""
+    """One figure of ours, and the published one if any; without ``goal`` that is there to compare only."""
 
     name: str
     ours: float
