@@ -1,12 +1,13 @@
 """A model that knows the answers: plays the reference solution of whatever scenario the conversation is about.
 
-Policy: the scenario is recognised by what the user says first, the variant by the names of the tools, and the next step
-follows from the results that are there. Nothing is remembered between requests, so any client can be put in front of
-it: one that prefixes names, opens a connection per call, or carries out one call of a batch at a time.
+Policy: the scenario is recognised by what the user says first, and it and its variant by the tools; where scenarios
+share both, the first is meant. The next step follows from the results that are there. Nothing is remembered between
+requests, so any client can be put in front of it: one that prefixes names, opens a connection per call, or carries out
+one call of a batch at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from clients.endpoint.channel import through_channel
@@ -23,10 +24,26 @@ LOST = "I do not know this conversation, so I cannot help."
 
 
 @dataclass(frozen=True, slots=True)
+class _Staged:
+    """A scenario's first solution in the names of one variant, and the arguments of every tool that it presents."""
+
+    solution: Solution
+    tools: Mapping[str, frozenset[str]]
+
+    def fits(self, prompt: Prompt) -> bool:
+        """Whether every tool is offered, with its arguments."""
+        return all(
+            (name := prompt.offered(tool)) is not None and prompt.tools[name] >= arguments
+            for tool, arguments in self.tools.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Solver:
     """Knows the solutions of these scenarios."""
 
     scenarios: Sequence[Scenario]
+    staged: dict[str, tuple[_Staged, ...]] = field(default_factory=dict[str, tuple[_Staged, ...]])
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
         """The next step of the solution."""
@@ -42,25 +59,23 @@ class Solver:
         )
 
     def _solution(self, prompt: Prompt, turns: Sequence[Turn]) -> Solution | None:
-        """The first solution whose opening was said and whose tools are all there."""
+        """Of the solutions whose opening was said and whose tools are all there, the one that presents most."""
         said = f"{prompt.system}\n{turns[0].user if turns else ''}"
-        for scenario in self.scenarios:
-            if scenario.solutions and scenario.user.opening in said:
-                for solution in _presentations(scenario):
-                    if all(_callable(call, prompt) for turn in solution.turns for call in turn.calls):
-                        return solution
-        return None
+        known = (item for item in self.scenarios if item.solutions and item.user.opening in said)
+        fitting = [staged for item in known for staged in self._stagings(item) if staged.fits(prompt)]
+        best = max(fitting, key=lambda staged: len(staged.tools), default=None)
+        return best.solution if best else None
+
+    def _stagings(self, scenario: Scenario) -> tuple[_Staged, ...]:
+        if scenario.name not in self.staged:
+            self.staged[scenario.name] = tuple(_staged(scenario, variant) for variant in VARIANTS)
+        return self.staged[scenario.name]
 
 
-def _callable(call: PlannedCall, prompt: Prompt) -> bool:
-    name = prompt.offered(call.tool)
-    return name is not None and prompt.tools[name].issuperset(call.arguments)
-
-
-def _presentations(scenario: Scenario) -> Iterator[Solution]:
-    """The scenario's first solution in the names of every variant."""
-    for variant in VARIANTS:
-        yield presented_solution(scenario.solutions[0], presented(scenario, variant))
+def _staged(scenario: Scenario, variant: str) -> _Staged:
+    tools = presented(scenario, variant)
+    arguments = {name: frozenset(tool.names) for name, tool in tools.items()}
+    return _Staged(presented_solution(scenario.solutions[0], tools), arguments)
 
 
 def _next(planned: PlannedTurn, turn: Turn, results: Mapping[str, Any], prompt: Prompt) -> Move | None:

@@ -1,7 +1,7 @@
 """A model that plays the user: follows the script of whatever scenario the conversation is about.
 
 Policy: it is asked the way an LLM user asks its model, with the agent's words as the user's and its own as the
-assistant's. The scenario is recognised by the goal in the instructions or by the opening.
+assistant's. The scenario is recognised by the opening, the goal and what else the instructions tell of the user.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from clients.endpoint.prompt import Prompt
 from clients.endpoint.reply import Move, PlannedMove, Reply
 from sandbox_mcp.users import Line, ScriptedUser
-from scenarios.model import Scenario
+from scenarios.model import Scenario, UserSpec
 
 END = "end_conversation"
 CONFIRM = "confirm_action"
@@ -40,10 +40,16 @@ class ScriptedUserModel:
         return Move(turn.says, calls)
 
     def _scenario(self, system: str, said: Sequence[str]) -> Scenario | None:
+        """The scenario that opens like this, or failing that has this goal, and of several the one told of most."""
         opening = said[0] if said else None
-        known = (item for item in self.scenarios if opening in (None, item.user.opening))
-        fitting = sorted(known, key=lambda item: item.user.goal not in system)
-        return fitting[0] if fitting and (opening or fitting[0].user.goal in system) else None
+        known = [item for item in self.scenarios if opening == item.user.opening or item.user.goal in system]
+        return max(known, key=lambda item: (opening == item.user.opening, _told(item.user, system)), default=None)
+
+
+def _told(user: UserSpec, system: str) -> int:
+    """How much of what is known of a user is in the instructions, less what is not."""
+    facts = (user.goal, *user.knows, *user.does_not_know)
+    return sum(1 if fact in system else -1 for fact in facts)
 
 
 def _dialogue(prompt: Prompt) -> list[Line]:

@@ -1,5 +1,6 @@
 """``sandbox-mcp endpoint``: a model endpoint that plays a script, for a dry run of a stack without a key."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,8 @@ def command(host: str, port: int, **options: Any) -> None:
     endpoint = Endpoint(_brain(**options))
     listener = bind(host, port)
     click.echo(f"listening on {base_url(listener)}; any model name and any key will do", err=True)
-    serve(endpoint, listener)
+    with suppress(KeyboardInterrupt):
+        serve(endpoint, listener)
 
 
 def _brain(

@@ -59,7 +59,8 @@ def score(trajectory: Trajectory, scenario: Scenario) -> Score:
     from grader.metric import Subject
     from grader.metrics import metric
 
-    values = metric("toolsandbox").grade(Subject(trajectory, scenario=scenario), MODE).values
+    verdict = metric("toolsandbox").grade(Subject(trajectory, scenario=scenario), MODE)
+    values = verdict.values or {"scored": False, "refusal": 0.0, "turn_count": 0, "reason": verdict.inconclusive}
     started, ended = trajectory.started, trajectory.ended
     return Score(
         scenario=started.scenario,

@@ -111,7 +111,7 @@ class Answer:
 
     def message(self) -> dict[str, Any]:
         """The answer as the next message of the conversation."""
-        message: dict[str, Any] = {"role": "assistant", "content": self.text or None}
+        message: dict[str, Any] = {"role": "assistant", "content": self.text if self.text or not self.calls else None}
         if self.calls:
             message["tool_calls"] = [
                 {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -204,11 +204,16 @@ def read_answer(body: Any) -> Answer:
     """
     choice = body["choices"][0]
     message = choice["message"]
-    calls = tuple(
-        FunctionCall(str(call["id"]), str(call["function"]["name"]), str(call["function"].get("arguments") or "{}"))
-        for call in message.get("tool_calls") or ()
-    )
+    calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))
     return Answer(_text(message.get("content")), calls, _usage(body.get("usage") or {}), choice.get("finish_reason"))
+
+
+def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:
+    """One call; some endpoints leave ids out, or send arguments as an object."""
+    function = call["function"]
+    arguments = function.get("arguments") or "{}"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return FunctionCall(str(call.get("id") or f"call_{index}"), str(function["name"]), text)
 
 
 def _text(content: Any) -> str:

@@ -180,6 +180,21 @@ def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp
         assert first == second
 
 
+def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_path: Path) -> None:
+    brain = Waking(Solver(SUITE.all()), SUITE.get("wifi_off").user.opening)
+    with running(Endpoint(brain)) as url:
+        command = ["run", "wifi_off", "--agent", "openai", "--model", "m", "--base-url", url, "--out", str(tmp_path)]
+        process = subprocess.Popen([*COMMAND, *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        until(lambda: len(brain.asked) == 2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert (process.returncode, said.strip().splitlines()[-1]) == (2, "sandbox-mcp: interrupted")
+        assert "Traceback" not in said
+        brain.awake = True
+        again = sandbox_mcp(*command, "--threshold", 1)
+    assert again.returncode == 0, again.stderr
+
+
 def _timeless(line: str) -> Any:
     return {key: value for key, value in json.loads(line).items() if key != "wall"}
 
@@ -203,13 +218,17 @@ def endpoint(*arguments: str) -> Iterator[str]:
             process.stderr.close()
 
 
+DRY = ("wifi_off", "new_neighbour", "colleagues_to_friends", "late_for_dinner_low_battery", "forget_number_no_removal")
+"""One or more of every category."""
+
+
 def test_a_dry_run_of_a_whole_stack_without_a_key(tmp_path: Path) -> None:
     with endpoint() as url, endpoint("--as-user") as user_url:
         agent = ("--agent", "openai", "--model", "m", "--base-url", url)
         user = ("--user", "llm", "--user-model", "u", "--user-base-url", user_url)
-        done = sandbox_mcp("run", *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
+        done = sandbox_mcp("run", *DRY, *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["sessions"]["scored"] == len(SUITE.names())
+    assert json.loads(done.stdout)["sessions"]["scored"] == len(DRY)
 
 
 def test_an_endpoint_that_is_told_to_fail_first_is_lived_through(tmp_path: Path) -> None:
