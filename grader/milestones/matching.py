@@ -7,7 +7,7 @@ no assignment is left out for speed. What makes it fast is that most indexes can
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 View = Any
@@ -159,8 +159,8 @@ class _Search:
         self.linked = _linked(self.before, self.references)
         self.tracks: dict[tuple[int, View], _Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
-        self.parts = cache(self._parts)
-        self.ceilings = cache(self._ceiling)
+        self._split: dict[int, tuple[int, ...]] = {}
+        self._ceilings: dict[int, Sequence[float]] = {}
 
     def walk(self) -> dict[int, Place]:
         """Build the assignment node by node."""
@@ -197,7 +197,7 @@ class _Search:
 
     def value(self, open_: int, limits: _Limits, views: _Views) -> float:
         """The largest sum that the open nodes can still reach."""
-        return sum(self._part_value(part, limits, views) for part in self.parts(open_))
+        return sum(self._part_value(part, limits, views) for part in self._parts(open_))
 
     def _part_value(self, part: int, limits: _Limits, views: _Views) -> float:
         positions = _positions(part)
@@ -245,7 +245,7 @@ class _Search:
         total = 0.0
         for position in _positions(open_):
             if self.references[position] & open_ or not self._known(position, views[position]):
-                total += self.ceilings(position)[limits[position]]
+                total += self._ceiling(position)[limits[position]]
             else:
                 total += self.tracks[position, views[position]].best[limits[position]]
         return total
@@ -262,10 +262,19 @@ class _Search:
         return track
 
     def _ceiling(self, position: int) -> Sequence[float]:
-        return _suffix_maxima(self.similarities.ceiling(self.order[position]))
+        maxima = self._ceilings.get(position)
+        if maxima is None:
+            maxima = self._ceilings[position] = _suffix_maxima(self.similarities.ceiling(self.order[position]))
+        return maxima
 
     def _parts(self, open_: int) -> tuple[int, ...]:
         """The open nodes, split where neither an edge nor a reference connects them."""
+        found = self._split.get(open_)
+        if found is None:
+            found = self._split[open_] = self._splitting(open_)
+        return found
+
+    def _splitting(self, open_: int) -> tuple[int, ...]:
         parts: list[int] = []
         while open_:
             part, frontier = 0, open_ & -open_

@@ -4,6 +4,7 @@ Policy: ``paper`` is ``strict``, because the paper states the idea and strict gr
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from grader.metric import Mode, Subject, Verdict
@@ -74,8 +75,7 @@ def corrected(score: float, refusal: float) -> float | None:
 
 def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
     result = strict.evaluate(scenario, trajectory)
-    still = strict.evaluate(scenario, idle(scenario)).score
-    refusal = strict.evaluate(scenario, refusing(scenario)).score
+    still, refusal = _for_nothing(_Key(scenario, "strict"))
     mines = max((place.similarity for place in result.mines.values()), default=0.0)
     values = _values(result.score, result.milestone_score, mines, turn_count(trajectory), still, refusal)
     return {**values, "unwanted": len(result.unwanted)}, details(scenario, result)
@@ -84,10 +84,36 @@ def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any],
 def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
     translated = to_case(scenario, trajectory)
     result = compat.evaluate(translated.case)
-    still = compat.evaluate(to_case(scenario, idle(scenario)).case).score
-    refusal = compat.evaluate(to_case(scenario, refusing(scenario)).case).score
+    still, refusal = _for_nothing(_Key(scenario, "compat"))
     values = _values(result.score, result.milestone_score, result.minefield_score, result.turn_count, still, refusal)
     return values, compat_details(scenario, translated, result)
+
+
+class _Key:
+    """A scenario and a way to grade, compared by value; the scenario's digest is its hash."""
+
+    __slots__ = ("mode", "scenario")
+
+    def __init__(self, scenario: Scenario, mode: Mode) -> None:
+        self.scenario = scenario
+        self.mode: Mode = mode
+
+    def __hash__(self) -> int:
+        return hash((self.scenario.digest, self.mode))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and (self.mode, self.scenario) == (other.mode, other.scenario)
+
+
+@lru_cache(maxsize=1024)
+def _for_nothing(key: _Key) -> tuple[float, float]:
+    """What a scenario gives to a silent and to a refusing agent."""
+    logs = (idle(key.scenario), refusing(key.scenario))
+    if key.mode == "compat":
+        still, refusal = (compat.evaluate(to_case(key.scenario, log).case).score for log in logs)
+    else:
+        still, refusal = (strict.evaluate(key.scenario, log).score for log in logs)
+    return still, refusal
 
 
 def _values(
