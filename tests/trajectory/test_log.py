@@ -21,7 +21,7 @@ from sandbox_mcp.trajectory import (
     read_trajectory,
     to_line,
 )
-from sandbox_mcp.trajectory.log import mend_log
+from sandbox_mcp.trajectory.log import find_logs, mend_log
 from tests.trajectory.events import SESSION, between, called, calls, ended, ends, messages, said, started, starts
 
 
@@ -265,3 +265,20 @@ class TestTolerance:
 def test_no_bytes_whatever_are_read_by_accident(data: bytes) -> None:
     with pytest.raises(TrajectoryError):
         parse_trajectory(data)
+
+
+class TestFinding:
+    def test_files_as_given_and_folders_at_any_depth(self, tmp_path: Path) -> None:
+        for name in ("b/deep/two.jsonl", "b/one.jsonl", "a.log"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(data_of(SESSION))
+        found = find_logs([tmp_path / "a.log", tmp_path / "b"])
+        assert [path.name for path in found] == ["a.log", "two.jsonl", "one.jsonl"]
+
+    def test_a_path_that_does_not_exist(self, tmp_path: Path) -> None:
+        with pytest.raises(TrajectoryError, match="does not exist; expected a log or a folder of logs"):
+            find_logs([tmp_path / "none"])
+
+    def test_a_folder_without_logs(self, tmp_path: Path) -> None:
+        with pytest.raises(TrajectoryError, match=r"holds no log; expected files that end in \.jsonl"):
+            find_logs([tmp_path])
