@@ -80,7 +80,10 @@ class Judge:
     def _compared(self, state: Filled, reference: Filled) -> float:
         if self.kind == "removal":
             state, reference = reference, state
-        fresh = [number for number in state.numbers if number not in reference.known]
+        if state.unique:
+            fresh = list(state.known - reference.known)
+        else:
+            fresh = [number for number in state.numbers if number not in reference.known]
         if len(fresh) != len(self._wanted):
             return 0.0
         if self.kind == "update":

@@ -72,17 +72,18 @@ class _Track:
     indexes whose rival is not simply the index before can be worth a look from further back.
     """
 
-    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None) -> None:
+    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, alike: Sequence[int]) -> None:
         self.series = series
         self.marks = marks
         self.best = _suffix_maxima(series)
+        self._alike = alike
         self._rivals: list[int] = []
         self._breaks: list[int] = []
 
     def worthwhile(self, low: int) -> Iterator[int]:
         """The indexes from ``low`` on that an optimal assignment may need."""
         if not self._rivals:
-            self._rivals = _rivals(self.series, self.marks)
+            self._rivals = _rivals(self.series, self._alike)
             self._breaks = [index for index, rival in enumerate(self._rivals) if rival < index - 1]
         yield low
         for index in self._breaks[bisect_right(self._breaks, low) :]:
@@ -159,6 +160,7 @@ class _Search:
         self.linked = _linked(self.before, self.references)
         self.tracks: dict[tuple[int, View], _Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
+        self._numbered: dict[int, tuple[Sequence[Mark], Sequence[int]]] = {}
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
 
@@ -257,9 +259,21 @@ class _Search:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
-            track = _Track(self.similarities.series(node, view), self.similarities.marks(node, view))
+            marks = self.similarities.marks(node, view)
+            track = _Track(self.similarities.series(node, view), marks, self._alike(marks))
             self.tracks[position, view] = track
         return track
+
+    def _alike(self, marks: Sequence[Mark] | None) -> Sequence[int]:
+        """For every index a small number, the same for equal marks; a list of marks is looked at once."""
+        if marks is None:
+            return (0,) * self.similarities.length
+        found = self._numbered.get(id(marks))
+        if found is None:
+            first: dict[Mark, int] = {}
+            alike = [first.setdefault(mark, len(first)) for mark in marks]
+            found = self._numbered[id(marks)] = (marks, alike)  # kept, so that its identity stays its own
+        return found[1]
 
     def _ceiling(self, position: int) -> Sequence[float]:
         maxima = self._ceilings.get(position)
@@ -319,14 +333,12 @@ def _suffix_maxima(series: Sequence[float]) -> list[float]:
     return maxima
 
 
-def _rivals(series: Sequence[float], marks: Sequence[Mark] | None) -> list[int]:
+def _rivals(series: Sequence[float], alike: Sequence[int]) -> list[int]:
     """For each index the last earlier one with the same mark and at least its similarity, -1 if there is none."""
     rivals = list[int]()
-    stacks: dict[Mark, list[int]] = {}
-    for index, (similarity, mark) in enumerate(zip(series, marks or (None,) * len(series), strict=True)):
-        stack = stacks.get(mark)
-        if stack is None:
-            stack = stacks[mark] = []
+    stacks: list[list[int]] = [[] for _ in range(max(alike, default=-1) + 1)]
+    for index, similarity in enumerate(series):
+        stack = stacks[alike[index]]
         while stack and series[stack[-1]] < similarity:
             stack.pop()
         rivals.append(stack[-1] if stack else -1)
