@@ -98,7 +98,11 @@ class DeepLint:
     watch: Watch = field(default=lambda _done, _of: None)
 
     def run(self) -> Linted:
-        """Play everything; complaints come in the order of the names, whatever the number of processes."""
+        """Play everything; complaints come in the order of the names, whatever the number of processes.
+
+        Raises:
+            ScenarioError: a scenario cannot be used; with several processes a :class:`RunError` says so.
+        """
         complaints: list[Complaint] = []
         played = 0
         for done, linted in enumerate(self._each(), start=1):
@@ -117,11 +121,18 @@ class DeepLint:
         from multiprocessing import get_context
 
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(_in_process, [self.places] * len(self.names), self.names)
+            for linted in pool.map(_in_process, [self.places] * len(self.names), self.names):
+                if isinstance(linted, str):
+                    raise RunError(linted)
+                yield linted
 
 
-def _in_process(places: tuple[Path, ...], name: str) -> Linted:
-    return lint_scenario(_suite(places), name)
+def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:
+    """What a worker finds, or why it cannot: our errors do not travel between processes."""
+    try:
+        return lint_scenario(_suite(places), name)
+    except SandboxError as error:
+        return str(error)
 
 
 @cache

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.deep_lint import RULES, DeepLint, attempt, lint_scenario, rehearse
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.mutants import Mutant, mutants_of
@@ -346,6 +347,13 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
     assert together == alone
     assert {item.scenario for item in alone.complaints} == {"mine"}
     assert watched == [1, 2]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_breaks_meanwhile_is_one_clear_error(tmp_path: Path, jobs: int) -> None:
+    place = written(tmp_path, TEXT.replace("tool: search_contacts, arguments", "tool: search_contakts, arguments"))
+    with pytest.raises(SandboxError, match=r"mine.yaml:19: scenario 'mine': unknown tool 'search_contakts'"):
+        DeepLint((place,), ("mine", "mine"), jobs).run()
 
 
 # The parts that mutants are made of.
