@@ -14,13 +14,13 @@ from grader.milestones import ToolSandbox
 from grader.scores import Scores
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
 from scenarios.model import Expected, ValueRef
+from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import (
     Play,
     call,
     contact,
     facts,
     milestone,
-    reminder,
     row,
     say,
     scenario,
@@ -146,61 +146,27 @@ def test_anything_at_all_is_refused_with_its_place(data: bytes):
     assert graded(data, "strict").startswith("log.jsonl:")
 
 
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("says"), st.sampled_from(["hi", "hi, done", "no", "+1", "never say this"])),
-        st.tuples(st.just("search"), st.sampled_from(["Ann", "Bob"])),
-        st.tuples(st.just("send"), st.sampled_from(["+1", "+2"])),
-        st.tuples(st.just("edit"), st.sampled_from(["+9", "+8"])),
-        st.tuples(st.just("add"), st.sampled_from(["milk", "bread"])),
-        st.tuples(st.just("rm"), st.sampled_from(["r1", "c1"])),
-        st.tuples(st.just("wifi"), st.sampled_from([True, False])),
-    ),
-    max_size=12,
-)
-
-
-def play(steps: list[tuple[str, Any]]) -> Play:
-    played = Play()
-    for number, (step, value) in enumerate(steps):
-        if step == "says":
-            played.says(value)
-        elif step == "search":
-            played.calls("search", name=value, result=[{"phone": "+1"}])
-        elif step == "send":
-            played.changes("send", "messaging", f"m{number}", text(f"m{number}", to=value), to=value)
-        elif step == "edit":
-            played.changes("edit", "contact", "c2", contact("c2", "Bob", value))
-        elif step == "add":
-            played.changes("add", "reminder", f"n{number}", reminder(f"n{number}", value))
-        elif step == "rm":
-            played.changes("rm", "reminder" if value == "r1" else "contact", value, None)
-        else:
-            played.sets(wifi=value)
-    return played
-
-
 @settings(max_examples=150, deadline=None)
-@given(STEPS)
-def test_any_session_is_graded_within_bounds(steps: list[tuple[str, Any]]):
-    played = play(steps).done()
+@given(steps())
+def test_any_session_is_graded_within_bounds(todo: Steps):
+    played = play(todo).done()
     for mode in ("strict", "compat"):
         check(ToolSandbox().grade(Subject(played, scenario=ASKED), mode), played, mode)
 
 
 @settings(max_examples=100, deadline=None)
-@given(STEPS)
-def test_harm_never_helps(steps: list[tuple[str, Any]]):
+@given(steps())
+def test_harm_never_helps(todo: Steps):
     """Whatever was done, deleting somebody afterwards earns nothing."""
-    before, after = play(steps), play(steps).changes("rm", "contact", "c1", None)
+    before, after = play(todo), play(todo).changes("rm", "contact", "c1", None)
     scores = [ToolSandbox().grade(Subject(p.done(), scenario=ASKED), "strict").values["score"] for p in (before, after)]
     assert scores[1] <= scores[0]
 
 
 @settings(max_examples=100, deadline=None)
-@given(STEPS)
-def test_a_log_says_the_same_after_it_was_written_and_read(steps: list[tuple[str, Any]]):
-    played = play(steps).done()
+@given(steps())
+def test_a_log_says_the_same_after_it_was_written_and_read(todo: Steps):
+    played = play(todo).done()
     again = parse_trajectory("\n".join(map(json.dumps, lines(played))).encode())
     first, second = (ToolSandbox().grade(Subject(p, scenario=ASKED), "strict") for p in (played, again))
     assert first == second
