@@ -352,7 +352,7 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_breaks_meanwhile_is_one_clear_error(tmp_path: Path, jobs: int) -> None:
     place = written(tmp_path, TEXT.replace("tool: search_contacts, arguments", "tool: search_contakts, arguments"))
-    with pytest.raises(SandboxError, match=r"mine.yaml:19: scenario 'mine': unknown tool 'search_contakts'"):
+    with pytest.raises(SandboxError, match=r"mine.yaml:18: scenario 'mine': unknown tool 'search_contakts'"):
         DeepLint((place,), ("mine", "mine"), jobs).run()
 
 
