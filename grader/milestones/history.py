@@ -49,7 +49,10 @@ class History:
         self._numbered: dict[int, int] = {}
         self._filled_rows: list[Cells] = []
         self._sizes: dict[str, dict[int | None, list[int]]] = {}
-        for table in {*STATE_TABLES, *case.tables}:
+        nodes = (*case.milestones.nodes, *case.minefields.nodes)
+        named = {constraint.table for node in nodes for constraint in node.constraints}
+        guarded = {table for node in nodes for table in node.guarded or ()}
+        for table in {*STATE_TABLES, *case.tables, *named, *guarded} - {MESSAGES}:
             self._replay(case, table)
 
     def filled(self, table: str, version: int) -> Filled:

@@ -94,6 +94,11 @@ class TestTables:
         result = judged(node(trace()), guarded, messages=(did(), change, said("done")), tables=tables)
         assert result.milestone_score == 0.5
 
+    def test_a_table_that_the_case_does_not_have_is_empty(self):
+        wanted = node(table("timer", "addition", {"label": "tea"}, reference=-1), guarded=("alarm",))
+        assert judged(wanted, messages=()).score == 0
+        assert judged(wanted, messages=(did(changes=(added("timer", label="tea"),)),)).score == 1
+
     def test_no_rows_expected_and_none_there_is_where_the_original_stops(self):
         assert judged(node(table("reminder", "snapshot")), messages=()).score == 0
 
