@@ -271,7 +271,8 @@ def _note(what: str, text: str) -> None:
 def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
     import uvicorn
 
-    from sandbox_mcp.server.app import base_url, build_app, listener_on, session_path, uvicorn_config
+    from sandbox_mcp.server.app import base_url, build_app, listener_on, uvicorn_config
+    from sandbox_mcp.server.doors import session_path
     from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
 
     given = os.environ.get(API_TOKEN)

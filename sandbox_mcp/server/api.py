@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sandbox_mcp.server.doors import session_path
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
 from sandbox_mcp.server.models import (
     Body,
@@ -198,11 +199,6 @@ class Api:
             if len(body) > self._max_body:
                 raise _BadBodyError(413, "too_large", f"a request body may have at most {self._max_body} bytes")
         return body
-
-
-def session_path(token: str) -> str:
-    """Where on the server a session's MCP endpoint is."""
-    return f"/s/{token}/mcp"
 
 
 def _methods(path: str) -> list[str]:

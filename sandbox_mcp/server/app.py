@@ -1,7 +1,7 @@
 """The HTTP application: session URLs, the lobby, the control API, and a way to run it inside an event loop.
 
 Policy: a session's URL is all its agent needs, in both protocol eras, with a connection per call as much as with one
-for all. An id that is unknown here, or is not the caller's, is 404.
+for all.
 """
 
 import errno
@@ -20,18 +20,16 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from sandbox_mcp import __version__
-from sandbox_mcp.server.api import Api, session_path
-from sandbox_mcp.server.guard import Guard, bearer_in, is_one_of, problem
-from sandbox_mcp.server.lobby import Lobby, MemorySeat
+from sandbox_mcp.server.api import Api
+from sandbox_mcp.server.doors import LobbyDoor, SessionDoor
+from sandbox_mcp.server.guard import Guard, problem
 from sandbox_mcp.server.lobby_server import lobby_server
-from sandbox_mcp.server.malformed import mending
-from sandbox_mcp.server.mcp_server import SCOPE_KEY, routed_server
+from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.settings import ServerError, ServerSettings
-from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
+from sandbox_mcp.session.manager import OpenSession, SessionManager
 
 
 def build_app(
@@ -43,9 +41,8 @@ def build_app(
     settings = settings or ServerSettings()
     sessions = _transport(routed_server(), settings)
     lobby = _transport(lobby_server(manager.suite), settings)
-    lobby_routes = [Route("/mcp", _LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
+    lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
     routes = [
-        Route(session_path("{token}"), _SessionDoor(manager, settings, sessions)),
         *lobby_routes,
         *Api(manager, settings).routes(),
         Route("/healthz", _health),
@@ -61,7 +58,10 @@ def build_app(
 
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, settings=settings)],
+        middleware=[
+            Middleware(Guard, settings=settings),
+            Middleware(SessionDoor, manager=manager, settings=settings, transport=sessions),
+        ],
         exception_handlers={HTTPException: _http_error},
         lifespan=lifespan,
     )
@@ -69,71 +69,6 @@ def build_app(
 
 def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(server, json_response=True, max_request_body_size=settings.max_body)
-
-
-class _Door:
-    """An ASGI endpoint that decides who gets through to MCP, and to what, before MCP sees anything."""
-
-    def __init__(
-        self, manager: SessionManager, settings: ServerSettings, transport: StreamableHTTPSessionManager
-    ) -> None:
-        self._manager = manager
-        self._settings = settings
-        self._transport = transport
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request to MCP, or refuse it."""
-        refusal = self.refusal(scope)
-        if refusal is None:
-            await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)
-        else:
-            await refusal(scope, receive, send)
-
-    def refusal(self, scope: Scope) -> Response | None:
-        """Why the request goes no further, or None once the scope says what it may reach."""
-        raise NotImplementedError
-
-
-class _SessionDoor(_Door):
-    """The way to session URLs: the token finds the session, and the bearer, where one is demanded, must be its own."""
-
-    def refusal(self, scope: Scope) -> Response | None:
-        """Unknown sessions and those of somebody else are the same: not found."""
-        bearer = bearer_in(scope) if self._settings.auth else None
-        if self._settings.auth and bearer is None:
-            return problem(401, "unauthorized", "this server needs the session's bearer: Authorization: Bearer ...")
-        try:
-            opened = self._manager.get(scope["path_params"]["token"])
-            if self._settings.auth and not is_one_of(bearer, (opened.bearer,)):
-                raise UnknownSessionError
-        except UnknownSessionError as error:
-            return problem(404, "unknown_session", str(error))
-        scope[SCOPE_KEY] = opened
-        return None
-
-
-class _LobbyDoor(_Door):
-    """The way to the lobby: each token has a seat of its own; where no token is asked for, all share one."""
-
-    def __init__(
-        self,
-        manager: SessionManager,
-        settings: ServerSettings,
-        transport: StreamableHTTPSessionManager,
-        announce: Callable[[OpenSession], None],
-    ) -> None:
-        super().__init__(manager, settings, transport)
-        seats = settings.lobby_tokens or ("",)
-        self._lobbies = {token: Lobby(manager, MemorySeat(manager), announce) for token in seats}
-
-    def refusal(self, scope: Scope) -> Response | None:
-        """Without one of the tokens there is no seat."""
-        bearer = bearer_in(scope) if self._settings.lobby_tokens else ""
-        seat = next((token for token in self._lobbies if is_one_of(bearer, (token,))), None)
-        if seat is None:
-            return problem(401, "unauthorized", "the lobby needs a token: Authorization: Bearer ...")
-        scope[SCOPE_KEY] = self._lobbies[seat]
-        return None
 
 
 async def _health(_: Request) -> Response:

@@ -8,7 +8,7 @@ decided on several; one that follows a result at once comes from a sender who wa
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import anyio
@@ -50,28 +50,40 @@ def mark_in(meta: object) -> Mark | None:
     return Mark(id_, index, size) if 1 < size <= LARGEST and 0 <= index < size else None
 
 
-@dataclass(slots=True, eq=False)
 class _Batch:
-    """Calls that wait to be run together, by what sorts them."""
+    """Calls that wait to be run together."""
 
-    size: int | None
-    calls: dict[tuple[int, str, str, int], AgentCall] = field(
-        default_factory=dict[tuple[int, str, str, int], AgentCall]
-    )
-    results: dict[tuple[int, str, str, int], CallResult] = field(
-        default_factory=dict[tuple[int, str, str, int], CallResult]
-    )
-    full: anyio.Event = field(default_factory=anyio.Event)
-    done: anyio.Event = field(default_factory=anyio.Event)
+    __slots__ = ("_marks", "calls", "done", "full", "results", "size")
 
-    def add(self, call: AgentCall, mark: Mark | None) -> tuple[int, str, str, int]:
-        """Take a call in and give it its place, which does not depend on when it arrived."""
-        text = json.dumps(call.arguments, sort_keys=True, default=str)
-        place = (mark.index if mark else 0, call.name, text, len(self.calls))
-        self.calls[place] = call
-        if self.size is not None and len(self.calls) >= self.size:
+    def __init__(self, size: int | None) -> None:
+        self.size = size
+        self.calls: list[AgentCall] = []
+        self._marks: list[Mark | None] = []
+        self.results: dict[int, CallResult] = {}
+        self.full = anyio.Event() if size else None
+        self.done: anyio.Event | None = None
+
+    def add(self, call: AgentCall, mark: Mark | None) -> int:
+        """Take a call in and give it its number."""
+        self.calls.append(call)
+        self._marks.append(mark)
+        if self.full and self.size is not None and len(self.calls) >= self.size:
             self.full.set()
-        return place
+        return len(self.calls) - 1
+
+    def order(self) -> list[int]:
+        """The numbers of the calls in an order that does not depend on which arrived first."""
+        return sorted(range(len(self.calls)), key=self._place) if len(self.calls) > 1 else [0]
+
+    def _place(self, number: int) -> tuple[int, str, str]:
+        mark, call = self._marks[number], self.calls[number]
+        return mark.index if mark else 0, call.name, json.dumps(call.arguments, sort_keys=True, default=str)
+
+    async def wait(self) -> None:
+        """Wait until the batch has run."""
+        if self.done is None:
+            self.done = anyio.Event()
+        await self.done.wait()
 
 
 class Batcher:
@@ -85,42 +97,46 @@ class Batcher:
         self._open: dict[str | None, _Batch] = {}
         self._last = float("-inf")
 
-    async def call(self, call: AgentCall, meta: Mapping[str, Any] | None = None) -> CallResult:
+    async def call(self, call: AgentCall, meta: object = None) -> CallResult:
         """Run a call with those it belongs to, and give its own result."""
-        mark = mark_in(meta)
-        if mark is None and None not in self._open and self._follows():
+        mark = mark_in(meta) if meta else None
+        if mark is None and not self._open and self._follows():
             result = (await self._run([call]))[0]
             self._last = time.monotonic()
             return result
         key = mark.id if mark else None
         batch = self._open.get(key)
         if batch is not None:
-            place = batch.add(call, mark)
-            await batch.done.wait()
+            number = batch.add(call, mark)
+            await batch.wait()
         else:
             batch = self._open[key] = _Batch(mark.size if mark else None)
-            place = batch.add(call, mark)
-            await self._lead(key, batch, PATIENCE if mark else self._window)
-        return batch.results[place]
+            number = batch.add(call, mark)
+            await self._lead(key, batch)
+        return batch.results[number]
 
     async def settle(self) -> None:
         """Wait until what is held back has run."""
         for batch in list(self._open.values()):
-            await batch.done.wait()
+            await batch.wait()
 
     def _follows(self) -> bool:
         return self._window <= 0 or time.monotonic() - self._last < PAUSE
 
-    async def _lead(self, key: str | None, batch: _Batch, patience: float) -> None:
+    async def _lead(self, key: str | None, batch: _Batch) -> None:
         """Wait for the others and run them all, even if the caller who came first has gone by then."""
         with anyio.CancelScope(shield=True):
-            with anyio.move_on_after(patience):
-                await batch.full.wait()
+            if batch.full is None:
+                await anyio.sleep(self._window)
+            else:
+                with anyio.move_on_after(PATIENCE):
+                    await batch.full.wait()
             del self._open[key]
-            places = sorted(batch.calls)
+            order = batch.order()
             try:
-                results = await self._run([batch.calls[place] for place in places])
-                batch.results = dict(zip(places, results, strict=True))
+                results = await self._run([batch.calls[number] for number in order])
+                batch.results = dict(zip(order, results, strict=True))
             finally:
                 self._last = time.monotonic()
-                batch.done.set()
+                if batch.done is not None:
+                    batch.done.set()
