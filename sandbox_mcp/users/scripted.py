@@ -6,7 +6,7 @@ ends the conversation. Polite offers of more help are no questions.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,13 +73,18 @@ class _State:
         self._then = list(script.then)
         self._puzzled = 0
 
+    def _left(self) -> Iterator[str]:
+        """What is left to ask for, taken off the list as it is looked at."""
+        while self._then:
+            yield self._then.pop(0)
+
     def answer(self, text: str) -> str | None:
         if CODE.search(text):
             self._puzzled = 0
             return self._script.confirm if self._script.approves else self._script.decline
         question = question_in(text)
         if question is None:
-            return self._then.pop(0) if self._then else None
+            return next((line for line in self._left() if line not in self._said), None)
         known = [answer.say for answer in self._script.answers if _mentions(question, answer.about)]
         asks_permission = bool(_PERMISSION.search(question))
         fresh = [say for say in known if say not in self._said] if asks_permission else known

@@ -72,6 +72,11 @@ def test_an_offer_of_more_help_is_no_question(offer: str) -> None:
     assert says(offer) == "And now send it to Tomas as well."
 
 
+def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
+    script = Script(answers=(Answer(("anyone else",), "To Tomas as well."),), then=("To Tomas as well.", "Thanks."))
+    assert says("Shall I send it to anyone else?", "Sent to both.", script=script) == "Thanks."
+
+
 def test_with_nothing_left_to_ask_it_ends_the_conversation() -> None:
     assert says("Sent.", "Sent to Tomas too.") is None
 
