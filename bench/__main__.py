@@ -1,6 +1,26 @@
 """``python -m bench``: every budget in one run. Figures are CPU time; ratios above 1 miss their budget."""
 
-from bench import core
+import sys
+
+from bench import core, grader, server
 from bench.table import show
 
-show("World, tools, session", core.rows())
+PARTS = ("core", "grader", "server")
+
+
+def main(parts: list[str]) -> None:
+    """Measure the named parts, or all."""
+    unknown = set(parts) - set(PARTS)
+    if unknown:
+        sys.exit(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
+    chosen = parts or PARTS
+    if "core" in chosen:
+        show("World, tools, session", core.rows())
+    if "grader" in chosen:
+        grader.main()
+    if "server" in chosen:
+        server.main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
