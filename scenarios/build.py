@@ -58,7 +58,7 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         ProblemError: something in it does not fit; its path says what.
     """
     clock = _clock(raw)
-    resolver = Resolver(clock.zone, {table: frozenset(_labels(table, rows)) for table, rows in raw.world.items()})
+    resolver = Resolver(clock.zone, {table: frozenset(labels_of(table, rows)) for table, rows in raw.world.items()})
     tools = _tools(raw.tools or [], ("tools",))
     milestones = tuple(_milestones(raw.milestones or [], "milestones", resolver))
     minefields = tuple(_milestones(raw.minefields or [], "minefields", resolver))
@@ -115,7 +115,8 @@ def _clock(raw: RawScenario) -> Clock:
     return Clock(timestamp, zone, raw.clock.step or 1.0)
 
 
-def _labels(table: str, rows: Any) -> Iterable[str]:
+def labels_of(table: str, rows: Any) -> Iterable[str]:
+    """The labels of a table's rows, as a file writes the table."""
     schema = SCHEMAS.get(table)
     return (
         (SINGLE,)

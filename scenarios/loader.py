@@ -5,19 +5,20 @@ scenario costs one file and those it extends, however large the suite is.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scenarios.build import build
+from scenarios.build import build, labels_of
 from scenarios.errors import ScenarioFileError, UnknownScenarioError
 from scenarios.form import validate
 from scenarios.merge import merge, written_as
 from scenarios.model import Scenario
 from scenarios.problem import ProblemError, closest
 from scenarios.schema import RawScenario
+from scenarios.values import row_id
 from scenarios.yaml_lines import load
 
 BUILT_IN = Path(__file__).parent / "suite"
@@ -153,6 +154,26 @@ class Suite:
     def lineage(self, name: str) -> tuple[str, ...]:
         """The scenario and all it extends, nearest first. Raises like :meth:`get`."""
         return tuple(str(link.entry["name"]) for link in self._links(name))
+
+    def labels(self, name: str) -> Mapping[str, str]:
+        """The id of every row of a scenario's or base's world that has a label, to ``table.label``.
+
+        Raises like :meth:`get`, but for bases, which have one too.
+        """
+        nearest = self._links(name)[0]
+        world: dict[str, Any] = merge(nearest.base, nearest.entry).get("world") or {}
+        rows = ((table, label) for table, labelled in world.items() for label in labels_of(table, labelled))
+        return {row_id(table, label): f"{table}.{label}" for table, label in rows}
+
+    def base(self, name: str) -> Scenario:
+        """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
+        nearest = self._links(name)[0]
+        merged = {**merge(nearest.base, nearest.entry), "name": name, "user": {"goal": "-", "opening": "-"}}
+        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0)
+
+    def bases(self) -> tuple[str, ...]:
+        """The base worlds that scenarios which can be played branch from, each once. Raises like :meth:`get`."""
+        return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self.names()))
 
     def _links(self, name: str) -> list[_Source]:
         found = self._find(name)
