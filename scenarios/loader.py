@@ -5,7 +5,7 @@ scenario costs one file and those it extends, however large the suite is.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -191,11 +191,15 @@ class Suite:
 
     def _find(self, name: str) -> tuple[_File, int] | None:
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
-        for path in (*self._homes.get(name, ()), *self._paths(self._places)):
+        for path in self._candidates(name):
             number = self._file(path).index.get(name)
             if number is not None:
                 return self._file(path), number
         return None
+
+    def _candidates(self, name: str) -> Iterator[Path]:
+        yield from self._homes.get(name, ())
+        yield from self._paths(self._places)
 
     def _build(self, file: _File, number: int) -> Scenario:
         chain = self._chain(file, number, ())
