@@ -64,7 +64,10 @@ def test_tools_are_those_the_model_was_given():
 
 
 def test_times_come_from_the_events():
-    [call] = calls(read_one("inspect", INSPECT))
+    session = read_one("inspect", INSPECT)
+    # What the model wrote has the time of its model event, a call that of its tool event.
+    assert [event.clock - 1767322800 for event in session.events[1:7]] == [1, 1, 1, 1, 2, 2]
+    [call] = calls(session)
     assert call.clock == 1767322802.0
     assert call.wall == {"time": "2026-01-02T03:00:02+00:00", "answered": "2026-01-02T03:00:03+00:00"}
 

@@ -120,15 +120,31 @@ class TestIds:
         assert [item.result for item in calls(session)] == [1, 2]
         assert "id '1' is used while another request with it waits" in lost(session)
 
-    def test_of_both_sides_do_not_mix(self):
+    @pytest.mark.parametrize("key", ["direction", "sender", "from"])
+    @pytest.mark.parametrize(
+        ("client", "server"),
+        [
+            ("client", "server"),
+            ("client-to-server", "server-to-client"),
+            ("client_to_server", "server_to_client"),
+            ("c2s", "s2c"),
+        ],
+    )
+    def test_of_both_sides_do_not_mix(self, key, client, server):
         asked = request(1, "elicitation/create", message="Sure?")
         lines = [
-            {"direction": "client-to-server", "message": call(1)},
-            {"direction": "server-to-client", "message": asked},
-            {"direction": "client-to-server", "message": response(1, action="accept")},
-            {"direction": "server-to-client", "message": got(1, "7")},
+            {key: client, "message": call(1)},
+            {key: server, "message": asked},
+            {key: client, "message": response(1, action="accept")},
+            {key: server, "message": got(1, "7")},
         ]
         assert calls(read_one("mcp-wire", lines))[0].result == 7
+
+    def test_of_both_sides_without_a_direction_a_tool_call_is_answered_first(self):
+        lines = [call(1), request(1, "sampling/createMessage"), got(1, "7"), response(1, role="assistant")]
+        session = read_one("mcp-wire", lines)
+        assert calls(session)[0].result == 7
+        assert "was dropped" not in lost(session)
 
 
 class TestInput:
@@ -143,6 +159,9 @@ class TestInput:
         [found] = calls(session)
         assert found.result == 7
         assert "the call was sent again with input" in lost(session)
+
+    def test_a_state_alone_asks_for_nothing(self):
+        assert calls(read_one("mcp-wire", [call(1), got(1, "7", requestState="s")]))[0].result == 7
 
     def test_a_call_that_was_never_sent_again_has_no_result(self):
         lines = [call(1), response(1, resultType="input_required", inputRequests={"a": {}}, requestState="s")]

@@ -191,18 +191,6 @@ class TestEnds:
         assert "line 3: the last line is cut off" in lost(session)
 
 
-def test_two_files_of_one_name_get_two_names(tmp_path):
-    import json
-
-    from grader.importers import importer
-
-    paths = [tmp_path / folder / "log.json" for folder in "ab"]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_text(json.dumps([ASK, TELL]))
-    assert [session.name for session in importer("openai-chat")(paths)] == ["log", "log-2"]
-
-
 def test_sessions_are_read_one_by_one():
     from pathlib import Path
 

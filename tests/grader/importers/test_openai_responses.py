@@ -119,6 +119,13 @@ class TestMessages:
         session = read_one("openai-responses", [ASK, tell("Looking."), use("a"), got("a"), tell()])
         assert said(session)[1:] == [("agent", "agent", "Looking."), ("agent", "user", "Gate 4.")]
 
+    @pytest.mark.parametrize(
+        "following", [mcp(output="1"), {"type": "mcp_approval_request", "id": "q", "name": "find"}]
+    )
+    def test_calls_on_a_server_make_the_text_before_them_a_note_too(self, following):
+        session = read_one("openai-responses", [ASK, tell("Looking."), {"type": "reasoning", "summary": []}, following])
+        assert said(session)[1] == ("agent", "agent", "Looking.")
+
     def test_reasoning_is_a_note_and_named_where_it_is_encrypted(self):
         items = [
             ASK,
