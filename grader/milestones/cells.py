@@ -68,9 +68,15 @@ def _contains(value: Any) -> CellMeasure:
     return lambda cell: None if cell is None else (1.0 if str(value) in str(cell) else 0.0)
 
 
-def _contains_one(values: Any) -> CellMeasure:
-    wanted = [str(value).casefold() for value in values]
-    return lambda cell: None if cell is None else (1.0 if any(v in str(cell).casefold() for v in wanted) else 0.0)
+def _mentions(alternatives: Any) -> CellMeasure:
+    """Of several lists of texts one that occurs as a whole, in any case. Ours; the original has none."""
+    wanted = [[str(text).casefold() for text in texts] for texts in alternatives]
+
+    def measure(cell: Any) -> float:
+        given = str(cell).casefold()
+        return 1.0 if cell is not None and any(all(text in given for text in texts) for texts in wanted) else 0.0
+
+    return measure
 
 
 def _rouge(value: Any) -> CellMeasure:
@@ -83,7 +89,7 @@ def _close(value: Any, tolerance: Any) -> CellMeasure:
 
 _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
     "contains": _contains,
-    "contains_one": _contains_one,
+    "mentions": _mentions,
     "one": lambda _value: lambda _cell: 1.0,
     "one_of": lambda values: lambda cell: 1.0 if cell in values else 0.0,
     "rouge_l": _rouge,
@@ -155,16 +161,21 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
             for arguments in ({**golden["arguments"], **values}, {**values, **golden["arguments"]})
         ]
         yield row
-    elif constraint.fill == "content":
-        wordings = [row["content"]] if isinstance(row["content"], str) else row["content"]
-        texts = [
-            _PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
-            for text in wordings
-            if _fillable(text, values)
-        ]
-        if texts:
-            row["content"] = texts[0] if isinstance(row["content"], str) else texts
+    elif isinstance(row["content"], str):
+        if _fillable(row["content"], values):
+            row["content"] = _filled_text(row["content"], values)
             yield row
+    else:
+        row["content"] = [
+            [_filled_text(text, values) for text in texts]
+            for texts in row["content"]
+            if all(_fillable(text, values) for text in texts)
+        ]
+        yield row
+
+
+def _filled_text(text: str, values: Mapping[str, Any]) -> str:
+    return _PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
 
 
 def _fillable(text: str, values: Mapping[str, Any]) -> bool:

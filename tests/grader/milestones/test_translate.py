@@ -98,7 +98,7 @@ class TestTables:
             ("name", Expected("any"), case.Measured("one")),
             ("name", Expected("one_of", ("a", "b")), case.Measured("one_of")),
             ("name", Expected("contains", "a"), case.Measured("contains")),
-            ("name", Expected("facts", (("a",),)), case.Measured("contains_one")),
+            ("name", Expected("facts", (("a",),)), case.Measured("mentions")),
             ("name", Expected(ref=ValueRef("m")), case.Measured("one")),
         ],
     )
@@ -108,6 +108,12 @@ class TestTables:
         )
         (made,) = seen(asked, Play()).milestones.nodes[1].constraints
         assert made.measures == {name: measured}
+
+    def test_all_facts_of_a_column(self):
+        asked = scenario(milestone("m", state("reminder", "adds", row(content=facts(("milk", "oats"), ("bread",))))))
+        texts = ["Bread and Oats", "bread", "milk, bread"]
+        added = [Play().changes("add", "reminder", "n", reminder("n", content)) for content in texts]
+        assert [score(asked, played) for played in added] == [1, 0, 1]
 
     def test_played(self):
         asked = scenario(milestone("m", state("reminder", "adds", row(content="bread", reminder_timestamp=5.0))))
@@ -142,6 +148,21 @@ class TestCalls:
         assert score(asked, Play().calls("send", error="X")) == 1
         assert score(asked, Play().calls("add", content="send it")) == 1
 
+    def test_and_by_the_arguments_if_some_are_named(self):
+        mine = CallConstraint((*call("rm", key="c1").patterns, *call("rm", key="c2", sure=True).patterns), attempt=True)
+        asked = scenario(milestone("m", mine))
+        tried = [{"key": "c1"}, {"key": "c3"}, {"key": "c2"}, {"key": "c2", "sure": True}]
+        assert [score(asked, Play().calls("rm", **given)) for given in tried] == [1, 0, 0, 1]
+
+    def test_a_null_among_alternatives_is_a_default_too(self):
+        asked = scenario(milestone("m", call("weather", days=Expected("one_of", (0, None)))))
+        found = [score(asked, Play().calls("weather", **given)) for given in ({}, {"days": 0}, {"days": 1})]
+        assert found == [1, 1, 0]
+
+    def test_what_need_only_be_mentioned_is_not_compared(self):
+        asked = scenario(milestone("m", call("send", content=facts(("milk",)), to="+1")))
+        assert score(asked, Play().calls("send", content="bread", to="+1")) == 1
+
     def test_values_from_elsewhere(self):
         ref = ValueRef("m", path=("n",))
         asked = scenario(milestone("m", call("search")), milestone("n", call("use", n=Expected(ref=ref)), after=("m",)))
@@ -173,6 +194,18 @@ class TestMessages:
         assert score(asked, Play().calls("search", result=21.5).says("It is 22 degrees")) == 1
         assert score(asked, Play().calls("search", result=21.5).says("It is 21.5° now")) == 1
         assert score(asked, Play().calls("search", result=21.5).says("It is 23 degrees")) == 0.5
+
+    def test_alternatives_with_and_without_a_value(self):
+        told = say(facts(("{t} degrees", "warm"), ("outside",), t=ValueRef("m")))
+        asked = scenario(milestone("m", call("search")), milestone("n", told, after=("m",)))
+        assert score(asked, Play().calls("search", result=21).says("Warm outside")) == 1
+        assert score(asked, Play().calls("search", result=21).says("22 degrees outside")) == 0.5
+
+    def test_a_value_that_is_the_whole_text(self):
+        told = say(Expected("exact", ref=ValueRef("m")))
+        asked = scenario(milestone("m", call("search")), milestone("n", told, after=("m",)))
+        assert score(asked, Play().calls("search", result="Rome").says("Rome")) == 1
+        assert score(asked, Play().calls("search", result="Rome").says("In Rome")) == 0.5
 
     def test_values_in_a_text(self):
         told = say(Expected("contains", "{t}", values={"t": ValueRef("m")}))
