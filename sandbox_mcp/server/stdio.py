@@ -1,27 +1,139 @@
-"""MCP over the process's standard streams."""
+"""MCP over the process's standard streams.
 
+Policy: stdout is the wire and nothing else gets onto it. One thread waits for input and the event loop writes, which
+costs half of what a thread for every line and write does. A line that is no message is answered with a parse error
+instead of silence, because a client waits for an answer.
+"""
+
+import asyncio
+import math
+import os
 import sys
-from collections.abc import AsyncGenerator
-from io import TextIOWrapper
-from typing import Any, cast
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
 
 import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server
-from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from sandbox_mcp.server.malformed import mended_line
+from sandbox_mcp.server.settings import MAX_BODY
+
+CHUNK = 65536
+Line = bytes | None
+"""One line without its end; None stands for one that was longer than a message may be."""
 
 
-async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client until it closes the stream."""
-    lines = cast("anyio.AsyncFile[str]", _Lines())
-    async with stdio_server(stdin=lines) as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+async def serve_stdio(server: Server[Any], source: int = 0, sink: int | None = None) -> None:
+    """Serve one client until it closes the stream; ``source`` and ``sink`` are file descriptors, stdin and stdout."""
+    wire = claim_stdout() if sink is None else sink
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    listener = _Listener(incoming, wire)
+    threading.Thread(target=_listen, args=(source, asyncio.get_running_loop(), listener), daemon=True).start()
+    with incoming:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_write_all, outgoing, wire, tasks.cancel_scope.cancel)
+            await server.run(read, write, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
 
-class _Lines:
-    """The lines of stdin, each fit to be read."""
+def claim_stdout() -> int:
+    """A descriptor of stdout for the wire alone; whatever else is printed goes to stderr from now on."""
+    sys.stdout.flush()
+    wire = os.dup(1)
+    os.dup2(2, 1)
+    return wire
 
-    async def __aiter__(self) -> AsyncGenerator[str]:
-        async for line in anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")):
-            yield mended_line(line)
+
+class _Listener:
+    """Takes lines in the event loop and makes messages of them."""
+
+    def __init__(self, incoming: MemoryObjectSendStream[SessionMessage | Exception], wire: int) -> None:
+        self._incoming = incoming
+        self._wire = wire
+
+    def heard(self, lines: Iterable[Line]) -> None:
+        """Pass on what can be read, and answer the rest."""
+        for line in lines:
+            if line is None:
+                self._refuse(INVALID_REQUEST, f"a message may have at most {MAX_BODY} bytes")
+            elif line.strip():
+                self._read(line)
+
+    def closed(self) -> None:
+        """The client has closed its end."""
+        self._incoming.close()
+
+    def _read(self, line: bytes) -> None:
+        try:
+            message = _message(line)
+        except ValidationError as error:
+            code = PARSE_ERROR if error.errors()[0]["type"] == "json_invalid" else INVALID_REQUEST
+            self._refuse(code, "Parse error" if code == PARSE_ERROR else "Invalid request")
+            return
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._incoming.send_nowait(SessionMessage(message))
+
+    def _refuse(self, code: int, message: str) -> None:
+        answer = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+        with suppress(OSError):
+            send(self._wire, answer.model_dump_json(by_alias=True, exclude={"error": {"data"}}))
+
+
+def _message(line: bytes) -> Any:
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        mended = mended_line(line.decode("utf-8", "replace"))
+        return jsonrpc_message_adapter.validate_json(mended, by_name=False)
+
+
+def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener) -> None:
+    """Read until the end, in a thread of its own; the loop may be gone before."""
+    with suppress(RuntimeError):
+        for lines in lines_of(lambda: os.read(source, CHUNK)):
+            loop.call_soon_threadsafe(listener.heard, lines)
+        loop.call_soon_threadsafe(listener.closed)
+
+
+def lines_of(read: Callable[[], bytes], longest: int = MAX_BODY) -> Iterator[list[Line]]:
+    """Whole lines, as many at a time as came together; the last one needs no end."""
+    parts: list[bytes] = []
+    size = 0
+    while data := read():
+        *whole, rest = data.split(b"\n")
+        lines: list[Line] = []
+        for end in whole:
+            lines.append(b"".join([*parts, end]) if size + len(end) <= longest else None)
+            parts, size = [], 0
+        size += len(rest)
+        parts = [*parts, rest] if size <= longest else []
+        if lines:
+            yield lines
+    if size:
+        yield [b"".join(parts) if size <= longest else None]
+
+
+async def _write_all(
+    outgoing: MemoryObjectReceiveStream[SessionMessage], wire: int, give_up: Callable[[], None]
+) -> None:
+    """Write until the server stops; a client that no longer listens is gone."""
+    async with outgoing:
+        async for sent in outgoing:
+            try:
+                send(wire, sent.message.model_dump_json(by_alias=True, exclude_unset=True))
+            except OSError:
+                give_up()
+
+
+def send(wire: int, text: str) -> None:
+    """Write one line."""
+    rest = memoryview(text.encode() + b"\n")
+    while rest:
+        rest = rest[os.write(wire, rest) :]

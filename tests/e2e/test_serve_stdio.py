@@ -153,8 +153,12 @@ def test_whatever_is_written_to_the_pipe_gets_an_answer_or_does_no_harm(tmp_path
         json.dumps({"on": "x" * 1_000_000}),
     ):  # fmt: skip
         assert process.call("set_wifi_status", arguments)["isError"], arguments
-    for nonsense in ("", "{", "[]", "null", "\x00", "[" * 5000, '{"jsonrpc": "2.0"}', "\udcff"):
+    for nonsense in ("{", "[]", "null", "\x00", "[" * 5000, '{"jsonrpc": "2.0"}', '{"x": "\\ud800"', "\udcff"):
         process.line(nonsense)
+        answer = process.answer()
+        assert answer["id"] is None
+        assert answer["error"]["code"] in (-32700, -32600)
+    process.line("")  # which is no message and needs no answer
     assert not process.call("set_wifi_status", '{"on": false}')["isError"]
     process.close()
     assert read_trajectory(only_log(tmp_path)).ended
