@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sandbox_mcp.tools import Parameter, PresentedTool, Tool, agent_tools, object_schema, present, speak
+from sandbox_mcp.tools.free_text import ACT, act_tool
 from scenarios.errors import ScenarioError
 from scenarios.model import Scenario
 
@@ -101,11 +102,15 @@ def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Which tools are offered, how each is changed, and whether errors keep silent about what would be valid."""
+    """Which tools are offered and how each is changed.
+
+    ``terse`` errors keep silent about what would be valid; ``free_text`` offers all tools through one that takes text.
+    """
 
     select: Selection
     change: Callable[[PresentedTool], PresentedTool] = _as_is
     terse: bool = False
+    free_text: bool = False
 
 
 VARIANTS: Mapping[str, Variant] = MappingProxyType(
@@ -121,6 +126,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
         "argument_name_scrambled": Variant(_with(3), _rename_arguments),
         "no_documentation": Variant(_with(3), _drop_documentation),
         "terse_errors": Variant(_needed, terse=True),
+        "text_actions": Variant(_needed, free_text=True),
     }
 )
 """Every variant by name."""
@@ -144,6 +150,14 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
     Raises:
         ScenarioError: there is no such variant.
     """
+    tools = actions(scenario, variant)
+    if variant_named(variant).free_text:
+        return {ACT: act_tool(tools)}
+    return tools
+
+
+def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
+    """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
     found = variant_named(variant)
     tools = (found.change(present(tool)) for tool in found.select(scenario))
     return {tool.name: tool for tool in tools}

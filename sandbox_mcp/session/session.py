@@ -15,6 +15,7 @@ from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.timers import gone_off
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
+from sandbox_mcp.tools.free_text import unpack
 from sandbox_mcp.tools.gates import SIGN_IN, Gates
 from sandbox_mcp.trajectory import (
     CallError,
@@ -29,7 +30,7 @@ from sandbox_mcp.trajectory import (
 )  # fmt: skip
 from sandbox_mcp.users import Line, User, UserError
 from sandbox_mcp.world import Clock, IdStream, World
-from scenarios.variants import presented, variant_named
+from scenarios.variants import actions, presented, variant_named
 
 CONFIRM = "confirm_action"
 NOTHING: Mapping[str, Any] = {}
@@ -103,6 +104,8 @@ class Session:
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
+        self._free_text = variant_named(spec.variant).free_text
+        self._actions = actions(scenario, spec.variant) if self._free_text else self.tools
         self.world = World(scenario.world, scenario.clock, IdStream(seed), knowledge)
         self._terse = variant_named(spec.variant).terse
         self.turns = 0
@@ -119,7 +122,7 @@ class Session:
 
         Returns the user's first words.
         """
-        self._recorder.write(started_event(self.spec, self.user, self.tools, self._recorder.stamp()))
+        self._recorder.write(started_event(self.spec, self.user, self._actions, self._recorder.stamp()))
         self._message("system", "agent", AGENT_INSTRUCTIONS)
         self._message("system", "user", user_briefing(self.spec.scenario.user))
         opening = self.spec.scenario.user.opening
@@ -139,7 +142,9 @@ class Session:
         refusal = self._refusal()
         if refusal:
             return [CallResult({}, refusal) for _ in calls]
-        checked = [bind(self.tools, call.name, call.arguments) for call in calls]
+        named = [self._named(call) for call in calls]
+        checked = [item if isinstance(item, Outcome) else bind(self._actions, *item) for item in named]
+        names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
         runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
         schedule = plan(self.world, [item for item in checked if isinstance(item, Bound)])
         order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
@@ -151,9 +156,7 @@ class Session:
             item = checked[index]
             outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, NOTHING)
             meta = {**calls[index].meta, **more, **({"race": True} if index in racing else {})}
-            results[index] = self._record(
-                calls[index].name, self._spoken(calls[index].name, outcome), clock, batch, meta
-            )
+            results[index] = self._record(names[index], self._spoken(names[index], outcome), clock, batch, meta)
         self._announce()
         notices = self._take_notices()
         results[order[-1]] = results[order[-1]].with_notices(notices)
@@ -167,9 +170,13 @@ class Session:
         clock = self.world.tick()
         return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
 
+    def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
+        """Which tool a call means and with what arguments, or the outcome that says why it means none."""
+        return unpack(call.name, call.arguments, self._actions) if self._free_text else (call.name, call.arguments)
+
     def _carry_out(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
         """Run a checked call if no gate stops it, and say what the log should keep beside its outcome."""
-        names = (name for name, tool in self.tools.items() if tool.tool.name == SIGN_IN)
+        names = (name for name, tool in self._actions.items() if tool.tool.name == SIGN_IN)
         refused = self._gates.check(call, self.world.snapshot, next(names, SIGN_IN))
         if refused:
             return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
@@ -361,12 +368,12 @@ class Session:
         )
         if fault:
             return CallResult({}, fault.terse if self._terse else fault.text)
-        wrapped = outcome.tool is None or outcome.tool.wrapped
+        wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
         return CallResult({"result": outcome.result} if wrapped else outcome.result)
 
     def _spoken(self, name: str, outcome: Outcome) -> Outcome:
         """The outcome with its error in the words of this presentation."""
-        tool = self.tools.get(name)
+        tool = self._actions.get(name)
         if outcome.fault is None or tool is None:
             return outcome
         shown = {canonical: presented for presented, canonical in tool.names.items()}

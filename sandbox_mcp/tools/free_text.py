@@ -1,0 +1,101 @@
+"""Actions as free text: one tool that takes a line such as ``name(argument=value, ...)`` in place of many with schemas.
+
+Policy: the line is parsed, never evaluated: values are JSON, and whatever is not understood is told as an invalid
+format together with the form that would be. Source: ToolScan, section 8.1.3, which compares the two formats.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_mcp.tools.calling import Fault, Outcome, PresentedTool, bind, present
+from sandbox_mcp.tools.definition import Parameter, Tool
+
+ACT = "act"
+FORM = "name(argument=value, ...), each value in JSON, such as set_wifi_status(on=true) or get_wifi_status()"
+_HEAD = re.compile(r"\s*([\w.-]+)\s*\(\s*")
+_NAME = re.compile(r"([\w.-]+)\s*=\s*")
+_DECODER = json.JSONDecoder()
+
+
+def act_tool(actions: Mapping[str, PresentedTool]) -> PresentedTool:
+    """The tool that takes one action as text; its description lists the actions there are."""
+    listed = "\n".join(_described(tool) for tool in actions.values())
+    return present(
+        Tool(
+            name=ACT,
+            domain="action",
+            action=True,
+            destructive=True,
+            caller="agent",
+            function=_unused,
+            description=f"Do one thing on the phone, written as {FORM}.\nWhat can be done:\n{listed}",
+            parameters=(Parameter("action", ("string",), True, f"One action, written as {FORM}."),),
+            result_schema={},
+        )
+    )
+
+
+def _unused(*_: object, **__: object) -> None:
+    raise RuntimeError("actions are carried out by the tools they name")
+
+
+def _described(tool: PresentedTool) -> str:
+    arguments = ", ".join(
+        f"{parameter.name}{'' if parameter.required else '?'}: {' or '.join(parameter.types)}"
+        for parameter in tool.parameters
+    )
+    details = "".join(f"\n    {item.name}: {item.description}" for item in tool.parameters if item.description)
+    return f"- {tool.name}({arguments}): {' '.join(tool.description.split())}{details}"
+
+
+def unpack(name: str, arguments: object, actions: Mapping[str, PresentedTool]) -> tuple[str, object] | Outcome:
+    """The call that an action stands for: its name and arguments, or the outcome that says what is wrong with it."""
+    bound = bind({ACT: act_tool(actions)}, name, arguments)
+    if isinstance(bound, Outcome):
+        return bound
+    text = str(bound.arguments["action"])
+    parsed = parse(text)
+    if parsed is not None:
+        return parsed
+    fault = Fault("invalid_format", "ArgumentFormatError", f"{text[:80]!r} is no action; expected {FORM}")
+    return Outcome(None, {}, text, fault=fault)
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Name and arguments of an action, or None where the text is none."""
+    head = _HEAD.match(text)
+    if head is None:
+        return None
+    arguments: dict[str, Any] = {}
+    position = head.end()
+    while not text.startswith(")", position):
+        name = _NAME.match(text, position)
+        if name is None or name[1] in arguments:
+            return None
+        try:
+            arguments[name[1]], position = _DECODER.raw_decode(text, name.end())
+        except (ValueError, RecursionError):
+            return None
+        position = _after(text, position, ",")
+        if position < 0:
+            return None
+    return None if text[position + 1 :].strip() else (head[1], arguments)
+
+
+def _after(text: str, position: int, separator: str) -> int:
+    """Where the next argument or the closing bracket begins; negative where neither follows."""
+    rest = text[position:].lstrip()
+    start = len(text) - len(rest)
+    if rest.startswith(")"):
+        return start
+    if not rest.startswith(separator):
+        return -1
+    return len(text) - len(text[start + 1 :].lstrip())
+
+
+def render(name: str, arguments: Mapping[str, Any]) -> str:
+    """A call as an action."""
+    shown = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+    return f"{name}({shown})"
