@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help="Exit with 1 below this similarity, or if a session was not scored.",
 )
+@knowledge_options
 @scenario_files
 @as_json
 def command(
@@ -122,6 +124,7 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
     transport = options["transport"] or ("http" if agent.needs_url else "memory")
     if agent.needs_url and transport != "http":
         raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
+    knowledge = chosen_knowledge(options["live"], options["record_tape"], options["replay_tape"])
     plan = RunPlan(
         scenarios=select(suite, selectors),
         variants=tuple(dict.fromkeys(options["variants"])),
@@ -131,7 +134,7 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
         shard=Shard.parse(options["shard"]),
         transport=transport,
     )
-    return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show)
+    return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show, knowledge=knowledge)
 
 
 def _endpoints(options: dict[str, Any]) -> tuple[Any, Any]:

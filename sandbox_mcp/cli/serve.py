@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import scenario_files
 from sandbox_mcp.errors import SandboxError
 
@@ -98,6 +99,7 @@ class Listen:
 @click.option("--user-model", help="Model of the llm user.")
 @click.option("--user-base-url", help="Its OpenAI-compatible endpoint.  [default: $OPENAI_BASE_URL]")
 @click.option("--user-api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds its key.")
+@knowledge_options
 @scenario_files
 def command(
     scenario: str | None,
@@ -117,6 +119,9 @@ def command(
     user_model: str | None,
     user_base_url: str | None,
     user_api_key_env: str,
+    live: str | None,
+    record_tape: Path | None,
+    replay_tape: Path | None,
     places: tuple[Path, ...],
 ) -> None:
     """Serve scenarios to MCP clients.
@@ -136,6 +141,7 @@ def command(
         log_dir=log_dir or default_log_dir(),
         users=_users(user_model, user_base_url, user_api_key_env),
         default_user=user,
+        knowledge=chosen_knowledge(live, record_tape, replay_tape),
     )
     with suppress(KeyboardInterrupt):
         if http:
@@ -230,8 +236,11 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
     async def serve() -> None:
         from sandbox_mcp.server.stdio import serve_stdio
 
-        await serve_stdio(server)
-        await manager.close_all()
+        try:
+            await serve_stdio(server)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await manager.close_all()
 
     anyio.run(serve)
 

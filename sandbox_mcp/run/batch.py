@@ -73,6 +73,7 @@ class Batch:
     folder: RunFolder
     plan: RunPlan
     watch: Watch = lambda _: None
+    knowledge: object = None
     scores: dict[str, Score] = field(default_factory=dict[str, Score])
 
     async def run(self) -> dict[str, Any]:
@@ -106,7 +107,9 @@ class Batch:
 
     async def _play(self, units: Sequence[Unit]) -> None:
         window = 0.0 if self.agent.marks_batches else WINDOW
-        manager = SessionManager(self.suite, max_sessions=self.plan.jobs + 1, batch_window=window)
+        manager = SessionManager(
+            self.suite, max_sessions=self.plan.jobs + 1, batch_window=window, knowledge=self.knowledge
+        )
         waiting = iter(units)
         try:
             async with (

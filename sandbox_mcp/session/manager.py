@@ -186,13 +186,15 @@ class SessionManager:
         users: Mapping[str, UserFactory] = USERS,
         default_user: str = "scripted",
         batch_window: float = WINDOW,
+        knowledge: object = None,
     ) -> None:
         """Prepare a manager.
 
         Without ``log_dir`` logs stay in memory. ``idle_seconds`` is how long a session may go unused. ``users`` are
         the kinds of user that can be asked for by name, ``default_user`` the one that plays where none is.
         ``batch_window`` is how many seconds the first call after a pause waits for others that belong to it; 0 takes
-        every call by itself unless the client marks it.
+        every call by itself unless the client marks it. ``knowledge`` is what search tools look things up in; without
+        it, the offline sources.
         """
         self.suite = suite
         self.log_dir = log_dir
@@ -201,6 +203,7 @@ class SessionManager:
         self.users = users
         self.default_user = default_user
         self.batch_window = batch_window
+        self.knowledge = knowledge
         self._open: dict[str, OpenSession] = {}
         self._files = LogFiles()
         self._presented: dict[tuple[str, str, str, str], Presentation] = {}
@@ -217,7 +220,7 @@ class SessionManager:
         self._make_room()
         presentation = self.presentation(spec)
         log = sink or self._new_log(spec)
-        session = Session(spec, user, log, presentation.tools)
+        session = Session(spec, user, log, presentation.tools, self.knowledge)
         opened = OpenSession(session, presentation, log, session.begin(), self.batch_window)
         return self.adopt(opened)
 
