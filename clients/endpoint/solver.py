@@ -16,7 +16,7 @@ from clients.endpoint.reply import Move, PlannedMove, Reply
 from clients.mcp_tools import parsed
 from clients.plan import PlanError, as_text, fill, presented_solution, refusal
 from clients.reference import NOTHING_LEFT
-from sandbox_mcp.users.scripted import CODE
+from sandbox_mcp.tools.gates import CODE
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from scenarios.variants import VARIANTS, presented
 

@@ -122,7 +122,9 @@ class RunFolder:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunError(f"{str(path)!r} is no manifest of a run: {error}") from error
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            raise RunError(f"{str(path)!r} is no manifest of a run: expected one JSON object")
+        return cast("dict[str, Any]", found)
 
     def _set_aside(self, path: Path) -> None:
         if not path.exists():
@@ -142,8 +144,9 @@ def _counts(trajectory: Trajectory, digest: str) -> bool:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON document whole or not at all."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    new.write_text(text, encoding="utf-8")
     new.replace(path)
 
 

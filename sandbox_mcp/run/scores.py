@@ -84,7 +84,7 @@ def _tokens(trajectory: Trajectory, role: str) -> Tokens:
     for event in trajectory.events:
         usage: Mapping[str, Any] | None = event.meta.get("usage") if _speaker(event) == role else None
         if usage:
-            total += Tokens(usage["prompt_tokens"], usage["completion_tokens"], usage["requests"])
+            total += Tokens(*(usage.get(name) or 0 for name in ("prompt_tokens", "completion_tokens", "requests")))
     return total
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserError, UserTurn
 from sandbox_mcp.users.completions import Answer, Completions, EndpointError
-from sandbox_mcp.users.scripted import CODE
 from scenarios.model import Exchange, UserSpec
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})

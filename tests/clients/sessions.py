@@ -24,9 +24,9 @@ LOW_BATTERY = SUITE.get("late_for_dinner_low_battery")
 T = TypeVar("T")
 
 
-def run(work: Callable[[], Awaitable[T]]) -> T:
+def run(work: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     """Run one coroutine function to its end."""
-    return anyio.run(work)
+    return anyio.run(work, *arguments)
 
 
 class Opened:

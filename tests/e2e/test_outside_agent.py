@@ -64,7 +64,7 @@ def served(logs: Path, *options: str) -> Iterator[Harness]:
         yield Harness(line.split()[2].removesuffix("/api"))
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         if process.stderr is not None:
             process.stderr.close()
 
@@ -112,7 +112,7 @@ def outside_agent(url: str, bearer: str, model_url: str, protocol: str) -> Itera
     with process.stdin, process.stdout, process.stderr:
         yield ask
         process.stdin.close()
-        assert process.wait(20) == 0, process.stderr.read()
+        assert process.wait(60) == 0, process.stderr.read()
 
 
 @pytest.mark.parametrize("protocol", ["responses", "chat_completions"])

@@ -34,11 +34,11 @@ def sandbox_mcp(*arguments: object, **environment: str) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 240.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, "it never happened"
@@ -95,7 +95,7 @@ def test_an_agent_of_ones_own_is_run_by_module_and_attribute(tmp_path: Path) -> 
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert json.loads(done.stdout)["similarity"] == 1.0
 
@@ -187,7 +187,7 @@ def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_pa
         process = subprocess.Popen([*COMMAND, *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
         until(lambda: len(brain.asked) == 2)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
         assert (process.returncode, said.strip().splitlines()[-1]) == (2, "sandbox-mcp: interrupted")
         assert "Traceback" not in said
         brain.awake = True
@@ -213,7 +213,7 @@ def endpoint(*arguments: str) -> Iterator[str]:
         yield line.split()[2].rstrip(";")
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(60)
         if process.stderr is not None:
             process.stderr.close()
 

@@ -26,7 +26,7 @@ FOUND = json.dumps({"result": [{"person_id": "p1", "name": "Tomas"}, {"person_id
 def decided(brain: Brain, *turns: Turn, tools: Any = TOOLS, system: str = "", tries: int = 0) -> Any:
     offered = tools if isinstance(tools, Mapping) else dict.fromkeys(tools, ANYTHING)
     prompt = Prompt("m", system, turns, offered)
-    return run(lambda: brain.decide(prompt, tries))
+    return run(brain.decide, prompt, tries)
 
 
 def step(*outputs: str | None, names: Sequence[str] = (), text: str = "") -> Step:

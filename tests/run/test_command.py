@@ -1,0 +1,235 @@
+"""The options of ``sandbox-mcp run``, from the command line to the plan, in this process."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.server import running
+from clients.endpoint.solver import Solver
+from clients.endpoint.user import ScriptedUserModel
+from sandbox_mcp.cli.run import command
+from sandbox_mcp.trajectory import read_trajectory
+from tests.clients.sessions import SUITE, write
+
+PROGRESS = re.compile(r"^\[\d+/\d+\] (\S+) (\S+) t(\d+): (\S+) \((.*)\)$", re.MULTILINE)
+
+
+def ran(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)])
+
+
+def summary(*arguments: object) -> Any:
+    result = ran(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def manifest(out: Path) -> Any:
+    return json.loads((out / "run.json").read_text())
+
+
+@pytest.fixture
+def model() -> Iterator[tuple[str, list[Any]]]:
+    """A model that knows the answers, and what it was asked."""
+    seen: list[Any] = []
+    with running(Endpoint(Solver(SUITE.all()), seen.append)) as url:
+        yield url, seen
+
+
+def test_variants_trials_and_seed_make_the_sessions(tmp_path: Path) -> None:
+    options = ("--variant", "base", "--variant", "all_tools", "--trials", 2, "--seed", 9)
+    found = summary("wifi_off", "--agent", "reference", *options, "--out", tmp_path)
+    assert found["sessions"]["scored"] == 4
+    assert {read_trajectory(path).started.seed for path in (tmp_path / "logs").iterdir()} == {9}
+
+
+def test_a_variant_named_twice_is_played_once(tmp_path: Path) -> None:
+    options = ("--variant", "base", "--variant", "base")
+    assert summary("wifi_off", "--agent", "refuse", *options, "--out", tmp_path)["sessions"]["planned"] == 1
+
+
+def test_progress_goes_to_stderr_one_line_a_session(tmp_path: Path) -> None:
+    result = ran("wifi_off", "landlord_number", "--agent", "reference", "--out", tmp_path)
+    lines = PROGRESS.findall(result.stderr)
+    assert sorted(lines) == [
+        ("landlord_number", "base", "0", "1.000", "user_ended"),
+        ("wifi_off", "base", "0", "1.000", "user_ended"),
+    ]
+    assert not PROGRESS.search(result.stdout)
+
+
+def test_what_was_played_before_is_said_so(tmp_path: Path) -> None:
+    for expected in ("user_ended", "user_ended, played before"):
+        result = ran("wifi_off", "--agent", "reference", "--out", tmp_path)
+        assert PROGRESS.findall(result.stderr)[0][-1] == expected
+
+
+def test_one_shard_says_what_is_still_to_be_played(tmp_path: Path) -> None:
+    result = ran("wifi_off", "landlord_number", "--agent", "refuse", "--shard", "1/2", "--out", tmp_path)
+    assert "1 of 2 sessions are still to be played" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_a_shard_without_work_is_fine(tmp_path: Path) -> None:
+    result = ran("wifi_off", "--agent", "refuse", "--shard", "2/2", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "1 of 1 sessions are still to be played" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("agent", "threshold", "code"),
+    [("reference", 1, 0), ("refuse", 0.5, 1), ("refuse", 0, 0)],
+)
+def test_the_threshold_decides_the_exit_code(tmp_path: Path, agent: str, threshold: float, code: int) -> None:
+    assert ran("wifi_off", "--agent", agent, "--threshold", threshold, "--out", tmp_path).exit_code == code
+
+
+def test_with_a_threshold_every_session_must_be_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        tmp_path / "sometimes.py",
+        "async def agent(asked):\n"
+        "    if 'wifi' in asked.said[0].text:\n"
+        "        raise RuntimeError('broken')\n"
+        "    return 'No.'\n",
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    arguments = ("wifi_off", "forget_number_no_removal", "--agent", "sometimes:agent", "--out", tmp_path / "out")
+    assert [ran(*arguments).exit_code, ran(*arguments, "--threshold", 0).exit_code] == [0, 1]
+
+
+# models
+
+
+def test_model_and_parameters_reach_the_endpoint(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    url, seen = model
+    params = ("--param", "temperature=0", "--param", "reasoning_effort=low", "--param", 'stop=["END"]')
+    summary("wifi_off", "--agent", "openai", "--model", "big", "--base-url", url, *params, "--out", tmp_path)
+    assert {body["model"] for body in seen} == {"big"}
+    assert (seen[0]["temperature"], seen[0]["reasoning_effort"], seen[0]["stop"]) == (0, "low", ["END"])
+    agent = manifest(tmp_path)["agent"]
+    assert (agent["name"], agent["model"], agent["base_url"]) == ("openai", "big", url)
+
+
+def test_the_address_may_come_from_the_environment(
+    tmp_path: Path, model: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", model[0])
+    assert summary("wifi_off", "--agent", "openai", "--model", "m", "--out", tmp_path)["similarity"] == 1.0
+
+
+def test_steps_are_limited_as_told(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    url, seen = model
+    options = ("--model", "m", "--base-url", url, "--max-steps", 1)
+    summary("landlord_number", "--agent", "openai", *options, "--out", tmp_path)
+    assert manifest(tmp_path)["agent"]["max_steps"] == 1
+    assert all(message["role"] != "tool" for message in seen[0]["messages"])
+
+
+def test_the_user_has_an_endpoint_of_its_own(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    asked: list[Any] = []
+    with running(Endpoint(ScriptedUserModel(SUITE.all()), asked.append)) as user_url:
+        agent = ("--agent", "openai", "--model", "m", "--base-url", model[0], "--param", "temperature=1")
+        user = ("--user", "llm", "--user-model", "u", "--user-base-url", user_url, "--user-param", "temperature=0")
+        summary("wifi_off", *agent, *user, "--user-without", "demonstration", "--out", tmp_path)
+    assert {(body["model"], body["temperature"]) for body in asked} == {("u", 0)}
+    assert manifest(tmp_path)["user"] == {
+        "kind": "llm",
+        "model": "u",
+        "base_url": user_url,
+        "parameters": {"temperature": 0},
+        "told": ["does_not_know", "knows"],
+    }
+
+
+def test_the_users_endpoint_is_the_agents_unless_told_otherwise(tmp_path: Path) -> None:
+    with running(Endpoint(ScriptedUserModel(SUITE.all()))) as url:
+        options = ("--user", "llm", "--model", "m", "--base-url", url)
+        summary("wifi_off", "--agent", "reference", *options, "--out", tmp_path)
+    assert (manifest(tmp_path)["user"]["model"], manifest(tmp_path)["user"]["base_url"]) == ("m", url)
+
+
+# transports
+
+OUTSIDER = """
+from contextlib import asynccontextmanager
+from clients import Agent, AgentTurn
+
+
+class Conversation:
+    def __init__(self, target):
+        self.target = target
+
+    async def turn(self, message):
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with httpx2.AsyncClient(headers=self.target.headers) as http:
+            async with Client(streamable_http_client(self.target.url, http_client=http)) as client:
+                await client.call_tool("set_wifi_status", {"on": False})
+        return AgentTurn("Wifi is off.")
+
+
+class Outsider(Agent):
+    name = "outsider"
+    needs_url = True
+
+    @asynccontextmanager
+    async def converse(self, brief):
+        yield Conversation(brief.target)
+
+
+outsider = Outsider()
+"""
+
+
+@pytest.fixture
+def outsider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    write(tmp_path / "outsiders.py", OUTSIDER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield "outsiders:outsider"
+    sys.modules.pop("outsiders", None)
+
+
+def test_an_agent_that_needs_a_url_gets_one(tmp_path: Path, outsider: str) -> None:
+    assert summary("wifi_off", "--agent", outsider, "--out", tmp_path / "out")["similarity"] == 1.0
+    assert manifest(tmp_path / "out")["transport"] == "http"
+
+
+@pytest.mark.parametrize("transport", ["memory", "direct"])
+def test_an_agent_that_needs_a_url_is_not_played_without(tmp_path: Path, outsider: str, transport: str) -> None:
+    result = ran("wifi_off", "--agent", outsider, "--transport", transport, "--out", tmp_path / "out")
+    assert "needs a URL; use --transport http" in str(result.exception)
+
+
+def test_others_are_played_in_memory_unless_told_otherwise(tmp_path: Path) -> None:
+    summary("wifi_off", "--agent", "refuse", "--out", tmp_path)
+    assert manifest(tmp_path)["transport"] == "memory"
+    summary("wifi_off", "--agent", "refuse", "--transport", "direct", "--out", tmp_path)
+    assert manifest(tmp_path)["transport"] == "direct"
+
+
+# scenarios of one's own
+
+
+def test_scenarios_of_ones_own_are_played_instead_of_the_built_in(tmp_path: Path) -> None:
+    own = write(tmp_path / "own.yaml", "family: own\nscenarios:\n  - {name: mine, extends: wifi_off}\n")
+    found = summary("--agent", "reference", "--scenarios", own, "--out", tmp_path / "out")
+    assert [row["scenario"] for row in found["scenarios"]] == ["mine"]
+
+
+def test_help_names_every_option_and_what_it_is_for() -> None:
+    text = ran("--help").output
+    for parameter in command.params:
+        for name in getattr(parameter, "opts", ()):
+            assert not name.startswith("--") or name in text
+        assert parameter.param_type_name == "argument" or getattr(parameter, "help", None)

@@ -1,0 +1,86 @@
+"""What a run remembers of a session, taken from its log and from nothing else."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from sandbox_mcp.run.scores import Tokens, score
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
+from sandbox_mcp.users import ScriptedUser
+from scenarios import Scenario
+from tests.clients.sessions import SUITE, WIFI_OFF, run
+
+
+def played(*, does: bool = True, meta: Any = None, ends: EndReason | None = None, trial: int = 0) -> Trajectory:
+    log = MemoryLog()
+    session = Session(SessionSpec(WIFI_OFF, trial=trial), ScriptedUser(WIFI_OFF.user.script), log)
+    session.begin()
+    if does:
+        session.call("set_wifi_status", {"on": False})
+    if ends:
+        session.end(ends, "the endpoint is down")
+    else:
+        run(session.say, "Wifi is now off.", meta)
+    return log.trajectory()
+
+
+def test_what_was_achieved_is_the_graders_score() -> None:
+    found = score(played(), WIFI_OFF)
+    assert (found.similarity, found.refusal, found.ending, found.reason) == (1.0, 0.0, "user_ended", None)
+
+
+def test_a_claim_without_the_deed_earns_nothing() -> None:
+    assert score(played(does=False), WIFI_OFF).similarity == 0.0
+
+
+@pytest.mark.parametrize("ends", ["agent_failed", "user_failed", "abandoned"])
+def test_what_broke_has_no_similarity_but_a_reason(ends: EndReason) -> None:
+    found = score(played(ends=ends), WIFI_OFF)
+    assert (found.similarity, found.ending, found.detail) == (None, ends, "the endpoint is down")
+    assert "the endpoint is down" in str(found.reason)
+
+
+@pytest.mark.parametrize("ends", ["max_turns", "max_calls"])
+def test_a_limit_is_an_end_like_any_other(ends: EndReason) -> None:
+    assert score(played(ends=ends), WIFI_OFF).similarity is not None
+
+
+def test_a_log_that_stops_is_not_scored() -> None:
+    whole = played()
+    found = score(dataclasses.replace(whole, ended=None), WIFI_OFF)
+    assert (found.similarity, found.ending) == (None, "incomplete")
+
+
+def test_turns_are_messages_on_the_bus() -> None:
+    assert score(played(), WIFI_OFF).turns == 3, "a call, its result, and what the agent says"
+
+
+def test_tokens_are_those_that_the_log_tells_of() -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "requests": 2}
+    found = score(played(meta={"usage": usage}), WIFI_OFF)
+    assert (found.agent_tokens, found.user_tokens) == (Tokens(100, 10, 2), Tokens())
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 5}, None])
+def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any) -> None:
+    found = score(played(meta={"usage": usage}), WIFI_OFF)
+    assert found.agent_tokens == Tokens((usage or {}).get("prompt_tokens", 0), 0, 0)
+
+
+def test_which_session_it_was() -> None:
+    found = score(played(trial=2), WIFI_OFF)
+    assert (found.scenario, found.variant, found.trial) == ("wifi_off", "base", 2)
+    assert found.categories == WIFI_OFF.categories
+
+
+@pytest.mark.parametrize("name", ["late_for_dinner_no_address_book", "forget_number_no_removal"])
+def test_what_refusing_earns_is_told_where_it_earns_something(name: str) -> None:
+    scenario: Scenario = SUITE.get(name)
+    log = MemoryLog()
+    session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+    session.begin()
+    run(session.say, "I'm sorry, I can't help with that.")
+    found = score(log.trajectory(), scenario)
+    assert found.similarity == found.refusal
