@@ -20,6 +20,7 @@ from grader.metric import Mode, Subject  # noqa: E402
 from grader.milestones.case_json import read_case  # noqa: E402
 from grader.milestones.compat import evaluate  # noqa: E402
 from grader.milestones.metric import ToolSandbox  # noqa: E402
+from grader.scores import grade  # noqa: E402
 from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory  # noqa: E402
 from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
 from scenarios.model import (  # noqa: E402
@@ -210,9 +211,10 @@ def main() -> None:
     """Print everything."""
     corpus(Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data"))
     target = graded("chain", "nothing", 10, 300, "strict")
-    print(
-        f"300 messages, nothing achieved, 10 milestones: {target:.2f} ms (budget {BUDGET:.0f}, ratio {target / BUDGET:.2f})"
-    )
+    ratio = target / BUDGET
+    print(f"300 messages, nothing achieved, 10 milestones: {target:.2f} ms (budget {BUDGET:.0f}, ratio {ratio:.2f})")
+    many = cpu(lambda: grade(session("perfect", 4, 20), scenario("chain", 4))) * 10_000 / 2 / 1000
+    print(f"10,000 logs of 20 messages, all families, 2 cores: {many:.1f} s (budget 60, ratio {many / 60:.2f})")
     worst = 0.0
     for mode in ("strict", "compat"):
         for shape in SHAPES:
