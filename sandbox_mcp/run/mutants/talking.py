@@ -95,9 +95,9 @@ def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random)
 
 
 def disturbances(case: Case) -> Iterator[Mutant]:
-    """The solution as it is in every variant, and with questions or all at once in the base."""
+    """The solution as it is in every variant that takes calls, and with questions or all at once in the base."""
     path = ("reference", case.number)
-    for variant in VARIANTS:
+    for variant in (name for name, how in VARIANTS.items() if not how.free_text):
         about = "plays the solution" + ("" if variant == BASE else f" in variant {variant}")
         yield Mutant(case.id("reference", variant), about, case.solution, FULL, variant=variant, ends=True, path=path)
     script = ("user", "script")
