@@ -166,6 +166,38 @@ def _print_stats(found: "Stats") -> None:
 
 
 @command.command()
+@click.option(
+    "--from", "log", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The recorded session."
+)
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; otherwise it is printed."
+)
+@click.option("--name", help="The draft's name; made from the session's if left out.")
+@scenario_files
+def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
+    """Draft a scenario from a recorded session: its world, user, solution, milestones and minefields."""
+    from sandbox_mcp.run.drafting import draft, prove
+    from sandbox_mcp.trajectory import read_trajectory
+
+    trajectory = read_trajectory(log)
+    made = draft(trajectory, _suite(places), name or f"{trajectory.started.scenario}_draft")
+    if out is None:
+        click.echo(made.text, nl=False)
+        return
+    if out.exists():
+        raise click.UsageError(f"{out} exists already; name another file")
+    try:
+        out.write_text(made.text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise click.UsageError(f"{out} cannot be written: {error.strerror or error}") from error
+    proof = prove(out, made.name, places)
+    ending = "the user ends the conversation" if proof.ended else "the user does not end the conversation"
+    click.echo(f"{out}: scenario {made.name!r}; its solution scores {proof.score:.3f}, and {ending}", err=True)
+    if not proof.holds:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from scenarios.schema import RawFile
