@@ -223,3 +223,45 @@ def test_every_assignment_of_a_small_diamond_was_considered():
     ]
     placed = match(Tables(plain), range(4), edges)
     assert sum(place.similarity for place in placed.values()) == pytest.approx(max(totals))
+
+
+SHAPES: dict[str, Edges] = {
+    "chain": ((0, 1), (1, 2), (2, 3)),
+    "fan_in": ((0, 3), (1, 3), (2, 3)),
+    "fan_out": ((0, 1), (0, 2), (0, 3)),
+    "diamond": ((0, 1), (0, 2), (1, 3), (2, 3)),
+    "two_parts": ((0, 1), (2, 3)),
+}
+
+
+@pytest.mark.parametrize("shape", list(SHAPES))
+class TestShapes:
+    """What the agent did in the right order is found whatever the graph; what it missed costs only itself."""
+
+    def placed(self, shape: str, *deeds: int | None) -> dict[int, Place]:
+        """Four nodes, each met exactly at the index it was done at."""
+        plain = [[float(index == done) for index in range(8)] for done in deeds]
+        return match(Tables(plain), range(4), SHAPES[shape])
+
+    def test_all_done(self, shape: str):
+        assert {n: place.index for n, place in self.placed(shape, 1, 2, 3, 4).items()} == {0: 1, 1: 2, 2: 3, 3: 4}
+
+    def test_nothing_done(self, shape: str):
+        assert set(self.placed(shape, None, None, None, None).values()) == {Place(0, 0.0)}
+
+    def test_the_first_missed(self, shape: str):
+        placed = self.placed(shape, None, 2, 3, 4)
+        assert [placed[node].similarity for node in range(4)] == [0, 1, 1, 1]
+
+    def test_the_last_missed(self, shape: str):
+        placed = self.placed(shape, 1, 2, 3, None)
+        assert [placed[node].similarity for node in range(4)] == [1, 1, 1, 0]
+        assert placed[3].index >= max(placed[before].index for before, after in SHAPES[shape] if after == 3)
+
+    def test_all_at_once(self, shape: str):
+        assert set(self.placed(shape, 5, 5, 5, 5).values()) == {Place(5, 1.0)}
+
+    def test_backwards(self, shape: str):
+        """Only nodes that no path connects can all be met when the order is turned round."""
+        met = sum(place.similarity for place in self.placed(shape, 6, 5, 4, 3).values())
+        assert met == {"chain": 1, "fan_in": 3, "fan_out": 3, "diamond": 2, "two_parts": 2}[shape]
