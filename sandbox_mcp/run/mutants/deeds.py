@@ -118,12 +118,18 @@ def _some(case: Case, name: str, types: Sequence[str]) -> Any:
 
 def _works(case: Case, call: PlannedCall) -> bool:
     """Whether the call would change the phone as it is after the solution."""
-    if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm:
+    if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm or _locked(case):
         return False
     bound = bind(case.stage.tools(ALL), call.tool, call.arguments)
     world = case.wide.world
     outcome = run(World(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
     return outcome.fault is None and bool(outcome.changes or not agent_tools()[call.tool].action)
+
+
+def _locked(case: Case) -> bool:
+    """Whether the phone answers nothing in the end, because nobody is signed in."""
+    account = case.wide.world.snapshot.table("account").values()
+    return case.scenario.sign_in and not any(row["signed_in"] for row in account)
 
 
 def _undone(case: Case) -> Iterator[Mutant]:
