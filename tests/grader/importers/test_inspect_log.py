@@ -224,6 +224,10 @@ class TestEnds:
         session = read_one("inspect", log)
         assert (ending(session), session.events[-1].detail) == (end, detail)
 
+    def test_a_sample_that_was_completed_ended_whatever_became_of_the_run(self, log):
+        log["status"] = "error"
+        assert ending(read_one("inspect", log)) == "recorded"
+
     def test_a_run_under_way_has_none(self, log, sample):
         log["status"], sample["completed_at"] = "started", None
         assert ending(read_one("inspect", log)) is None

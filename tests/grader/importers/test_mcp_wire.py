@@ -181,8 +181,9 @@ class TestEnvelopes:
         lines = [self.wrapped(item, session=name) for name in ("a", "b") for item in (call(1), got(1))]
         assert [session.name for session in read("mcp-wire", lines)] == ["log-a", "log-b"]
 
-    def test_the_message_may_be_text(self):
-        lines = [{"ts": 1767322800, "payload": json.dumps(item)} for item in (call(1), got(1))]
+    @pytest.mark.parametrize("key", ["payload", "data"])
+    def test_the_message_may_be_text(self, key):
+        lines = [{"ts": 1767322800, key: json.dumps(item)} for item in (call(1), got(1))]
         [found] = calls(read_one("mcp-wire", lines))
         assert (found.result, found.clock) == (1, 1767322800.0)
 

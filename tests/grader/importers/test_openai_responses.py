@@ -103,6 +103,9 @@ class TestServers:
         ]
         [call] = calls(read_one("openai-responses", items))
         assert (call.arguments, call.error.kind, call.error.message) == ({"a": 1}, "refused", "no")
+        del items[-1]["reason"]
+        [call] = calls(read_one("openai-responses", items))
+        assert call.error.message == "the user did not approve the call"
 
     def test_an_approved_call_is_the_one_that_follows(self):
         items = [
@@ -186,7 +189,13 @@ class TestChains:
 class TestEnds:
     @pytest.mark.parametrize(
         ("status", "end"),
-        [("completed", "recorded"), ("failed", "agent_failed"), ("incomplete", None), ("in_progress", None)],
+        [
+            ("completed", "recorded"),
+            ("failed", "agent_failed"),
+            ("incomplete", None),
+            ("cancelled", None),
+            ("queued", None),
+        ],
     )
     def test_the_response_s_status_tells(self, status, end):
         error = {"code": "server_error", "message": "overloaded"} if status == "failed" else None
