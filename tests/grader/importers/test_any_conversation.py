@@ -247,7 +247,7 @@ WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "mcp-wire": mcp_wire,
 }
 
-LAW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def expected_calls(turns_: list[Turn]) -> list[tuple[Any, ...]]:

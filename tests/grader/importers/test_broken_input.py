@@ -12,7 +12,7 @@ from grader.errors import ImportFormatError
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
 
 FORMATS = sorted(SAMPLES)
-FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
 words = """

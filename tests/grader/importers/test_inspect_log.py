@@ -281,7 +281,7 @@ class TestArchives:
         with pytest.raises(ImportFormatError, match=r"neither header\.json nor a journal"):
             read_bytes("inspect", data.getvalue(), "log.eval")
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(data=st.data())
     def test_a_damaged_archive_never_raises_anything_else(self, data):
         packed = bytearray(archive(INSPECT))
