@@ -56,7 +56,7 @@ class Drafter:
             for step in turn.steps:
                 if self._asked_for(step):
                     self._query(step)
-            for table in SCHEMAS:
+            for table in dict.fromkeys(change.table for step in turn.steps for change in step.event.changes):
                 self._changes(number, table)
         for number in range(len(self.story.turns)):
             self._told(number)
@@ -103,17 +103,16 @@ class Drafter:
     def _changes(self, number: int, table: str) -> None:
         """What a turn changed in a table, compared with the start."""
         turn, start = self.story.turns[number], self.story.start.table(table)
+        if SCHEMAS[table].single:
+            self._switched(number, table, turn.steps)
+            return
         touched = {change.key: step for step in turn.steps for change in step.event.changes if change.table == table}
         for key, step in touched.items():
             before, after = start.get(key), turn.state.table(table).get(key)
-            if before == after:
-                continue
-            if SCHEMAS[table].single and before and after:
-                self._switched(number, table, turn.steps, before, after)
-                continue
-            lasting = self._lasts(table, key, after)
-            kind = "adds" if before is None else "removes" if after is None else "updates"
-            self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
+            if before != after:
+                lasting = self._lasts(table, key, after)
+                kind = "adds" if before is None else "removes" if after is None else "updates"
+                self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
 
     def _lasts(self, table: str, key: str, after: Row | None) -> bool:
         end = self.story.end.table(table).get(key)
@@ -138,21 +137,19 @@ class Drafter:
         same = (item for item in self.drafted.values() if item.body.get("table") == table and item.turn < number)
         return {item.id for item in same if item.transient}
 
-    def _switched(self, number: int, table: str, steps: Iterable[Step], before: Row, after: Row) -> None:
-        """A milestone per setting that was switched, in the order of the calls."""
+    def _switched(self, number: int, table: str, steps: Iterable[Step]) -> None:
+        """A milestone per setting that was switched, in the order of the calls, also for what was switched back."""
         for step in steps:
             for change in step.event.changes:
-                if change.table != table or not change.before or not change.after:
-                    continue
-                for column in (name for name in change.after if change.after[name] != change.before[name]):
-                    if after[column] == change.after[column] and after[column] != before[column]:
-                        self._switch(number, table, column, after[column], step)
+                if change.table == table and change.before and change.after:
+                    for column in (name for name in change.after if change.after[name] != change.before[name]):
+                        self._switch(number, table, column, change.after[column], step)
 
     def _switch(self, number: int, table: str, column: str, value: Any, step: Step) -> None:
-        name = f"{column}_{'on' if value else 'off'}"
+        name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
         state = next(iter(self.story.end.table(table).values()))
-        after = self._before(step)
-        mine = Drafted(name, {"table": table, "is": {column: value}}, number, after, state[column] != value)
+        after = self._before(step) | ({other} & self.drafted.keys())
+        mine = Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)
         self.drafted.setdefault(name, mine)
         self._of_step.setdefault(step.number, set()).add(name)
 

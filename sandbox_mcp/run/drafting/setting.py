@@ -36,7 +36,7 @@ class Setting:
 
 def moment(timestamp: float, zone: str) -> datetime | float:
     """A timestamp as local wall time; as it is where that would mean another moment."""
-    wall = to_local(timestamp, zone).replace(tzinfo=None)
+    wall = to_local(timestamp, zone).replace(tzinfo=None, fold=0)  # a file knows no second half past two
     return wall if to_timestamp(wall, zone) == timestamp else timestamp
 
 
