@@ -10,9 +10,13 @@ from typing import Any, cast
 
 
 def as_arguments(text: str) -> Mapping[str, Any] | str:
-    """The JSON object in a text, or the text. A model that wrote nothing means no arguments."""
+    """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
+
+    An object with what is no Unicode inside is no object that could be sent, so it stays the text that escapes it.
+    """
     try:
         value = json.loads(text or "{}")
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return text
     return cast("dict[str, Any]", value) if isinstance(value, dict) else text

@@ -43,6 +43,8 @@ class _Asking:
         except Exception as error:
             raise AgentError(f"the agent raised {named(error)}") from error
         turn = AgentTurn(answer) if isinstance(answer, str) else answer
+        if not isinstance(turn, AgentTurn):  # pyright: ignore[reportUnnecessaryIsInstance]  (code of others)
+            raise AgentError(f"the agent answered with {type(turn).__name__}; expected text, or an AgentTurn")
         self.said.append(Line("agent", turn.text))
         return turn
 

@@ -10,11 +10,13 @@ from typing import Any
 
 from clients.base import AgentError
 from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.tools.free_text import ACT, render
 from scenarios import filling
 from scenarios.filling import as_text, refusal
-from scenarios.model import PlannedCall, PlannedTurn, Solution
+from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
+from scenarios.variants import actions, variant_named
 
-__all__ = ("PlanError", "as_text", "fill", "look_up", "presented_solution", "refusal")
+__all__ = ("PlanError", "as_text", "fill", "look_up", "presented_solution", "ready", "refusal", "staged")
 
 
 class PlanError(AgentError):
@@ -44,6 +46,38 @@ def presented_solution(solution: Solution, offered: Mapping[str, PresentedTool])
         for turn in solution.turns
     )
     return Solution(turns, solution.about)
+
+
+def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mapping[str, PresentedTool]) -> Solution:
+    """The solution as a session of this variant can be played; ``offered`` are the tools that it presents.
+
+    Where actions are free text, a call becomes one of the tool that takes them; :func:`ready` writes the text, because
+    only then are all its values known.
+    """
+    if not variant_named(variant).free_text:
+        return presented_solution(solution, offered)
+    named = presented_solution(solution, actions(scenario, variant))
+    turns = tuple(
+        PlannedTurn(tuple(tuple(_as_action(call) for call in batch) for batch in turn.batches), turn.reply)
+        for turn in named.turns
+    )
+    return Solution(turns, named.about)
+
+
+def _as_action(call: PlannedCall) -> PlannedCall:
+    return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
+
+
+def ready(call: PlannedCall, results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments with which a call is made, all values filled in.
+
+    Raises:
+        PlanError: there is no such result, or nothing at that path in it.
+    """
+    given = fill(call.arguments, results)
+    if call.tool != ACT:
+        return given
+    return {"action": render(given["action"]["name"], given["action"]["arguments"])}
 
 
 def fill(value: Any, results: Mapping[str, Any]) -> Any:

@@ -4,14 +4,13 @@ Policy: it does what the solution says, whatever the tools answer; once the solu
 What it scores is the most that the scenario can give, and is expected to be 1.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolRequest, Tools
-from clients.plan import as_text, fill, refusal
-from sandbox_mcp.tools.free_text import ACT, render
+from clients.plan import as_text, fill, ready, refusal
 from scenarios.model import PlannedCall, Solution
 
 NOTHING_LEFT = "I have nothing to add to that."
@@ -22,7 +21,6 @@ class _Playing:
     solution: Solution
     tools: Tools
     results: dict[str, Any] = field(default_factory=dict[str, Any])
-    as_text: bool = False
     turns: int = 0
 
     async def turn(self, message: str) -> AgentTurn:  # noqa: ARG002 - the solution knows what the user says
@@ -34,12 +32,8 @@ class _Playing:
             await self._act(calls)
         return AgentTurn(as_text(fill(planned.reply, self.results)))
 
-    def _request(self, name: str, arguments: Mapping[str, Any]) -> ToolRequest:
-        """The call as these tools take it: by name, or as a line of text."""
-        return ToolRequest(ACT, {"action": render(name, arguments)}) if self.as_text else ToolRequest(name, arguments)
-
     async def _act(self, calls: Sequence[PlannedCall]) -> None:
-        requests = [self._request(call.tool, fill(call.arguments, self.results)) for call in calls]
+        requests = [ToolRequest(call.tool, ready(call, self.results)) for call in calls]
         outputs = await self.tools.call_together(requests)
         for call, output in zip(calls, outputs, strict=True):
             if call.label:
@@ -64,5 +58,4 @@ class ReferenceAgent(Agent):
         if brief.solution is None:
             raise AgentError("the scenario states no reference solution, so there is nothing to play")
         async with brief.target.connect() as tools:
-            offered = await tools.list()
-            yield _Playing(brief.solution, tools, as_text=[tool.name for tool in offered] == [ACT])
+            yield _Playing(brief.solution, tools)

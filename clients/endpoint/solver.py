@@ -14,7 +14,7 @@ from clients.endpoint.channel import through_channel
 from clients.endpoint.prompt import Prompt, Turn
 from clients.endpoint.reply import Move, PlannedMove, Reply
 from clients.mcp_tools import parsed
-from clients.plan import PlanError, as_text, fill, presented_solution, refusal
+from clients.plan import PlanError, as_text, fill, ready, refusal, staged
 from clients.reference import NOTHING_LEFT
 from sandbox_mcp.tools.gates import CODE
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
@@ -43,7 +43,7 @@ class Solver:
     """Knows the solutions of these scenarios."""
 
     scenarios: Sequence[Scenario]
-    staged: dict[str, tuple[_Staged, ...]] = field(default_factory=dict[str, tuple[_Staged, ...]])
+    known: dict[str, tuple[_Staged, ...]] = field(default_factory=dict[str, tuple[_Staged, ...]])
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
         """The next step of the solution."""
@@ -61,21 +61,21 @@ class Solver:
     def _solution(self, prompt: Prompt, turns: Sequence[Turn]) -> Solution | None:
         """Of the solutions whose opening was said and whose tools are all there, the one that presents most."""
         said = f"{prompt.system}\n{turns[0].user if turns else ''}"
-        known = (item for item in self.scenarios if item.solutions and item.user.opening in said)
-        fitting = [staged for item in known for staged in self._stagings(item) if staged.fits(prompt)]
-        best = max(fitting, key=lambda staged: len(staged.tools), default=None)
+        meant = (item for item in self.scenarios if item.solutions and item.user.opening in said)
+        fitting = [staging for item in meant for staging in self._stagings(item) if staging.fits(prompt)]
+        best = max(fitting, key=lambda staging: len(staging.tools), default=None)
         return best.solution if best else None
 
     def _stagings(self, scenario: Scenario) -> tuple[_Staged, ...]:
-        if scenario.name not in self.staged:
-            self.staged[scenario.name] = tuple(_staged(scenario, variant) for variant in VARIANTS)
-        return self.staged[scenario.name]
+        if scenario.name not in self.known:
+            self.known[scenario.name] = tuple(_staged(scenario, variant) for variant in VARIANTS)
+        return self.known[scenario.name]
 
 
 def _staged(scenario: Scenario, variant: str) -> _Staged:
     tools = presented(scenario, variant)
     arguments = {name: frozenset(tool.names) for name, tool in tools.items()}
-    return _Staged(presented_solution(scenario.solutions[0], tools), arguments)
+    return _Staged(staged(scenario.solutions[0], scenario, variant, tools), arguments)
 
 
 def _next(planned: PlannedTurn, turn: Turn, results: Mapping[str, Any], prompt: Prompt) -> Move | None:
@@ -92,7 +92,7 @@ def _next(planned: PlannedTurn, turn: Turn, results: Mapping[str, Any], prompt: 
 
 
 def _planned(call: PlannedCall, results: Mapping[str, Any], prompt: Prompt) -> PlannedMove:
-    return PlannedMove(prompt.offered(call.tool) or call.tool, fill(call.arguments, results))
+    return PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, results))
 
 
 def _reply(solution: Solution, position: int, turns: Sequence[Turn]) -> str:

@@ -80,6 +80,13 @@ if TYPE_CHECKING:
     help="Seconds to wait for an endpoint.",
 )
 @click.option(
+    "--max-turn-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=1800.0,
+    show_default=True,
+    help="Seconds an agent may take to answer one message of the user.",
+)
+@click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     help="Exit with 1 below this similarity, or if a session was not scored.",
@@ -133,6 +140,7 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
         jobs=options["jobs"],
         shard=Shard.parse(options["shard"]),
         transport=transport,
+        patience=options["max_turn_seconds"],
     )
     return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show, knowledge=knowledge)
 

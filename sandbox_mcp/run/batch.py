@@ -4,6 +4,7 @@ Policy: what a session does depends on its unit alone, never on what runs beside
 sessions finish is visible in the progress only.
 """
 
+import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -33,7 +34,10 @@ MANIFEST_SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """Everything that decides what a run does. ``jobs`` is how many sessions are played at a time."""
+    """Everything that decides what a run does.
+
+    ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer.
+    """
 
     scenarios: tuple[str, ...]
     variants: tuple[str, ...]
@@ -42,6 +46,7 @@ class RunPlan:
     jobs: int = 1
     shard: Shard = field(default_factory=Shard)
     transport: Transport = "memory"
+    patience: float = math.inf
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -133,7 +138,7 @@ class Batch:
         )
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
-            await play(manager, spec, self.agent, self.users.make(scenario), log, reach)
+            await play(manager, spec, self.agent, self.users.make(scenario), log, reach, self.plan.patience)
         self.folder.keep(unit)
         self._count(unit, score(log.memory.trajectory(), scenario), played=True)
 

@@ -1,9 +1,10 @@
 """Playing one session: the harness hands the agent the user's words and takes the agent's final text as its turn.
 
-Policy: whatever breaks in an agent ends its own session and no other. Once a session is over the agent is stopped, even
-in the middle of its turn, because nothing it does can count any more.
+Policy: whatever breaks in an agent, or never answers, ends its own session and no other. Once a session is over the
+agent is stopped, even in the middle of its turn, because nothing it does can count any more.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,11 +12,12 @@ import anyio
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
 from clients.mcp_tools import leaves, named
-from clients.plan import presented_solution
+from clients.plan import staged
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
+from sandbox_mcp.users.text import readable
 
 Reach = Callable[[OpenSession], Target]
 """How an agent reaches the tools of a session: the transport."""
@@ -35,8 +37,18 @@ class Watched:
             self.turn.cancel()
 
 
-async def play(manager: SessionManager, spec: SessionSpec, agent: Agent, user: User, sink: Sink, reach: Reach) -> None:
+async def play(
+    manager: SessionManager,
+    spec: SessionSpec,
+    agent: Agent,
+    user: User,
+    sink: Sink,
+    reach: Reach,
+    patience: float = math.inf,
+) -> None:
     """Play one session to its end; everything about it is in what ``sink`` was given.
+
+    ``patience`` is how many seconds the agent may take to answer one message of the user.
 
     Raises:
         ScenarioError: there is no such variant.
@@ -45,20 +57,22 @@ async def play(manager: SessionManager, spec: SessionSpec, agent: Agent, user: U
     opened = manager.create(spec, user, sink=watched)
     try:
         async with agent.converse(_brief(opened, agent, reach)) as conversation:
-            await _converse(opened, conversation, watched)
+            await _converse(opened, conversation, watched, patience)
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
         await opened.end("agent_failed", _problem(error))
     finally:
         await manager.close(opened.token)
 
 
-async def _converse(opened: OpenSession, conversation: Conversation, watched: Watched) -> None:
+async def _converse(opened: OpenSession, conversation: Conversation, watched: Watched, patience: float) -> None:
     message: str | None = opened.opening
     while message is not None:
-        answer = await _turn(conversation, message, watched)
-        if answer is None or opened.session.over:
+        answer = await _turn(conversation, message, watched, patience)
+        if opened.session.over:
             return
-        message = heard(await opened.say(answer.text, answer.meta))
+        if answer is None:
+            raise AgentError(f"the agent did not answer within {patience:g} seconds")
+        message = heard(await opened.say(readable(answer.text), answer.meta))
 
 
 def heard(reply: Reply) -> str | None:
@@ -68,9 +82,9 @@ def heard(reply: Reply) -> str | None:
     return "\n".join([reply.text, *(f"Notice: {notice}" for notice in reply.notices)])
 
 
-async def _turn(conversation: Conversation, message: str, watched: Watched) -> AgentTurn | None:
-    """The agent's answer, or None if the session ended before it gave one."""
-    with anyio.CancelScope() as watched.turn:
+async def _turn(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn | None:
+    """The agent's answer, or None if the session or all patience ended before it gave one."""
+    with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
         try:
             return await conversation.turn(message)
         finally:
@@ -79,8 +93,9 @@ async def _turn(conversation: Conversation, message: str, watched: Watched) -> A
 
 
 def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
-    solutions = opened.session.spec.scenario.solutions if agent.wants_solution else ()
-    solution = presented_solution(solutions[0], opened.session.tools) if solutions else None
+    spec = opened.session.spec
+    solutions = spec.scenario.solutions if agent.wants_solution else ()
+    solution = staged(solutions[0], spec.scenario, spec.variant, opened.session.tools) if solutions else None
     return Brief(AGENT_INSTRUCTIONS, reach(opened), solution)
 
 

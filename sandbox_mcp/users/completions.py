@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from sandbox_mcp.users.text import readable
+
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
@@ -213,15 +215,15 @@ def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:
     function = call["function"]
     arguments = function.get("arguments") or "{}"
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return FunctionCall(str(call.get("id") or f"call_{index}"), str(function["name"]), text)
+    return FunctionCall(str(call.get("id") or f"call_{index}"), readable(str(function["name"])), readable(text))
 
 
 def _text(content: Any) -> str:
     """A message's text; some endpoints send it in parts."""
     if content is None or isinstance(content, str):
-        return content or ""
+        return readable(content or "")
     parts = cast("list[Mapping[str, Any]]", content)
-    return "".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    return readable("".join(str(part["text"]) for part in parts if part.get("type") == "text"))
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:

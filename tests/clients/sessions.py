@@ -10,7 +10,7 @@ import anyio
 from clients.base import Brief, Target
 from clients.endpoint.script import ScriptedModel, parse_script
 from clients.mcp_tools import McpTarget
-from clients.plan import presented_solution
+from clients.plan import staged
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
@@ -40,7 +40,7 @@ class Opened:
     @property
     def brief(self) -> Brief:
         spec = self.session.session.spec
-        solution = presented_solution(spec.scenario.solutions[0], self.session.session.tools)
+        solution = staged(spec.scenario.solutions[0], spec.scenario, spec.variant, self.session.session.tools)
         return Brief(AGENT_INSTRUCTIONS, self.target, solution)
 
     @property

@@ -101,6 +101,14 @@ def test_what_a_function_raises_is_a_fault_of_the_agent() -> None:
         turns(FunctionAgent(broken, "broken"), "boom")
 
 
+def test_a_function_that_answers_with_something_else_is_a_fault_of_the_agent() -> None:
+    async def silent(asked: Asked) -> Any:
+        return None
+
+    with pytest.raises(AgentError, match="answered with NoneType; expected text, or an AgentTurn"):
+        turns(FunctionAgent(silent, "silent"), "Hello.")
+
+
 def test_a_function_is_told_what_every_agent_is_told_and_may_add_what_the_log_keeps() -> None:
     async def told(asked: Asked) -> AgentTurn:
         return AgentTurn(asked.instructions, {"model": "none"})

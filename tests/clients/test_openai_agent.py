@@ -40,6 +40,7 @@ class Played:
 def played(
     brain: Brain,
     *messages: str,
+    kind: Any = "memory",
     scenario: Any = WIFI_OFF,
     max_steps: int = 30,
     played: Played | None = None,
@@ -54,7 +55,7 @@ def played(
         settings = EndpointSettings("some-model", **{"base_url": url, "retries": 2, "timeout": 5.0, **more})
         agent: Agent = OpenAIAgent(Completions(settings, pause), max_steps)
         try:
-            async with opened(scenario) as found.session, agent.converse(found.session.brief) as conversation:
+            async with opened(scenario, kind) as found.session, agent.converse(found.session.brief) as conversation:
                 for message in messages:
                     found.turns.append(await conversation.turn(message))
         finally:
@@ -137,6 +138,15 @@ def test_arguments_that_are_no_object_are_told_to_the_model_and_recorded(argumen
     came = played(scripted(script), "Off!")
     assert came.seen[1]["messages"][-1]["content"].startswith("ArgumentFormatError: ")
     assert came.calls[0].error.kind == "invalid_format"
+
+
+@pytest.mark.parametrize("kind", ["memory", "http", "direct"])
+def test_what_is_no_unicode_is_told_to_the_model_and_recorded(kind: Any) -> None:
+    half = '{"on": "\\ud800"}'
+    calls = [{"tool": "set_wifi_status", "arguments": half}]
+    came = played(scripted(json.dumps({"steps": [{"calls": calls}, {"say": "Sorry."}]})), "Off!", kind=kind)
+    assert came.calls[0].error.kind == "invalid_format"
+    assert came.said == ["Sorry."]
 
 
 def test_arguments_that_do_not_exist_are_told_to_the_model_and_recorded() -> None:

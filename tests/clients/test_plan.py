@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.plan import PlanError, as_text, fill, presented_solution, refusal
+from clients.plan import PlanError, as_text, fill, presented_solution, ready, refusal, staged
 from scenarios import Suite
 from scenarios.variants import VARIANTS, presented
 
@@ -77,10 +77,20 @@ def test_text_is_shown_as_it_is_and_other_values_as_json() -> None:
 def test_a_solution_speaks_the_names_of_every_variant(variant: str) -> None:
     scenario = SUITE.get("late_for_dinner_low_battery")
     offered = presented(scenario, variant)
-    solution = presented_solution(scenario.solutions[0], offered)
+    solution = staged(scenario.solutions[0], scenario, variant, offered)
     for turn in solution.turns:
         for call in turn.calls:
             assert set(call.arguments) <= set(offered[call.tool].names)
+
+
+def test_where_actions_are_text_a_call_is_written_once_its_values_are_known() -> None:
+    scenario = SUITE.get("late_for_dinner_low_battery")
+    solution = staged(scenario.solutions[0], scenario, "text_actions", presented(scenario, "text_actions"))
+    last = solution.turns[0].calls[-1]
+    text = 'send_message_with_phone_number(phone_number="+1", content="I\'ll be twenty minutes late for dinner.")'
+    assert ready(last, {"found": [{"phone_number": "+1"}]}) == {"action": text}
+    with pytest.raises(PlanError):
+        ready(last, {})
 
 
 def test_the_base_variant_changes_nothing() -> None:

@@ -1,6 +1,7 @@
 """One session as the harness drives it: what the agent is told, hears, and may not go on with."""
 
 import dataclasses
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -59,13 +60,16 @@ def says(text: str) -> Turn:
     return respond
 
 
-def driven(agent: Agent, scenario: Scenario = WIFI_OFF, kind: Transport = "direct") -> Trajectory:
+def driven(
+    agent: Agent, scenario: Scenario = WIFI_OFF, kind: Transport = "direct", patience: float = math.inf
+) -> Trajectory:
     log = MemoryLog()
 
     async def work() -> None:
         manager = SessionManager(SUITE, batch_window=0)
         async with transport(kind, manager) as reach:
-            await play(manager, SessionSpec(scenario), agent, ScriptedUser(scenario.user.script), log, reach)
+            user = ScriptedUser(scenario.user.script)
+            await play(manager, SessionSpec(scenario), agent, user, log, reach, patience)
         assert len(manager) == 0
 
     run(work)
@@ -140,6 +144,25 @@ def test_an_agent_is_stopped_in_the_middle_of_its_turn_once_the_session_is_over(
     calls = [event for event in trajectory.events if isinstance(event, ToolCall)]
     assert (reason(trajectory), len(calls)) == ("max_calls", 3)
     assert len(made) <= 4
+
+
+@ALL
+def test_an_agent_that_never_answers_is_given_up_and_not_scored(kind: Transport) -> None:
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        await tools.call("set_wifi_status", {"on": False})
+        await anyio.sleep_forever()
+        return AgentTurn("Never said.")
+
+    trajectory = driven(Made(respond), kind=kind, patience=0.3)
+    assert trajectory.ended is not None
+    assert trajectory.ended.reason == "agent_failed"
+    assert trajectory.ended.detail == "the agent did not answer within 0.3 seconds"
+
+
+def test_text_that_is_not_unicode_is_recorded_as_far_as_it_is() -> None:
+    trajectory = driven(Made(says("Wifi is \ud800off.")))
+    (spoken,) = [event for event in trajectory.events if isinstance(event, Message) and event.sender == "agent"]
+    assert (spoken.content, reason(trajectory)) == ("Wifi is \ufffdoff.", "user_ended")
 
 
 def test_an_agent_that_cannot_be_stopped_is_not_heard_after_the_end() -> None:
