@@ -37,6 +37,11 @@ _PERMISSION = re.compile(
     re.IGNORECASE,
 )
 
+_OPEN = re.compile(
+    r"\b(?:when|what|which|where|who|whom|how|why)\b[^.!?]*?\b(?:shall|should|may|can|could) i\b", re.IGNORECASE
+)
+"""A question that cannot be answered with yes, whatever it looks like."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptedUser:
@@ -86,7 +91,7 @@ class _State:
         if question is None:
             return next((line for line in self._left() if line not in self._said), None)
         known = [answer.say for answer in self._script.answers if _mentions(question, answer.about)]
-        asks_permission = bool(_PERMISSION.search(question))
+        asks_permission = bool(_PERMISSION.search(_OPEN.sub("", question)))
         fresh = [say for say in known if say not in self._said] if asks_permission else known
         self._said.update(known)
         if asks_permission:

@@ -54,6 +54,11 @@ def test_asked_for_permission_it_gives_it() -> None:
     assert says("I would send 'See you at seven'. Shall I go ahead?") == "Yes, do that."
 
 
+def test_when_should_i_is_no_question_for_permission() -> None:
+    script = Script(answers=(Answer(("when", "what time"), "At five."),))
+    assert says("At what time should I remind you?", script=script) == "At five."
+
+
 def test_asked_for_permission_again_it_does_not_repeat_its_answers() -> None:
     assert says("What is the name?", "Shall I use the name Wren?") == "Yes, do that."
 
