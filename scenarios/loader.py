@@ -172,8 +172,11 @@ class Suite:
         return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0)
 
     def bases(self) -> tuple[str, ...]:
-        """The base worlds that scenarios which can be played branch from, each once. Raises like :meth:`get`."""
-        return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self.names()))
+        """The base worlds that scenarios branch from, the caller's own and the built-in, each once.
+
+        Raises like :meth:`get`.
+        """
+        return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self._every_name()))
 
     def _links(self, name: str) -> list[_Source]:
         found = self._find(name)

@@ -228,6 +228,11 @@ def test_each_weakness_is_found(tmp_path: Path, mutant: str, text: str, changes:
     assert found[mutant].mend == RULES[found[mutant].rule]
 
 
+def test_the_page_for_authors_tells_every_rule() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "authoring.md").read_text(encoding="utf-8")
+    assert [rule for rule in RULES if f"`{rule}`" not in page] == []
+
+
 def test_of_a_solution_that_fails_only_that_is_told(tmp_path: Path) -> None:
     found = complaints(tmp_path, TEXT, {REPLY: "reply: Well."})
     assert [item.mutant for item in found] == ["reference:1:base"]

@@ -278,6 +278,11 @@ def test_every_rule_is_tried() -> None:
     assert {rule for rule, *_ in FAULTS.values()} | {"twin"} == set(WHAT)
 
 
+def test_the_page_for_authors_tells_every_rule() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "authoring.md").read_text(encoding="utf-8")
+    assert [rule for rule in WHAT if f"`{rule}`" not in page] == []
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -17,6 +17,7 @@ from scenarios.stats.published import CATEGORIES, COLUMNS, STATISTICS, TOOLS
 from scenarios.variants import VARIANTS
 from tests.scenarios.files import written
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = """\
 family: mine
 scenarios:
@@ -223,3 +224,15 @@ def test_more_scenarios_are_darker(stats: Stats) -> None:
 
     assert shades(0) == []
     assert float(shades(30)[0]) > float(shades(2)[0])
+
+
+def test_the_page_about_the_suite_is_current() -> None:
+    stats = measure(Suite(), name_similarity)
+    text = (DOCS / "suite.md").read_text(encoding="utf-8")
+    how = "run: sandbox-mcp scenarios stats --markdown docs/suite.md"
+    assert update(text, stats, "suite.svg") == text, how
+    assert picture(stats) == (DOCS / "suite.svg").read_text(encoding="utf-8"), how
+
+
+def test_the_suite_reaches_every_published_figure() -> None:
+    assert [item.name for item in measure(Suite(), name_similarity).missed] == []

@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_mcp.run.drafting.story import Story
 from sandbox_mcp.world import SCHEMAS, Clock, Row, Snapshot, TableSchema, to_local, to_timestamp
-from scenarios import Suite
+from scenarios import Suite, UnknownScenarioError
 from scenarios.build import SINGLE
 
 _WORD = re.compile(r"[a-z0-9]+")
@@ -44,7 +44,7 @@ def setting_of(story: Story, suite: Suite) -> Setting:
     """Where a story takes place. Raises like :meth:`Suite.get`."""
     clock = story.started.clock
     now = Clock(clock["now"], clock["zone"], clock["step"])
-    base = _nearest(story.start, suite)
+    base = _nearest(story.start, suite, _candidates(story.started.scenario, suite))
     if base is None:
         labels = _labels(story.start, {})
         written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
@@ -55,11 +55,19 @@ def setting_of(story: Story, suite: Suite) -> Setting:
     return Setting(base, world, _other_clock(given.clock, now), labels, now.zone)
 
 
-def _nearest(state: Snapshot, suite: Suite) -> str | None:
-    """The base most of whose people are on the phone, if any is."""
+def _candidates(scenario: str, suite: Suite) -> tuple[str, ...]:
+    """The base of the scenario that the log names; of a log of anything else, all there are."""
+    try:
+        return suite.lineage(scenario)[-1:]
+    except UnknownScenarioError:
+        return suite.bases()
+
+
+def _nearest(state: Snapshot, suite: Suite, names: tuple[str, ...]) -> str | None:
+    """The base most of whose rows are on the phone, if any is."""
     shared = {
         name: sum(key in state.table(table) for table, rows in suite.base(name).world.tables.items() for key in rows)
-        for name in suite.bases()
+        for name in names
     }
     best = max(shared, key=lambda name: shared[name], default=None)
     return best if best is not None and shared[best] > 1 else None
