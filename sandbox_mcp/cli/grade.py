@@ -1,11 +1,14 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+
+DETAILS = ("counts", "failures", "errors", "kinds")
 
 if TYPE_CHECKING:
     from grader.collection import Collection, Find
@@ -99,7 +102,17 @@ def _print_scores(collection: "Collection") -> None:
         )
     for family, values in summary.items():
         if family != "toolsandbox":
-            click.echo(f"{family}: {values}")
+            click.echo(f"{family}: {', '.join(_figures(values))}")
+
+
+def _figures(values: Any, name: str = "") -> Iterator[str]:
+    """The main figures of a summary as ``name value``; counts and error classes are for --json."""
+    for key, value in values.items():
+        full = f"{name} {key}".strip()
+        if isinstance(value, dict) and key not in DETAILS:
+            yield from _figures(value, full)
+        elif isinstance(value, float):
+            yield f"{full} {value:.3f}"
 
 
 def _numbers(verdicts: Any) -> tuple[Any, ...]:
