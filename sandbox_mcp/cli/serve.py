@@ -74,6 +74,7 @@ class Listen:
     "tokens",
     multiple=True,
     envvar="SANDBOX_MCP_TOKEN",
+    show_envvar=True,
     help="A bearer token that opens the lobby. May be repeated: each has a scenario of its own.",
 )
 @click.option("--auth", is_flag=True, help="Demand each session's own bearer token at its URL.")
@@ -81,6 +82,7 @@ class Listen:
     "--log-dir",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SANDBOX_MCP_LOG_DIR",
+    show_envvar=True,
     help="Where each session's log goes.  [default: a folder of your account]",
 )
 @click.option(
@@ -278,9 +280,7 @@ def _note(what: str, text: str) -> None:
 
 
 def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
-    import uvicorn
-
-    from sandbox_mcp.server.app import base_url, build_app, listener_on, uvicorn_config
+    from sandbox_mcp.server.app import base_url, listener_on, serve_forever
     from sandbox_mcp.server.doors import session_path
     from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
 
@@ -305,11 +305,4 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
             _note("agent's bearer", opened.bearer)
         _announce(opened)
     _note("logs", str(manager.log_dir))
-    uvicorn.Server(uvicorn_config(build_app(manager, settings, _announce))).run(sockets=[listener])
-    _close(manager)
-
-
-def _close(manager: "SessionManager") -> None:
-    import anyio
-
-    anyio.run(manager.close_all)
+    serve_forever(manager, settings, listener, _announce)

@@ -155,6 +155,23 @@ async def serving(manager: SessionManager, settings: ServerSettings | None = Non
                 await stopped.wait()
 
 
+def serve_forever(
+    manager: SessionManager,
+    settings: ServerSettings,
+    listener: socket.socket,
+    announce: Callable[[OpenSession], None] = lambda _: None,
+) -> None:
+    """Serve until a signal says to stop, then close all sessions: nobody can reach them any more."""
+    import uvicorn
+
+    class Standalone(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            await manager.close_all()
+
+    Standalone(uvicorn_config(build_app(manager, settings, announce))).run(sockets=[listener])
+
+
 def uvicorn_config(app: Starlette) -> Any:
     """How uvicorn runs the application: no access log, because paths hold secrets."""
     import uvicorn

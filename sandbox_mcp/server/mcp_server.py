@@ -6,6 +6,7 @@ step earlier, in a middleware; tests hold what it answers against the SDK's own 
 """
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
@@ -21,9 +22,11 @@ from sandbox_mcp.server.listing import listing
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
+logger = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 SCOPE_KEY = "sandbox_mcp.session"
 """Where the HTTP server leaves what it found for a request: the session, or the place in the lobby."""
+BROKEN = "InternalError: the sandbox broke at this call; the call was right, and the reason is in the server's messages"
 CHANNEL_INSTRUCTIONS = (
     "Nothing you write reaches the user unless you send it with send_message_to_user; it returns the user's answer. "
     "The user's first message to you was:"
@@ -129,7 +132,11 @@ class _Answering:
     async def _call(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params or {}
         name = name_in(params.get("name"))
-        result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
+        try:
+            result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
+        except Exception:  # whatever it was, the agent's run must not die of a bug of ours
+            logger.exception("the call of %r failed", name)
+            result = CallResult({}, BROKEN)
         return wire_result(result, self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None)
 
     async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -89,7 +90,7 @@ class StdioProcess:
 
 
 @contextmanager
-def http_process(*args: str, **env: str) -> Generator[dict[str, str]]:
+def http_process(*args: str, ends: signal.Signals = signal.SIGTERM, **env: str) -> Generator[dict[str, str]]:
     """``serve --http`` on a free port: what it printed, by what it is (``lobby``, ``control API``, ...)."""
     process = subprocess.Popen(
         [*COMMAND, "serve", "--http", "--port", "0", *args],
@@ -106,16 +107,19 @@ def http_process(*args: str, **env: str) -> Generator[dict[str, str]]:
         said[what] = text
         if what == "logs":
             break
-    drain = threading.Thread(target=process.stderr.read)
+    rest: list[str] = []
+    drain = threading.Thread(target=lambda: rest.append(process.stderr.read() if process.stderr else ""))
     drain.start()
     said["base"] = re.sub("/api.*", "", said.get("control API", ""))
     try:
         yield said
     finally:
-        process.terminate()
+        process.send_signal(ends)
         process.wait(20)
         drain.join()
         assert process.stdout
         said["stdout"] = process.stdout.read()
+        said["rest"] = "".join(rest)
+        said["code"] = str(process.returncode)
         process.stdout.close()
         process.stderr.close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import urllib.request
 from pathlib import Path
@@ -107,6 +108,18 @@ async def test_a_model_can_play_the_user(tmp_path: Path) -> None:
             reply = api(said["base"], "POST", f"/api/sessions/{new['id']}/messages", {"text": "Which phone?"})
     assert users == ["scripted", "llm"]
     assert reply["reply"] == "Please just do it."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals as a terminal and a supervisor do")
+@pytest.mark.parametrize(("ends", "code"), [(signal.SIGINT, "0"), (signal.SIGTERM, "-15")])
+def test_a_server_that_is_told_to_stop_closes_its_logs(ends: signal.Signals, code: str, tmp_path: Path) -> None:
+    with http_process("--log-dir", str(tmp_path), ends=ends, SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        api(said["base"], "POST", "/api/sessions", {"scenario": "wifi_off"})
+    log = read_trajectory(logs_in(tmp_path)[0])
+    assert said["code"] == code
+    assert "Traceback" not in said["rest"]
+    assert log.ended
+    assert log.ended.reason == "abandoned"
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:

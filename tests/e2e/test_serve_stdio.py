@@ -1,6 +1,8 @@
 """``serve`` over stdio, as hosts start it: real processes, both eras, killed and continued."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -174,10 +176,23 @@ def test_when_the_host_goes_the_session_is_closed_and_the_person_told_where_the_
     assert f"log: {only_log(tmp_path)}" in said
 
 
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal as a terminal does")
+def test_a_person_who_interrupts_it_gets_a_closed_log(tmp_path: Path) -> None:
+    process = StdioProcess("--scenario", "wifi_off", "--log-dir", str(tmp_path))
+    process.call("set_wifi_status", '{"on": false}')
+    process.process.send_signal(signal.SIGINT)
+    _, said = process.process.communicate(timeout=20)
+    log = read_trajectory(only_log(tmp_path))
+    assert process.process.returncode == 0
+    assert b"Traceback" not in said
+    assert log.ended
+    assert log.ended.reason == "abandoned"
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--scenario", "wifi_of"], "unknown scenario 'wifi_of'; did you mean 'wifi_off'?"),
+        (["--scenario", "wifi_of"], "unknown scenario 'wifi_of'; did you mean 'wifi_off'"),
         (["--scenario", "wifi_off", "--variant", "odd"], "unknown variant 'odd'; known: base"),
         (["--session", "x"], "say which with --state-dir"),
         (["--session", "x", "--state-dir", "{tmp}"], "say which --scenario to begin"),

@@ -106,7 +106,7 @@ async def test_scenarios_are_listed_without_what_solves_them(server: Served) -> 
 @pytest.mark.parametrize(
     ("body", "status", "code", "says"),
     [
-        ({"scenario": "wifi_of"}, 404, "unknown_scenario", "did you mean 'wifi_off'?"),
+        ({"scenario": "wifi_of"}, 404, "unknown_scenario", "did you mean 'wifi_off'"),
         ({"scenario": "wifi_off", "variant": "odd"}, 422, "unknown_variant", "known: base"),
         ({"scenario": "wifi_off", "user": "odd"}, 422, "unknown_user", "known: scripted"),
         ({"scenario": "wifi_off", "user_channel": "odd"}, 422, "invalid_body", "user_channel"),

@@ -1,0 +1,41 @@
+"""What ``serve`` makes of its options before it serves anything."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sandbox_mcp.cli import serve
+from sandbox_mcp.cli.serve import command, default_log_dir
+
+
+def test_logs_go_to_the_folder_for_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert default_log_dir() == tmp_path / "sandbox-mcp" / "logs"
+
+
+def test_without_one_they_go_below_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert default_log_dir() == tmp_path / ".local" / "state" / "sandbox-mcp" / "logs"
+
+
+def test_help_names_every_credential_and_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_API_TOKEN", "very-secret")
+    monkeypatch.setenv("SANDBOX_MCP_TOKEN", "also-secret")
+    text = CliRunner().invoke(command, ["--help"]).output
+    assert "SANDBOX_MCP_API_TOKEN" in text
+    assert "SANDBOX_MCP_TOKEN" in text
+    assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    "args", [["--port", "70000"], ["--port", "x"], ["--user-channel", "x"], ["--seed", "x"], ["more"]]
+)
+def test_bad_usage_is_told(args: list[str]) -> None:
+    assert CliRunner().invoke(command, args).exit_code == 2
+
+
+def test_users_are_known_by_name() -> None:
+    assert list(serve._users(None, None, "KEY")) == ["scripted"]
+    assert list(serve._users("m", "http://127.0.0.1:1", "KEY")) == ["scripted", "llm"]
