@@ -37,7 +37,7 @@ check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/sandbox-mcp scenarios lint
+	$(BIN)/sandbox-mcp scenarios lint --deep --jobs $(JOBS)
 
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench

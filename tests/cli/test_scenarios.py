@@ -1,0 +1,161 @@
+"""The commands for authors: lint, stats and new, with their exit codes and what they print where."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sandbox_mcp.cli import group
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.trajectory import LogWriter
+from scenarios import Suite
+
+CLAIMED = """\
+family: mine
+scenarios:
+  - name: claimed
+    extends: wifi_off
+    about: Claiming is enough.
+    user: {goal: You want wifi to be off., opening: Wifi off!}
+    milestones:
+      - {id: switched, table: setting, is: {wifi: false}}
+      - {id: told, message: {content: {facts: [["off"]]}}}
+"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(group, ["scenarios", *map(str, arguments)])
+
+
+@pytest.fixture
+def claimed(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(CLAIMED, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A recorded session."""
+    path = tmp_path / "session.jsonl"
+    scenario = Suite().get("forget_number")
+    played = Stage(scenario).rehearse(scenario.solutions[0]).log
+    with LogWriter(path) as writer:
+        for event in (played.started, *played.events, *((played.ended,) if played.ended else ())):
+            writer.write(event)
+    return path
+
+
+def test_lint_says_how_many_scenarios_it_looked_at_and_that_nothing_is_wrong() -> None:
+    done = run("lint", "wifi_off", "forget_*")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "3 scenarios, 0 complaints\n"
+
+
+def test_lint_complains_with_exit_code_1(claimed: Path) -> None:
+    done = run("lint", "--scenarios", claimed)
+    assert done.exit_code == 1
+    assert done.stdout.startswith(f"{claimed}:9: claimed: milestone 'told' is a reply that rests on nothing")
+    assert done.stdout.endswith("[reply_rests_on_nothing]\n")
+    assert "1 scenarios, 1 complaints" in done.stderr
+
+
+def test_deep_lint_also_plays(claimed: Path) -> None:
+    done = run("lint", "--deep", "--scenarios", claimed)
+    assert done.exit_code == 1
+    assert "[claim:1]" in done.stdout
+    assert " mutants, " in done.stderr
+
+
+def test_lint_as_json(claimed: Path) -> None:
+    found = json.loads(run("lint", "--deep", "--json", "--scenarios", claimed).stdout)
+    assert (found["scenarios"], found["mutants"] > 20) == (1, True)
+    assert {"scenario", "file", "line", "rule", "problem", "mend", "mutant"} == set(found["complaints"][0])
+    assert {item["mutant"] for item in found["complaints"]} >= {"", "claim:1"}
+
+
+def test_a_mutant_is_shown_with_its_conversation_and_milestones() -> None:
+    done = run("lint", "wifi_off", "--mutant", "undo:1:1")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("An agent that in the end undoes what it achieved: set_wifi_status")
+    assert "agent calls set_wifi_status(on=true)" in done.stdout
+    assert "milestone wifi_off: 0.000" in done.stdout
+    assert done.stdout.endswith("expected less than 1\n")
+
+
+def test_what_voids_a_score_is_shown_too() -> None:
+    shown = run("lint", "wifi_off", "--mutant", "unwanted:1:1").stdout
+    assert "unwanted: remove_contact removed a row of contact" in shown
+    assert shown.endswith("score 0.000, expected 0\n")
+
+
+def test_a_minefield_that_was_hit_is_shown() -> None:
+    shown = run("lint", "forget_number_no_removal", "--mutant", "mine:1:overwritten:1").stdout
+    assert "minefield overwritten: hit" in shown
+
+
+def test_a_mutant_belongs_to_one_scenario() -> None:
+    done = run("lint", "--mutant", "idle")
+    assert done.exit_code == 2
+    assert "--mutant needs exactly one scenario" in done.stderr
+
+
+def test_an_unknown_mutant_is_an_error_that_names_those_there_are() -> None:
+    assert isinstance(run("lint", "wifi_off", "--mutant", "nothing").exception, RunError)
+
+
+def test_stats_print_tables(claimed: Path) -> None:
+    done = run("stats", "--scenarios", claimed)
+    assert done.exit_code == 0
+    for part in ("statistics", "categories", "columns", "tools", "scenarios that have", "similarity of tool names"):
+        assert part in done.stdout
+
+
+def test_stats_check_what_falls_short(claimed: Path) -> None:
+    done = run("stats", "--check", "--scenarios", claimed)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("short of ToolSandbox's figures: test cases, ")
+
+
+def test_stats_as_json(claimed: Path) -> None:
+    found = json.loads(run("stats", "--json", "--scenarios", claimed).stdout)
+    assert found["statistics"]["test cases"] == {"ours": 8, "toolsandbox": 1032}
+
+
+def test_stats_write_a_page_and_its_picture(claimed: Path, tmp_path: Path) -> None:
+    page = tmp_path / "suite.md"
+    page.write_text("# Mine\n", encoding="utf-8")
+    assert run("stats", "--markdown", page, "--scenarios", claimed).exit_code == 0
+    assert page.read_text(encoding="utf-8").startswith("# Mine\n\n<!-- figures -->\n")
+    assert (tmp_path / "suite.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_page_that_cannot_be_written_is_bad_usage(claimed: Path, tmp_path: Path) -> None:
+    done = run("stats", "--markdown", tmp_path / "none" / "suite.md", "--scenarios", claimed)
+    assert done.exit_code == 2
+    assert "cannot be written" in done.stderr
+
+
+def test_new_prints_a_draft(log: Path) -> None:
+    done = run("new", "--from", log)
+    assert done.exit_code == 0
+    assert "- name: forget_number_draft\n" in done.stdout
+
+
+def test_new_writes_a_draft_that_proves_itself_and_never_overwrites(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "draft.yaml"
+    done = run("new", "--from", log, "--name", "drafted", "-o", out)
+    assert done.exit_code == 0
+    assert "its solution scores 1.000, and the user ends the conversation" in done.stderr
+    assert Suite([out]).get("drafted").solutions
+    again = run("new", "--from", log, "-o", out)
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_new_says_where_it_cannot_write(log: Path, tmp_path: Path) -> None:
+    done = run("new", "--from", log, "-o", tmp_path / "none" / "draft.yaml")
+    assert done.exit_code == 2
+    assert "cannot be written" in done.stderr
