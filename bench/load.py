@@ -22,7 +22,7 @@ class Stdio:
     """A server behind two pipes."""
 
     def __init__(self, argv: list[str], era: str) -> None:
-        self.process = subprocess.Popen(  # noqa: S603
+        self.process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT
         )
         self.era = era

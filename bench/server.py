@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ scenarios:
     max_turns: 1000000000
     max_calls: 1000000000
 """
-API_TOKEN = "for-the-bench"  # noqa: S105
+API_TOKEN = "for-the-bench"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def http_pair(folder: Path, era: str, connections: int) -> Iterator[Pair]:
 @contextmanager
 def started_bare() -> Iterator[tuple[int, str]]:
     port = free_port()
-    process = subprocess.Popen(bare(str(port), str(TOOLS)), cwd=ROOT)  # noqa: S603
+    process = subprocess.Popen(bare(str(port), str(TOOLS)), cwd=ROOT)
     wait_for(port)
     yield process.pid, f"http://127.0.0.1:{port}/mcp"
     process.terminate()
@@ -122,7 +122,7 @@ def started_bare() -> Iterator[tuple[int, str]]:
 def started_ours(folder: Path) -> Iterator[tuple[int, str]]:
     port = free_port()
     env = {**os.environ, "SANDBOX_MCP_API_TOKEN": API_TOKEN}
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         ours(folder, "--http", "--port", str(port)), cwd=ROOT, stderr=subprocess.DEVNULL, env=env
     )
     wait_for(port)
@@ -150,12 +150,12 @@ def wait_for(port: int) -> None:
 
 def new_session(base: str) -> str:
     body = json.dumps({"scenario": "bench", "variant": "all_tools"}).encode()
-    request = urllib.request.Request(  # noqa: S310
+    request = urllib.request.Request(
         f"{base}/api/sessions",
         body,
         {"Authorization": f"Bearer {API_TOKEN}", "Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
+    with urllib.request.urlopen(request) as answer:
         return json.load(answer)["url"]
 
 
@@ -233,14 +233,14 @@ def rows(rounds: int = 11, calls: int = 320, sessions: int = 1000, only: str = "
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--calls", type=int, default=320, help="calls per round")
     parser.add_argument("--sessions", type=int, default=1000, help="open sessions when memory is measured")
     parser.add_argument("--only", default="", choices=["", "stdio", "http", "start", "memory"])
-    show("Server, against a bare echo server", rows(**vars(parser.parse_args())))
+    show("Server, against a bare echo server", rows(**vars(parser.parse_args(arguments))))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
