@@ -78,6 +78,8 @@ def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
 def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random) -> Any:
     """Something from the phone for texts, something small or the present for numbers."""
     kind = dice.choice(parameter.types)
+    if kind == "null":
+        return None
     if kind == "boolean":
         return dice.random() < 0.5
     if kind in ("number", "integer"):

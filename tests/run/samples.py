@@ -1,0 +1,117 @@
+"""Small scenarios to play in tests: a message, a switch, a question; each sound until a part is replaced."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandbox_mcp.run.deep_lint import attempt, lint_scenario
+from sandbox_mcp.run.mutants import Mutant, mutants_of
+from sandbox_mcp.run.rehearsal import Stage
+from scenarios import Suite
+from scenarios.lint import Complaint
+from tests.scenarios.files import written
+
+TEXT = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Tell somebody something.
+    categories: [multiple_tool_call, single_user_turn]
+    tools: [search_contacts, send_message_with_phone_number]
+    user:
+      goal: You want Tomas to know that the match is at nine.
+      knows: [Tomas is a colleague.]
+      opening: Text Tomas that the match is at nine.
+      script:
+        answers:
+          - {about: [number], say: Look into my contacts.}
+    reference:
+      - turns:
+          - calls:
+              - {tool: search_contacts, arguments: {name: Tomas}, as: found}
+              - tool: send_message_with_phone_number
+                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}
+            reply: I texted Tomas.
+    milestones:
+      - {id: found, tool: search_contacts}
+      - id: sent
+        after: [found]
+        table: messaging
+        adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}
+      - id: told
+        after: [sent]
+        message: {content: {facts: [[texted, sent]]}}
+"""
+SWITCH = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Switch something.
+    categories: [single_tool_call, single_user_turn]
+    tools: [get_wifi_status, set_wifi_status]
+    user: {goal: You want wifi off., opening: Wifi off please., knows: [You want wifi off.]}
+    reference:
+      - turns:
+          - calls: [{tool: set_wifi_status, arguments: {on: false}}]
+            reply: Wifi is off.
+    milestones:
+      - {id: off, table: setting, is: {wifi: false}}
+      - {id: told, after: ["off"], message: {content: {facts: [[wifi], ["off"]]}}}
+"""
+QUESTION = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: lakeside
+    about: Ask for something.
+    categories: [single_tool_call, single_user_turn]
+    tools: [unit_conversion, get_wifi_status]
+    user:
+      goal: You want to know how many miles 42 kilometers are.
+      opening: How many miles are 42 kilometers?
+      knows: [It is 42 kilometers.]
+    reference:
+      - turns:
+          - calls:
+              - {tool: unit_conversion, arguments: {amount: 42, from_unit: kilometer, to_unit: mile}, as: miles}
+            reply: That is ${miles} miles.
+    milestones:
+      - id: converted
+        tool: unit_conversion
+        arguments: {amount: 42, from_unit: kilometer, to_unit: {contains: mile}}
+      - id: told
+        after: [converted]
+        message: {content: {facts: ["{miles}"], values: {miles: {from: converted, to: text}}}}
+"""
+REPLY = "reply: I texted Tomas."
+TOLD = "message: {content: {facts: [[texted, sent]]}}"
+ADDS = 'adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}'
+ARGUMENTS = "        arguments: {amount: 42, from_unit: kilometer, to_unit: {contains: mile}}\n"
+
+
+def changed(text: str, changes: Mapping[str, str]) -> str:
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def suite_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Suite:
+    return Suite([written(folder, changed(text, changes or {}))])
+
+
+def complaints(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> tuple[Complaint, ...]:
+    return lint_scenario(suite_of(folder, text, changes), "mine").complaints
+
+
+def stage_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Stage:
+    return Stage(suite_of(folder, text, changes).get("mine"))
+
+
+def mutants(stage: Stage) -> dict[str, Mutant]:
+    return {item.id: item for item in mutants_of(stage)}
+
+
+def score(stage: Stage, mutant: str) -> float:
+    return attempt(stage, mutants(stage)[mutant]).score
