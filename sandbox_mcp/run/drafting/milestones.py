@@ -7,6 +7,7 @@ they returned is told: people reckon in their heads. Orders are those in which v
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from sandbox_mcp.run.drafting.flow import Flow, Told
@@ -60,7 +61,8 @@ class Drafter:
                 self._changes(number, table)
         for number in range(len(self.story.turns)):
             self._told(number)
-        return [item.written(self._reduced(item)) for item in self.drafted.values()]
+        order = self._order()
+        return [item.written(order[item.id]) for item in self.drafted.values()]
 
     # Queries
 
@@ -227,15 +229,14 @@ class Drafter:
             return [list(NEGATIVE), *([topic] if topic else []), *([fresh] if fresh else [])]
         return [[word] for word in fresh[:2]] or [[word] for word in words(reply)[:1]]
 
-    def _reduced(self, item: Drafted) -> list[str]:
-        """What a milestone comes after, without what follows from the rest."""
-        order = list(self.drafted)
-        inherited = {far for near in item.after for far in self._ancestors(near)}
-        return sorted(item.after - inherited, key=order.index)
-
-    def _ancestors(self, name: str) -> set[str]:
-        direct = self.drafted[name].after
-        return direct | {far for near in direct for far in self._ancestors(near)}
+    def _order(self) -> dict[str, list[str]]:
+        """What each milestone comes after, without what follows from the rest: the transitive reduction."""
+        networkx: Any = import_module("networkx")  # ships no types, and takes a while to load
+        graph = networkx.DiGraph((before, item.id) for item in self.drafted.values() for before in item.after)
+        graph.add_nodes_from(self.drafted)
+        reduced = networkx.transitive_reduction(graph)
+        place = {name: number for number, name in enumerate(self.drafted)}
+        return {name: sorted(reduced.predecessors(name), key=place.__getitem__) for name in self.drafted}
 
 
 def _wordings(item: Told) -> list[list[str]]:
