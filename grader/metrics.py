@@ -17,6 +17,7 @@ FAMILIES = MappingProxyType(
         "tooltalk": "grader.tooltalk:ToolTalk",
         "toolscan": "grader.toolscan:ToolScan",
         "mtu_bench": "grader.mtu_bench:MtuBench",
+        "conduct": "grader.conduct:Conduct",
     }
 )
 """Family name to the module and class that grade it."""

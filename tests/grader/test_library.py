@@ -22,7 +22,7 @@ def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path) -> None:  # 
         anyio.run(session.say, "Wifi is now off.")
     scores = grade(read_trajectory(tmp_path / "log.jsonl"), scenario)
     assert scores.score == 1.0
-    assert set(scores.to_json()["metrics"]) == {"toolsandbox", "tooltalk", "toolscan", "mtu_bench"}
+    assert set(scores.to_json()["metrics"]) == {"toolsandbox", "tooltalk", "toolscan", "mtu_bench", "conduct"}
     json.dumps(scores.to_json())
 
 
