@@ -73,7 +73,7 @@ def test_a_log_without_an_end_is_set_aside(folder: RunFolder) -> None:
     assert aside(folder)
 
 
-@pytest.mark.parametrize("reason", INFRASTRUCTURE)
+@pytest.mark.parametrize("reason", sorted(INFRASTRUCTURE))
 def test_a_session_that_broke_is_set_aside(folder: RunFolder, reason: EndReason) -> None:
     played(folder, dataclasses.replace(ENDED, reason=reason))
     assert folder.finished(UNIT, "d1") is None
