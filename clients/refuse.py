@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from clients.base import Agent, AgentTurn, Brief, Conversation
 
-REFUSAL = "I am sorry, but I am not able to help with that."
+REFUSAL = "I'm sorry, I can't help with that."
+"""The sentence with which the grader's floor is worked out, too."""
 
 
 class _Refusing:

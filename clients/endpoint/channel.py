@@ -1,47 +1,66 @@
 """Conversations in which the user is reached through a tool, read as if the user had spoken.
 
 Policy: where ``send_message_to_user`` is offered it is the only way to speak, so what the model would say becomes a
-call of it, and what that call returns is what the user says next.
+call of it, and what that call returns is what the user says next. Where a scenario has to be started with
+``start_scenario``, the conversation begins with what that call returns.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
 
 from clients.endpoint.prompt import Prompt, Step, Turn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.mcp_tools import parsed
 
-SEND = "send_message_to_user"
-LEFT = "The user has left."
-Speak = Callable[[str], Move]
+SEND, START = "send_message_to_user", "start_scenario"
 
 
-def through_channel(prompt: Prompt) -> tuple[tuple[Turn, ...], Speak]:
-    """The turns of the user, and how to answer the last."""
-    send = prompt.offered(SEND)
-    if send is None:
-        return prompt.turns, Move
-    turns = tuple(turn for original in prompt.turns for turn in _split(original, send))
-    if turns and turns[-1].user == LEFT:
-        return turns[:-1], lambda _: Move(LEFT)
-    return turns, lambda text: Move("", (PlannedMove(send, {"content": text}),))
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation with the user, whatever it went through.
+
+    ``send`` is the tool to speak with and ``start`` the one to begin with, where they are offered. ``started`` names
+    the scenario that was begun; ``left`` tells that the user has gone.
+    """
+
+    turns: tuple[Turn, ...]
+    send: str | None = None
+    start: str | None = None
+    started: str | None = None
+    left: bool = False
+
+    def speak(self, text: str) -> Move:
+        """Say something to the user."""
+        return Move(text) if self.send is None else Move("", (PlannedMove(self.send, {"content": text}),))
 
 
-def _split(turn: Turn, send: str) -> Iterator[Turn]:
-    """One turn for the user's own words, and one for every answer that came through the tool."""
-    user, steps = turn.user, list[Step]()
-    for step in turn.steps:
-        answer = next(
-            (step.outputs[call.id] for call in step.calls if call.name == send and call.id in step.outputs), None
-        )
-        if answer is None:
-            steps.append(step)
-        else:
-            yield Turn(user, tuple(steps))
-            user, steps = _said(parsed(answer)), []
-    yield Turn(user, tuple(steps))
+def talk_in(prompt: Prompt) -> Talk:
+    """The conversation that a request carries."""
+    send, start = prompt.offered(SEND), prompt.offered(START)
+    turns: list[Turn] = []
+    started: str | None = None
+    left = False
+    for original in prompt.turns:
+        turns.append(Turn(original.user))
+        for step in original.steps:
+            begun = _returned(step, start)
+            answered = _returned(step, send)
+            if begun is not None and "user_says" in begun:
+                started, left, turns = str(begun.get("scenario")), False, [Turn(str(begun["user_says"]))]
+            elif answered is None:
+                turns[-1] = Turn(turns[-1].user, (*turns[-1].steps, step))
+            elif answered.get("reply") is None:
+                left = True
+            else:
+                turns.append(Turn(str(answered["reply"])))
+    return Talk(tuple(turns), send, start, started, left)
 
 
-def _said(answer: Any) -> str:
-    reply = answer.get("reply") if isinstance(answer, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return reply if isinstance(reply, str) else LEFT
+def _returned(step: Step, tool: str | None) -> Mapping[str, Any] | None:
+    """The object that a step's call of this tool returned, if it made one and it returned one."""
+    for call in step.calls:
+        if call.name == tool and call.id in step.outputs:
+            value = parsed(step.outputs[call.id])
+            return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    return None

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call, Entry, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, arguments_of, event, pieces, text_of
+from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, pieces, text_of
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -42,9 +42,9 @@ def _call(call: Mapping[str, Any]) -> Call:
     return Call(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
 
 
-def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
     functions = [tool["function"] for tool in tools if tool.get("type") == "function"]
-    return {str(function["name"]): arguments_of(function) for function in functions}
+    return {str(function["name"]): offer(function) for function in functions}
 
 
 def whole(answer: Answer) -> dict[str, Any]:

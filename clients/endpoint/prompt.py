@@ -36,16 +36,24 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as the model is shown it: what it is for, and the names of its arguments."""
+
+    description: str = ""
+    arguments: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """One request to a model.
 
-    ``tools`` maps the names offered, with whatever prefix the client gave them, to the names of their arguments.
+    ``tools`` are what is offered, by name, with whatever prefix the client gave it.
     """
 
     model: str
     system: str
     turns: tuple[Turn, ...]
-    tools: Mapping[str, frozenset[str]]
+    tools: Mapping[str, Offer]
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -70,7 +78,7 @@ class Entry:
     call_id: str = ""
 
 
-def assemble(model: str, entries: Iterable[Entry], tools: Mapping[str, frozenset[str]]) -> Prompt:
+def assemble(model: str, entries: Iterable[Entry], tools: Mapping[str, Offer]) -> Prompt:
     """Put a request's history together."""
     history = list(entries)
     system = "\n".join(entry.text for entry in history if entry.kind == "system")

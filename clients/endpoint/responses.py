@@ -6,8 +6,8 @@ Policy: nothing is stored, so ``previous_response_id`` is refused rather than ig
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call, Entry, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, arguments_of, event, pieces, text_of
+from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, pieces, text_of
 
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -50,11 +50,11 @@ def _message(item: Mapping[str, Any]) -> Entry:
     return Entry(_ROLES[role], text_of(item.get("content")))
 
 
-def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:
     """The names of functions; those inside a namespace are called by their own name."""
     for tool in tools:
         if tool.get("type") == "function":
-            yield str(tool["name"]), arguments_of(tool)
+            yield str(tool["name"]), offer(tool)
         elif tool.get("type") == "namespace":
             yield from _tools(tool.get("tools") or ())
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call
+from clients.endpoint.prompt import Call, Offer
 from clients.endpoint.reply import Move
 
 CREATED = 1_760_000_000
@@ -60,10 +60,10 @@ def text_of(content: object) -> str:
     return "".join(str(part.get("text") or part.get("refusal") or "") for part in parts)
 
 
-def arguments_of(function: Mapping[str, Any]) -> frozenset[str]:
-    """The names of a function's arguments, from its schema."""
+def offer(function: Mapping[str, Any]) -> Offer:
+    """A function as a request offers it."""
     parameters: Mapping[str, Any] = function.get("parameters") or {}
-    return frozenset(parameters.get("properties") or ())
+    return Offer(str(function.get("description") or ""), frozenset(parameters.get("properties") or ()))
 
 
 def event(data: object, name: str | None = None) -> str:

@@ -54,7 +54,7 @@ def _row(group: Sequence[Score]) -> dict[str, Any]:
         "sessions": len(group),
         "scored": len(scored),
         "similarity": _mean(item.similarity for item in scored),
-        "refusal": group[0].refusal,
+        "refusal": round(group[0].refusal, DIGITS),
         "turns": _mean(item.turns for item in scored),
         "endings": _endings(group),
     }

@@ -12,6 +12,7 @@ from clients.function import Asked, FunctionAgent
 from clients.reference import NOTHING_LEFT, ReferenceAgent
 from clients.refuse import REFUSAL, RefuseAgent
 from clients.registry import AGENTS, AgentSettings, agent_named
+from grader.milestones import baselines
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write
 
@@ -80,6 +81,10 @@ def test_the_reference_agent_needs_a_solution() -> None:
 def test_the_refusing_agent_refuses_and_touches_nothing() -> None:
     said, calls = turns(RefuseAgent(), "Text her.", "Please!")
     assert (said, calls) == ([REFUSAL, REFUSAL], [])
+
+
+def test_the_refusing_agent_says_what_the_graders_floor_says() -> None:
+    assert baselines.REFUSAL == REFUSAL
 
 
 async def looks_up(asked: Asked) -> str:

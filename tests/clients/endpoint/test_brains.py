@@ -1,5 +1,6 @@
 """What decides an endpoint's answers: scripts, solutions and simulated users, each from the request alone."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from clients.endpoint.prompt import Call, Prompt, Step, Turn
+from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
 from clients.endpoint.reply import Brain, Failing, Fault, Move, PlannedMove
 from clients.endpoint.script import ScriptError, parse_script, read_script
 from clients.endpoint.solver import LOST, Solver
 from clients.endpoint.user import STRANGER, ScriptedUserModel
 from sandbox_mcp.tools import agent_tools
+from scenarios import Scenario
 from scenarios.variants import VARIANTS, presented
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, write
 
@@ -20,11 +22,12 @@ SOLVER = Solver(SUITE.all())
 TOOLS = tuple(agent_tools())
 ANYTHING = frozenset(parameter.name for tool in agent_tools().values() for parameter in tool.parameters)
 FRIENDS = SUITE.get("colleagues_to_friends")
+FOUND_DMITRI = json.dumps({"result": [{"name": "Dmitri Voss", "phone_number": "+16305550129"}]})
 FOUND = json.dumps({"result": [{"person_id": "p1", "name": "Tomas"}, {"person_id": "p2", "name": "Dmitri"}]})
 
 
 def decided(brain: Brain, *turns: Turn, tools: Any = TOOLS, system: str = "", tries: int = 0) -> Any:
-    offered = tools if isinstance(tools, Mapping) else dict.fromkeys(tools, ANYTHING)
+    offered = tools if isinstance(tools, Mapping) else dict.fromkeys(tools, Offer("", ANYTHING))
     prompt = Prompt("m", system, turns, offered)
     return run(brain.decide, prompt, tries)
 
@@ -33,6 +36,12 @@ def step(*outputs: str | None, names: Sequence[str] = (), text: str = "") -> Ste
     """An answer with calls, of which those with an output were carried out."""
     calls = tuple(Call(f"c{i}", (names or ["x"] * len(outputs))[i], "{}") for i in range(len(outputs)))
     return Step(text, calls, {f"c{i}": output for i, output in enumerate(outputs) if output is not None})
+
+
+def offers(scenario: Scenario, variant: str = "base") -> dict[str, Offer]:
+    """The tools of a scenario as a request offers them."""
+    tools = presented(scenario, variant)
+    return {name: Offer(tool.description, frozenset(tool.names)) for name, tool in tools.items()}
 
 
 # solutions
@@ -82,7 +91,7 @@ def test_the_solver_uses_the_names_that_the_client_gave_the_tools() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_solver_uses_the_names_of_the_variant(variant: str) -> None:
     offered = presented(WIFI_OFF, variant)
-    tools = {name: frozenset(tool.names) for name, tool in offered.items()}
+    tools = offers(WIFI_OFF, variant)
     (call,) = decided(SOLVER, Turn(WIFI_OFF.user.opening), tools=tools).calls
     assert offered[call.name].tool.name in ("set_wifi_status", "act")
     assert set(call.arguments) == set(offered[call.name].names)
@@ -125,7 +134,8 @@ END = ("end_conversation",)
 
 
 def test_the_user_opens() -> None:
-    assert decided(USERS, Turn("start"), system=f"You want this: {WIFI_OFF.user.goal}") == Move(WIFI_OFF.user.opening)
+    user = SUITE.get("new_neighbour").user
+    assert decided(USERS, Turn("start"), system=f"You want this: {user.goal}") == Move(user.opening)
 
 
 def test_the_user_answers_from_its_script() -> None:
@@ -220,6 +230,70 @@ def test_a_script_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
 def test_an_argument_called_on_stays_what_it_is() -> None:
     script = parse_script("steps: [{calls: [{tool: set_wifi_status, arguments: {on: false}}]}]")
     assert script.steps[0].calls[0].arguments == {"on": False}
+
+
+def test_the_solver_tells_twins_apart_by_what_the_user_says_later() -> None:
+    """The user of one scenario declines what the user of the other confirms; all else is the same."""
+    fixed, not_quite = (SUITE.get(name) for name in ("car_fixed", "car_not_quite_fixed"))
+    tools = offers(fixed)
+    assert tools == offers(not_quite)
+    waiting = "ConfirmationRequiredError: the user must confirm this first, with the code OK-0A1B2C"
+    first = Turn(fixed.user.opening, (step(FOUND_DMITRI), step(waiting), Step("Please confirm.")))
+    approved = decided(SOLVER, first, Turn(fixed.user.script.confirm), tools=tools)
+    declined = decided(SOLVER, first, Turn(not_quite.user.script.decline), tools=tools)
+    assert [call.name for call in approved.calls] == ["send_message_with_phone_number"]
+    assert declined == Move(not_quite.solutions[0].turns[1].reply)
+
+
+def test_an_opening_inside_a_longer_one_is_not_meant() -> None:
+    short = dataclasses.replace(FRIENDS, name="short", user=dataclasses.replace(FRIENDS.user, opening="turn off"))
+    move = decided(Solver([short, WIFI_OFF]), Turn(WIFI_OFF.user.opening))
+    assert move.calls[0].name == "set_wifi_status"
+
+
+def test_the_solver_begins_anew_where_a_tool_refuses_what_the_solution_expects_to_work() -> None:
+    """All tools are offered, so only the phone's answer tells which of two scenarios it is."""
+    hopeful, hindered = (SUITE.get(name) for name in ("pitch_flooded", "pitch_flooded_low_battery"))
+    tools = offers(hopeful, "all_tools")
+    assert tools == offers(hindered, "all_tools")
+    solver = Solver([hopeful, hindered])
+    found = step(json.dumps({"result": [{"phone_number": "+1", "name": "X"}]}))
+    steps = [found] * len(hopeful.solutions[0].turns[0].calls[:-1])
+    steps.append(step("ConnectionError: cellular service is off"))
+    move = decided(solver, Turn(hopeful.user.opening, tuple(steps)), tools=tools)
+    assert move.calls[0].name == hindered.solutions[0].turns[0].calls[0].tool
+
+
+# the lobby
+
+LOBBY = (*TOOLS, "send_message_to_user", "list_scenarios", "start_scenario", "end_scenario")
+BEGUN = json.dumps({"scenario": "wifi_off", "instructions": "...", "user_says": WIFI_OFF.user.opening})
+STARTED = step(BEGUN, names=["start_scenario"])
+
+
+def test_in_the_lobby_the_solver_starts_the_scenario_that_was_named() -> None:
+    move = decided(SOLVER, Turn("Please run the scenario late_for_dinner_low_battery."), tools=LOBBY)
+    assert move.calls == (PlannedMove("start_scenario", {"name": "late_for_dinner_low_battery"}),)
+
+
+def test_in_the_lobby_the_solver_is_lost_without_a_name() -> None:
+    assert decided(SOLVER, Turn("Hello!"), tools=LOBBY) == Move(LOST)
+
+
+def test_in_the_lobby_the_solver_plays_what_was_started() -> None:
+    assert decided(SOLVER, Turn("Run wifi_off.", (STARTED,)), tools=LOBBY).calls[0].name == "set_wifi_status"
+    spoken = decided(SOLVER, Turn("Run wifi_off.", (STARTED, step("null"))), tools=LOBBY)
+    assert spoken.calls == (PlannedMove("send_message_to_user", {"content": "Wifi is now off."}),)
+
+
+def test_in_the_lobby_the_solver_tells_the_person_when_the_user_has_left() -> None:
+    over = step(json.dumps({"reply": None, "conversation_over": True}), names=["send_message_to_user"])
+    assert decided(SOLVER, Turn("Run wifi_off.", (STARTED, step("null"), over)), tools=LOBBY) == Move(
+        "The user has left."
+    )
+
+
+# what is the same in both
 
 
 def test_the_solver_finds_the_scenario_among_those_that_start_alike() -> None:

@@ -21,6 +21,7 @@ from clients.endpoint.wire import Answer, answer
 from grader.milestones import strict
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.session.tool_channel import SEND_TOOL, send_message
+from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import Line, ScriptedUser
 from scenarios import Scenario
@@ -104,7 +105,7 @@ def talked(scenario: Scenario, habits: Habits, variant: str = "base") -> Traject
     session = Session(SessionSpec(scenario, variant), ScriptedUser(scenario.user.script), log)
     history = (ChatHistory if habits.protocol == "chat" else ResponsesHistory)("Be helpful.")
     history.said(session.begin())
-    tools = [functions(habits.prefix + name, tool.schema) for name, tool in session.tools.items()]
+    tools = [functions(habits.prefix + tool.name, tool) for tool in session.tools.values()]
     while not session.over:
         found = history.ask(tools)
         for call_id, text in carried_out(session, found, habits):
@@ -115,8 +116,8 @@ def talked(scenario: Scenario, habits: Habits, variant: str = "base") -> Traject
     return log.trajectory()
 
 
-def functions(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": name, "parameters": schema}
+def functions(name: str, tool: PresentedTool) -> dict[str, Any]:
+    return {"name": name, "description": tool.description, "parameters": tool.schema}
 
 
 def carried_out(session: Session, found: Answer, habits: Habits) -> list[tuple[str, str]]:
@@ -171,7 +172,7 @@ def test_the_solver_finishes_alone_where_the_user_is_a_tool(name: str) -> None:
     session = Session(spec, ScriptedUser(scenario.user.script), log)
     history = ChatHistory(f"The user's first message to you was:\n{session.begin()}")
     history.said("Go ahead.")
-    tools = [functions(tool.name, tool.schema) for tool in (*session.tools.values(), SEND_TOOL)]
+    tools = [functions(tool.name, tool) for tool in (*session.tools.values(), SEND_TOOL)]
     while (found := history.ask(tools)).calls:
         for call in found.calls:
             arguments = json.loads(call.arguments)

@@ -12,7 +12,7 @@ from openai import APIStatusError, OpenAI
 
 from clients.endpoint import chat, responses
 from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Call, Prompt, Step, Turn
+from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.endpoint.server import running
 from clients.endpoint.wire import BadRequestError, answer, pieces
@@ -178,13 +178,13 @@ RESPONSES = responses.read(
 def test_both_protocols_tell_the_same_story() -> None:
     looked = Step("", (Call("a", "look_up", "{}"), Call("b", "look_up", "{}")), {"a": "1", "b": "2"})
     turns = (Turn("Find Zoë", (looked, Step("Here."))), Turn("Thanks"))
-    assert CHAT == RESPONSES == Prompt("m", "Be kind.", turns, {"look_up": frozenset({"name"})})
+    assert CHAT == RESPONSES == Prompt("m", "Be kind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 
 
 def test_functions_in_a_namespace_are_called_by_their_own_name() -> None:
     inner = {"type": "function", "name": "look_up"}
     prompt = responses.read({"input": "x", "tools": [{"type": "namespace", "name": "phone", "tools": [inner]}]})
-    assert prompt.tools == {"look_up": frozenset()}
+    assert prompt.tools == {"look_up": Offer()}
 
 
 def test_what_the_user_says_in_several_messages_is_one_turn() -> None:
@@ -199,11 +199,11 @@ def test_what_the_assistant_says_first_opens_a_turn_without_the_user() -> None:
 
 @pytest.mark.parametrize("name", ["look_up", "mcp__phone__look_up", "phone_look_up", "phone-look_up", "phone.look_up"])
 def test_a_tool_is_found_behind_a_prefix(name: str) -> None:
-    assert Prompt("m", "", (), {"outlook_updates": frozenset(), name: frozenset()}).offered("look_up") == name
+    assert Prompt("m", "", (), {"outlook_updates": Offer(), name: Offer()}).offered("look_up") == name
 
 
 def test_a_name_that_only_ends_alike_is_another_tool() -> None:
-    assert Prompt("m", "", (), {"relook_up": frozenset()}).offered("look_up") is None
+    assert Prompt("m", "", (), {"relook_up": Offer()}).offered("look_up") is None
 
 
 @given(st.text())
