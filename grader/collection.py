@@ -4,19 +4,22 @@ Policy: a session that cannot be scored is listed with the reason and left out o
 after grading does not grow with its length, so that memory stays flat over thousands of logs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.scores import Scores, grade
 from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
+from grader.rebuild import Mismatch, rebuilt
+from grader.scores import Scores, grade
 from sandbox_mcp.trajectory import Trajectory, read_trajectory
 from scenarios.model import Scenario
 
 Find = Callable[[str], Scenario | None]
 """Finds a scenario by name; None where there is no such scenario."""
+STATEFUL = "toolsandbox"
+"""The family that can say nothing without state."""
 
 
 @dataclass(slots=True)
@@ -36,10 +39,19 @@ class Collection:
         """
         if scenario and trajectory.started.digest not in ("", scenario.digest):
             self.warnings.append(f"{trajectory.path}: scenario {scenario.name!r} has changed since this was recorded")
-        scores = grade(trajectory, scenario, self.mode)
+        scores = self._grade(trajectory, scenario)
         self.sessions.append(scores)
         self._graded.append((Subject(_outline(trajectory), (), scenario), scores))
         return scores
+
+    def _grade(self, trajectory: Trajectory, scenario: Scenario | None) -> Scores:
+        """The scores, with the state rebuilt where a log of our tools lacks it and its results bear that out."""
+        whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
+        if not mismatches:
+            return grade(whole, scenario, self.mode)
+        self.warnings.append(f"{trajectory.path}: {_doubt(mismatches)}")
+        scores = grade(trajectory, scenario, self.mode)
+        return replace(scores, verdicts={**scores.verdicts, STATEFUL: Verdict(inconclusive=_doubt(mismatches))})
 
     def summary(self) -> Mapping[str, Any]:
         """What each family makes of all its sessions; families that no session allowed are left out."""
@@ -78,6 +90,11 @@ def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict") -> Coll
         trajectory = read_trajectory(path)
         collection.add(trajectory, find(trajectory.started.scenario))
     return collection
+
+
+def _doubt(mismatches: Sequence[Mismatch]) -> str:
+    more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
+    return f"the log records no state, and carried out again its calls give other results: {mismatches[0]}{more}"
 
 
 def _outline(trajectory: Trajectory) -> Trajectory:

@@ -1,0 +1,173 @@
+"""Logs of our tools that came back from other formats without state: it is rebuilt, checked, and graded."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.collection import Collection, grade_logs
+from grader.exporters import exporter
+from grader.importers import importer
+from grader.rebuild import can_rebuild, rebuilt
+from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
+from sandbox_mcp.world import fold, snapshot_of
+from scenarios import Suite
+from scenarios.model import Scenario
+
+SAMPLE = (
+    "wifi_off", "bank_not_monday", "car_fixed", "late_for_dinner_low_battery", "colleagues_to_friends", "forget_number",
+    "what_to_empty_tomorrow", "when_the_dough_is_done", "pharmacy_into_contacts_location_off",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return Suite()
+
+
+def played(scenario: Scenario, seed: int = 0) -> Trajectory:
+    return Stage(scenario).rehearse(scenario.solutions[0], seed=seed).log
+
+
+def returned(trajectory: Trajectory, form: str, folder: Path) -> Trajectory:
+    """The session after it went out in another format and came back."""
+    path = folder / "session.json"
+    path.write_text(json.dumps(exporter(form)(trajectory)))
+    [imported] = importer(form)([path])
+    return assemble(imported.events, "session.jsonl")
+
+
+def calls(trajectory: Trajectory) -> list[ToolCall]:
+    return [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
+
+
+def end(trajectory: Trajectory) -> Any:
+    return fold(snapshot_of(trajectory.started.world or {}), [c for call in calls(trajectory) for c in call.changes])
+
+
+def edited(trajectory: Trajectory, which: str, **fields: Any) -> Trajectory:
+    """The session with another outcome of one tool."""
+    events = tuple(
+        replace(event, **fields) if isinstance(event, ToolCall) and event.tool == which else event
+        for event in trajectory.events
+    )
+    return replace(trajectory, events=events)
+
+
+@pytest.mark.parametrize("form", ["atif", "openai-chat"])
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite: Suite, tmp_path: Path):
+    scenario = suite.get(name)
+    for seed in (0, 3):
+        before = played(scenario, seed)
+        after = returned(before, form, tmp_path)
+        assert after.started.world is None
+        collection = Collection("strict")
+        assert collection.add(after, scenario).score == Collection("strict").add(before, scenario).score == 1
+        assert collection.warnings == []
+
+
+@pytest.mark.parametrize("form", ["atif", "openai-chat"])
+def test_the_state_is_the_one_that_was_lost(form: str, suite: Suite, tmp_path: Path):
+    before = played(suite.get("colleagues_to_friends"), seed=7)
+    again, mismatches = rebuilt(returned(before, form, tmp_path), suite.get("colleagues_to_friends"))
+    assert mismatches == ()
+    assert again.started.world == before.started.world
+    assert [call.changes for call in calls(again)] == [call.changes for call in calls(before)]
+    assert end(again) == end(before)
+
+
+def test_a_bad_session_stays_bad(suite: Suite, tmp_path: Path):
+    scenario = suite.get("wifi_off")
+    log = returned(played(scenario), "openai-chat", tmp_path)
+    talked = replace(log, events=tuple(event for event in log.events if isinstance(event, Message)))
+    assert Collection("strict").add(talked, scenario).score == 0
+
+
+class TestDisagreement:
+    def lying(self, suite: Suite, folder: Path) -> Trajectory:
+        log = returned(played(suite.get("bank_not_monday")), "openai-chat", folder)
+        return edited(log, "timestamp_to_datetime_info", result={"year": 1999})
+
+    def test_is_told_with_both_outcomes(self, suite: Suite, tmp_path: Path):
+        _, [mismatch] = rebuilt(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
+        assert mismatch.tool == "timestamp_to_datetime_info"
+        assert str(mismatch).startswith(f"#{mismatch.seq} timestamp_to_datetime_info gave ")
+        assert '{"year": 1999}, and again {"year": 2025' in str(mismatch)
+
+    def test_makes_the_milestones_inconclusive_and_warns(self, suite: Suite, tmp_path: Path):
+        collection = Collection("strict")
+        scores = collection.add(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
+        assert scores.score is None
+        reason = scores.to_json()["metrics"]["toolsandbox"]["inconclusive"]
+        assert "carried out again its calls give other results: #" in reason
+        assert collection.warnings == [f"session.jsonl: {reason}"]
+
+    def test_a_success_that_cannot_have_been_one(self, suite: Suite, tmp_path: Path):
+        scenario = suite.get("late_for_dinner_low_battery")
+        log = returned(played(scenario), "atif", tmp_path)
+        events = tuple(
+            e for e in log.events if not (isinstance(e, ToolCall) and e.tool == "set_cellular_service_status")
+        )
+        again, mismatches = rebuilt(replace(log, events=events), scenario)
+        assert [item.tool for item in mismatches] == ["send_message_with_phone_number"]
+        assert "ConnectionError: cellular service is off" in str(mismatches[0])
+        assert end(again).table("messaging") == snapshot_of(scenario.world.tables).table("messaging")
+
+    def test_a_failure_that_would_have_worked_changes_nothing(self, suite: Suite, tmp_path: Path):
+        scenario = suite.get("wifi_off")
+        failed = CallError(kind="execution", type="PermissionError", message="no")
+        log = edited(returned(played(scenario), "atif", tmp_path), "set_wifi_status", error=failed)
+        again, mismatches = rebuilt(log, scenario)
+        assert len(mismatches) == 1
+        assert end(again) == scenario.world
+
+    def test_arguments_that_our_tool_does_not_take(self, suite: Suite, tmp_path: Path):
+        log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", arguments={"on": 3})
+        _, [mismatch] = rebuilt(log, suite.get("wifi_off"))
+        assert mismatch.recorded == "null"
+
+
+def test_a_refusal_of_the_session_is_no_outcome_of_a_tool(suite: Suite, tmp_path: Path):
+    log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
+    refused = CallError(kind="execution", type="Error", message="ConfirmationRequiredError: the user must confirm")
+    again, mismatches = rebuilt(edited(log, "set_wifi_status", error=refused), suite.get("wifi_off"))
+    assert (mismatches, calls(again)[0].changes) == ((), ())
+
+
+def test_a_result_that_was_not_recorded_is_not_held_against_the_log(suite: Suite, tmp_path: Path):
+    scenario = suite.get("colleagues_to_friends")
+    log = returned(played(scenario), "atif", tmp_path)
+    again, mismatches = rebuilt(edited(log, "search_contacts", result=None, meta={"result_missing": True}), scenario)
+    assert mismatches == ()
+    assert end(again) == end(played(scenario))
+
+
+class TestWhatIsLeftAsItIs:
+    def test_a_log_with_state(self, suite: Suite):
+        log = played(suite.get("wifi_off"))
+        assert rebuilt(log, suite.get("wifi_off")) == (log, ())
+
+    def test_a_log_of_other_tools(self, suite: Suite, tmp_path: Path):
+        log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", tool="book_flight")
+        assert not can_rebuild(log)
+        assert rebuilt(log, suite.get("wifi_off")) == (log, ())
+        assert Collection("strict").add(log, suite.get("wifi_off")).to_json()["metrics"]["toolsandbox"] == {
+            "inconclusive": "the log records no state of the world"
+        }
+
+    def test_a_log_of_no_scenario_of_ours(self, suite: Suite, tmp_path: Path):
+        log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
+        assert "no scenario" in str(Collection("strict").add(log, None).verdicts["toolsandbox"].inconclusive)
+
+
+def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: Path):
+    log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(map(to_line, [event for event in (log.started, *log.events, log.ended) if event])))
+    collection = grade_logs([path], suite.get)
+    assert [scores.score for scores in collection.sessions] == [1]
+    assert collection.summary()["conduct"]["harmful_changes"] == {"known": 1, "total": 0, "rate": 0}
