@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ import anyio
 
 from clients.base import Brief, Target
 from clients.endpoint.script import ScriptedModel, parse_script
+from clients.endpoint.solver import Solver
 from clients.mcp_tools import McpTarget
 from clients.plan import staged
 from sandbox_mcp.run.transports import Transport, transport
@@ -27,6 +29,12 @@ T = TypeVar("T")
 def run(work: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     """Run one coroutine function to its end."""
     return anyio.run(work, *arguments)
+
+
+@cache
+def solver() -> Solver:
+    """A model that knows the answers to every scenario; made once, because it learns all variants of what it meets."""
+    return Solver(SUITE.all())
 
 
 class Opened:

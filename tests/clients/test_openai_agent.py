@@ -10,10 +10,9 @@ from clients.base import Agent, AgentError, AgentTurn
 from clients.endpoint.app import Endpoint
 from clients.endpoint.reply import Brain
 from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
 from clients.openai_agent import OpenAIAgent
 from sandbox_mcp.users.completions import Completions, EndpointSettings
-from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, Opened, opened, run, scripted
+from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, Opened, opened, run, scripted, solver
 
 Seen = list[Mapping[str, Any]]
 
@@ -70,7 +69,7 @@ def played(
 
 
 def test_it_calls_tools_until_it_has_an_answer() -> None:
-    came = played(Solver(SUITE.all()), WIFI_OFF.user.opening)
+    came = played(solver(), WIFI_OFF.user.opening)
     assert came.said == ["Wifi is now off."]
     assert [(call.tool, call.arguments, call.error) for call in came.calls] == [
         ("set_wifi_status", {"on": False}, None)
@@ -79,13 +78,13 @@ def test_it_calls_tools_until_it_has_an_answer() -> None:
 
 def test_it_remembers_the_turns_before() -> None:
     scenario = SUITE.get("last_text_reply")
-    came = played(Solver(SUITE.all()), scenario.user.opening, "Write back.", scenario=scenario)
+    came = played(solver(), scenario.user.opening, "Write back.", scenario=scenario)
     assert came.calls[-1].tool == "send_message_with_phone_number"
     assert [turn.meta["usage"]["requests"] for turn in came.turns] == [4, 2]
 
 
 def test_the_model_sees_instructions_tools_and_results_as_text() -> None:
-    came = played(Solver(SUITE.all()), WIFI_OFF.user.opening)
+    came = played(solver(), WIFI_OFF.user.opening)
     first, second = came.seen
     assert [message["role"] for message in first["messages"]] == ["system", "user"]
     assert first["messages"][0]["content"].startswith("You are the assistant on somebody's phone")
@@ -102,7 +101,7 @@ def test_the_model_sees_the_text_of_an_error() -> None:
 
 
 def test_parameters_go_into_every_request() -> None:
-    came = played(Solver(SUITE.all()), WIFI_OFF.user.opening, parameters={"temperature": 0, "seed": 7})
+    came = played(solver(), WIFI_OFF.user.opening, parameters={"temperature": 0, "seed": 7})
     assert {(body["model"], body["temperature"], body["seed"]) for body in came.seen} == {("some-model", 0, 7)}
 
 

@@ -21,11 +21,10 @@ from mcp.client.stdio import StdioServerParameters
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
 from clients.mcp_tools import output
 from clients.plan import fill
 from scenarios import Scenario
-from tests.clients.sessions import SUITE
+from tests.clients.sessions import SUITE, solver
 
 COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
 SCENARIO = SUITE.get("colleagues_to_friends")
@@ -119,7 +118,7 @@ def outside_agent(url: str, bearer: str, model_url: str, protocol: str) -> Itera
 def test_the_openai_agents_sdk_finishes_a_scenario(tmp_path: Path, protocol: str) -> None:
     pytest.importorskip("agents", reason="openai-agents is not installed; it comes with the dev extra")
     seen: list[Mapping[str, Any]] = []
-    with served(tmp_path, "--auth") as harness, running(Endpoint(Solver(SUITE.all()), seen.append)) as model_url:
+    with served(tmp_path, "--auth") as harness, running(Endpoint(solver(), seen.append)) as model_url:
         session = harness.post("/sessions", scenario=SCENARIO.name, agent={"name": "openai-agents"})
         with outside_agent(session["url"], session["bearer"], model_url, protocol) as ask:
             said, over = session["opening"], False

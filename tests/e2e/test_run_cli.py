@@ -21,7 +21,7 @@ from clients.endpoint.prompt import Prompt
 from clients.endpoint.reply import Fault, Reply
 from clients.endpoint.server import running
 from clients.endpoint.solver import Solver
-from tests.clients.sessions import SUITE, write
+from tests.clients.sessions import SUITE, solver, write
 
 COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
@@ -123,7 +123,7 @@ def test_bad_usage_is_exit_code_2_and_one_clear_line(tmp_path: Path, arguments: 
 
 
 def test_a_key_is_taken_from_the_environment_and_kept_nowhere(tmp_path: Path) -> None:
-    with running(Endpoint(Solver(SUITE.all()))) as url:
+    with running(Endpoint(solver())) as url:
         model = ("--model", "m", "--base-url", url.replace("http://", "http://name:word@"), "--api-key-env", "MY_KEY")
         done = sandbox_mcp("run", "wifi_off", "--agent", "openai", *model, "--out", tmp_path, MY_KEY="sk-secret")
     assert done.returncode == 0, done.stderr
@@ -153,7 +153,7 @@ class Waking:
 
 
 def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
-    brain = Waking(Solver(SUITE.all()), SUITE.get("wifi_off").user.opening)
+    brain = Waking(solver(), SUITE.get("wifi_off").user.opening)
     names = ("landlord_number", "wifi_off", "ferry_countdown")
     with running(Endpoint(brain)) as url:
         command = ["run", *names, "--agent", "openai", "--model", "m", "--base-url", url, "--jobs", "1", "--json"]
@@ -181,7 +181,7 @@ def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp
 
 
 def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_path: Path) -> None:
-    brain = Waking(Solver(SUITE.all()), SUITE.get("wifi_off").user.opening)
+    brain = Waking(solver(), SUITE.get("wifi_off").user.opening)
     with running(Endpoint(brain)) as url:
         command = ["run", "wifi_off", "--agent", "openai", "--model", "m", "--base-url", url, "--out", str(tmp_path)]
         process = subprocess.Popen([*COMMAND, *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)

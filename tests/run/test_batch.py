@@ -14,61 +14,27 @@ from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
 from clients.endpoint.app import Endpoint
 from clients.endpoint.reply import Failing, Fault
 from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
 from clients.endpoint.user import ScriptedUserModel
 from clients.reference import ReferenceAgent
 from clients.refuse import RefuseAgent
 from clients.registry import AgentSettings, agent_named
-from sandbox_mcp.run.batch import Batch, Progress, RunPlan
+from sandbox_mcp.run.batch import Progress
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.people import Users, users_named
+from sandbox_mcp.run.people import users_named
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
 from sandbox_mcp.users.completions import EndpointSettings
 from scenarios import ScenarioError, Suite
-from tests.clients.sessions import SUITE, scripted, write
-
-SCRIPTED = users_named("scripted", EndpointSettings())
-FEW = ("wifi_off", "landlord_number", "colleagues_to_friends", "late_for_dinner_no_address_book")
-LOGS = "logs"
+from tests.clients.sessions import SUITE, scripted, solver, write
+from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
 
-def batch(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, suite: Suite = SUITE, **plan: Any) -> Batch:
-    wanted = RunPlan(**{"scenarios": FEW, "variants": ("base",), "transport": "direct", **plan})
-    return Batch(suite, agent or ReferenceAgent(), users, RunFolder(out), wanted)
-
-
-def played(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, **plan: Any) -> tuple[Any, list[Progress]]:
-    work = batch(out, agent, users, **plan)
-    seen: list[Progress] = []
-    work.watch = seen.append
-    return anyio.run(work.run), seen
-
-
-def logs(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Every log of a run, without what a wall clock says."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted((out / LOGS).iterdir()):
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        found[path.name] = [{key: value for key, value in line.items() if key != "wall"} for line in lines]
-    return found
-
-
-def aside(out: Path) -> list[str]:
-    return sorted(path.name for path in (out / "aside").glob("*"))
-
-
-def test_the_reference_agent_gets_everything_and_the_refusing_agent_next_to_nothing(tmp_path: Path) -> None:
-    everything = SUITE.names()
-    reference, _ = played(tmp_path / "reference", scenarios=everything)
-    refusing, _ = played(tmp_path / "refuse", RefuseAgent(), scenarios=everything)
-    assert {row["similarity"] for row in reference["scenarios"]} == {1.0}
-    for row in refusing["scenarios"]:
-        assert row["similarity"] == row["refusal"]
-        assert row["similarity"] <= 0.1 or "insufficient_information" in row["categories"]
-    assert [row["refusal"] for row in reference["scenarios"]] == [row["similarity"] for row in refusing["scenarios"]]
+def test_the_reference_agent_gets_everything_and_refusing_next_to_nothing(tmp_path: Path) -> None:
+    summary, _ = played(tmp_path, scenarios=SUITE.names())
+    assert [row["scenario"] for row in summary["scenarios"] if row["similarity"] != 1.0] == []
+    for row in summary["scenarios"]:
+        assert row["refusal"] <= 0.1 or "insufficient_information" in row["categories"]
 
 
 @pytest.mark.parametrize("transport", ["memory", "http"])
@@ -286,8 +252,8 @@ def test_an_agent_is_stopped_once_its_session_is_over(tmp_path: Path) -> None:
 
 
 def test_a_model_that_knows_the_answers_scores_as_the_reference_agent_does(tmp_path: Path) -> None:
-    with running(Endpoint(Solver(SUITE.all()))) as url, running(Endpoint(ScriptedUserModel(SUITE.all()))) as user_url:
-        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+    with running(Endpoint(solver())) as url, running(Endpoint(ScriptedUserModel(SUITE.all()))) as user_url:
+        agent = model(url)
         users = users_named("llm", EndpointSettings("u", user_url))
         summary, _ = played(tmp_path, agent, users, transport="memory", jobs=4)
     assert {row["similarity"] for row in summary["scenarios"]} == {1.0}
@@ -295,17 +261,17 @@ def test_a_model_that_knows_the_answers_scores_as_the_reference_agent_does(tmp_p
 
 
 def test_two_runs_with_a_model_leave_the_same_logs(tmp_path: Path) -> None:
-    with running(Endpoint(Solver(SUITE.all()))) as url:
+    with running(Endpoint(solver())) as url:
         for name in ("one", "other"):
-            agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+            agent = model(url)
             played(tmp_path / name, agent, transport="memory", jobs=3)
     assert logs(tmp_path / "one") == logs(tmp_path / "other")
 
 
 def test_an_endpoint_that_fails_is_never_scored(tmp_path: Path) -> None:
-    broken = Failing(Solver(SUITE.all()), Fault("status", 401, times=None))
+    broken = Failing(solver(), Fault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
-        summary, _ = played(tmp_path, agent_named("openai", AgentSettings(EndpointSettings("m", url))))
+        summary, _ = played(tmp_path, model(url))
     assert (summary["endings"], summary["similarity"]) == ({"agent_failed": len(FEW)}, None)
 
 
@@ -323,7 +289,7 @@ def test_what_a_model_wrote_is_in_the_log(tmp_path: Path) -> None:
       - say: I am sorry, that did not work.
     """
     with running(Endpoint(scripted(script))) as url:
-        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+        agent = model(url)
         played(tmp_path, agent, scenarios=("wifi_off",), transport="http")
     (log,) = (tmp_path / LOGS).iterdir()
     calls = [event for event in read_trajectory(log).events if isinstance(event, ToolCall) and event.caller == "agent"]

@@ -13,7 +13,7 @@ import pytest
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import EndpointError, base_url, bind, running
 from clients.endpoint.solver import Solver
-from tests.clients.sessions import SUITE, WIFI_OFF, scripted
+from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 
 CHAT, RESPONSES = "chat/completions", "responses"
 BODIES: Mapping[str, dict[str, Any]] = {
@@ -157,7 +157,7 @@ def test_many_conversations_at_the_same_time_do_not_mix() -> None:
         message = http.post(CHAT, json=body).json()["choices"][0]["message"]
         return [call["function"]["name"] for call in message.get("tool_calls", ())]
 
-    with running(Endpoint(Solver(SUITE.all()))) as url, httpx2.Client(base_url=f"{url}/") as http:
+    with running(Endpoint(solver())) as url, httpx2.Client(base_url=f"{url}/") as http:
         asked = in_threads(ask, openings * 10)
     assert asked == [["set_wifi_status"], ["search_contacts"], []] * 10
 

@@ -16,9 +16,9 @@ from clients.endpoint.user import STRANGER, ScriptedUserModel
 from sandbox_mcp.tools import agent_tools
 from scenarios import Scenario
 from scenarios.variants import VARIANTS, presented
-from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, write
+from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
 
-SOLVER = Solver(SUITE.all())
+SOLVER = solver()
 TOOLS = tuple(agent_tools())
 ANYTHING = frozenset(parameter.name for tool in agent_tools().values() for parameter in tool.parameters)
 FRIENDS = SUITE.get("colleagues_to_friends")

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from clients.endpoint import chat, responses
 from clients.endpoint.reply import Move
-from clients.endpoint.solver import Solver
 from clients.endpoint.user import ScriptedUserModel
 from clients.endpoint.wire import Answer, answer
 from grader.milestones import strict
@@ -26,9 +25,9 @@ from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import Line, ScriptedUser
 from scenarios import Scenario
 from scenarios.variants import VARIANTS
-from tests.clients.sessions import SUITE, run
+from tests.clients.sessions import SUITE, run, solver
 
-SOLVER = Solver(SUITE.all())
+SOLVER = solver()
 NAMES = ("wifi_off", "colleagues_to_friends", "last_text_reply", "late_for_dinner_low_battery", "new_neighbour")
 
 
