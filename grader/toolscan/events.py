@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.toolscan.loop import FINISH, Tally
-from grader.values import same_value
+from grader.values import is_array, is_object, same_value
 from sandbox_mcp.trajectory import ErrorKind, SessionStarted, ToolCall, Trajectory
 
 FORMAT = "toolscan"
@@ -62,7 +62,20 @@ def is_toolscan(started: SessionStarted) -> bool:
 
 def case_of(started: SessionStarted) -> Mapping[str, Any]:
     """What an imported session's case says besides messages and ground truth; nothing for any other session."""
-    return (started.origin or {}).get("case", {}) if is_toolscan(started) else {}
+    case = (started.origin or {}).get("case") if is_toolscan(started) else None
+    return case if is_object(case) else {}
+
+
+def is_whole(case: Mapping[str, Any]) -> bool:
+    """Whether the tools and observations of a case have the form in which the import keeps them."""
+    apis, observations = case.get("api_list"), case.get("observations") or ()
+    told = is_array(observations) and all(isinstance(item, str) for item in observations)
+    return told and is_object(apis) and all(map(_is_api, apis.values()))
+
+
+def _is_api(api: Any) -> bool:
+    parameters = api.get("parameters") if is_object(api) else None
+    return is_object(parameters) and all(is_object(spec) and "type" in spec for spec in parameters.values())
 
 
 def read_run(trajectory: Trajectory) -> Run:

@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.metric import Mode, Solution, Subject, Verdict
 from grader.similarity import Similarity, exact
-from grader.toolscan.events import Run, case_of, is_toolscan, read_run, tally
+from grader.toolscan.events import Run, case_of, is_toolscan, is_whole, read_run, tally
 from grader.toolscan.loop import Case, Tally, cannot_start, replay
 from grader.toolscan.scores import MARKERS, PATTERNS, Against, Values, closest, original, share
 from grader.values import FREE_TEXT
@@ -95,12 +95,15 @@ class ToolScan:
         """What the original would count, or why it would not get that far."""
         if not is_toolscan(trajectory.started):
             return tally(read_run(trajectory)) if truth else "no reference solution, without which the original stops"
-        apis = case.get("api_list", {})
+        if not is_whole(case):
+            return "the log says that it comes from ToolScan but not of which case; import it again"
+        apis = case["api_list"]
         problem = cannot_start(apis)
         if problem is not None:
             return f"the original cannot start: {problem}"
         feedback, observations = case.get("feedback") is not False, case.get("observations") or ()
-        messages = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
+        texts = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
+        messages = [text if isinstance(text, str) else "" for text in texts]
         return replay(Case(apis, truth, feedback, observations, self.steps_limit), messages)
 
     def _adopted(self, trajectory: Trajectory, solutions: Sequence[Solution]) -> Verdict:

@@ -161,7 +161,8 @@ class Held:
         mine = [i for i, item in enumerate(self.predicted) if number in (None, item.turn) and i not in self.matching]
         matched = set(self.matching.values())
         there = [(j, item.call.tool) for j, item in enumerate(self.wanted) if number in (None, item.turn)]
-        silent = (self.trajectory.started.origin or {}).get("empty_turns", ()) if self.mode == "compat" else ()
+        noted = (self.trajectory.started.origin or {}).get("empty_turns") if self.mode == "compat" else None
+        silent = noted if is_array(noted) else ()
         return Turn(
             asks=bool(there) or number in silent,
             unmatched=tuple(tool_of(self.predicted[i].call) for i in mine),

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from grader.tooltalk.comparing import Compare, tool_of
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 
+MANY = 10_000
+"""More turns than any session has; a note of a later one is no note."""
 Matching = Mapping[int, int]
 """From the position of a predicted call to that of the reference call it matches."""
 
@@ -37,8 +39,14 @@ def predictions(trajectory: Trajectory) -> tuple[Predicted, ...]:
         if isinstance(event, Message):
             turn += event.sender == "user" and event.recipient == "agent"
         elif event.caller == "agent":
-            found.append(Predicted(event.meta.get("turn", max(turn, 0)), event))
+            found.append(Predicted(_noted(event, max(turn, 0)), event))
     return tuple(found)
+
+
+def _noted(call: ToolCall, counted: int) -> int:
+    turn = call.meta.get("turn")
+    known = isinstance(turn, int) and not isinstance(turn, bool) and 0 <= turn < MANY
+    return turn if known and isinstance(turn, int) else counted
 
 
 def wanted_calls(solution: Sequence[ReferenceTurn]) -> tuple[Wanted, ...]:
