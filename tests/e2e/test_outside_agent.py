@@ -19,10 +19,13 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from clients.base import AgentError, Brief
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from clients.mcp_tools import output
+from clients.mcp_tools import McpTarget, output
+from clients.openai_agent import OpenAIAgent
 from clients.plan import fill
+from sandbox_mcp.users.completions import Completions, EndpointSettings
 from scenarios import Scenario
 from tests.clients.sessions import SUITE, solver
 
@@ -202,3 +205,37 @@ def test_a_client_that_starts_a_process_for_every_call(tmp_path: Path, era: str)
 
     anyio.run(solve, call, lambda text: call("send_message_to_user", {"content": text}), SHORT)
     assert_solved(tmp_path)
+
+
+# a host with a chat window
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_host_plays_what_a_person_types_into_its_chat(tmp_path: Path, era: Any) -> None:
+    """A chat with a model and one MCP server, as desktop hosts are; all else is in the texts of the lobby's tools."""
+    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], "serve", "--log-dir", str(tmp_path)])
+
+    async def work() -> list[str]:
+        agent = OpenAIAgent(Completions(EndpointSettings("m", url)))
+        brief = Brief("You are a helpful assistant.", McpTarget(server, era=era))
+        try:
+            async with agent.converse(brief) as chat:
+                return [(await chat.turn(typed)).text for typed in (f"Run the scenario {SCENARIO.name}.", "Thanks!")]
+        finally:
+            await agent.aclose()
+
+    with running(Endpoint(solver())) as url:
+        assert anyio.run(work) == ["The user has left."] * 2
+    assert_solved(tmp_path)
+    assert graded(tmp_path)["variant"] == "all_tools"
+
+
+def test_a_host_whose_server_does_not_start_is_told(tmp_path: Path) -> None:
+    server = StdioServerParameters(command=sys.executable, args=["-c", "raise SystemExit('no such server')"])
+
+    async def work() -> None:
+        async with McpTarget(server).connect():
+            raise AssertionError("connected to nothing")
+
+    with pytest.raises(AgentError, match="cannot reach the tools at the MCP server"):
+        anyio.run(work)
