@@ -20,7 +20,7 @@ import anyio
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
-from sandbox_mcp.session.session import AgentCall, CallResult, Reply, Session
+from sandbox_mcp.session.session import AgentCall, CallResult, Notice, Reply, Session, Unconfirmed
 from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
 from sandbox_mcp.tools import PresentedTool
@@ -87,7 +87,8 @@ class OpenSession:
     """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
 
     __slots__ = (
-        "_batcher", "_log", "bearer", "lock", "opening", "path", "presentation", "session", "token", "used"
+        "__weakref__", "_batcher", "_log", "_watchers", "bearer", "lock", "opening", "path", "presentation", "session",
+        "token", "used",
     )  # fmt: skip
 
     def __init__(
@@ -103,6 +104,8 @@ class OpenSession:
         self.path: Path | None = log.path if isinstance(log, LogFile) else None
         self._log = log
         self._batcher = Batcher(self.run, window)
+        self._watchers: list[Callable[[], None]] = []
+        session.on_notice = self._tell
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool it was offered. Faults are results, never exceptions.
@@ -114,6 +117,26 @@ class OpenSession:
             await self._batcher.settle()
             return await self._alone(lambda: send_message(self.session, arguments))
         return await self._batcher.call(AgentCall(name, arguments), meta)
+
+    async def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
+        """Carry out a call that was refused, now that the user has confirmed it; ``meta`` says how they did."""
+        self.used = time.monotonic()
+        await self._batcher.settle()
+        async with self.turn():
+            result = self.session.call_confirmed(call, refused, meta)
+        if self.session.over:
+            self.release()
+        return result
+
+    async def notices(self) -> tuple[Notice, ...]:
+        """All that the phone has announced so far."""
+        self.used = time.monotonic()
+        async with self.turn():
+            return self.session.notices
+
+    def watch(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called whenever the phone announces something."""
+        self._watchers.append(told)
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
@@ -160,6 +183,10 @@ class OpenSession:
         if self.session.over:
             self.release()
         return results
+
+    def _tell(self) -> None:
+        for told in self._watchers:
+            told()
 
     async def _alone(self, work: Callable[[], Awaitable[_T]]) -> _T:
         """Finish what the user has begun to hear, even if whoever asked has gone: else it would go unanswered."""

@@ -6,7 +6,7 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,7 +57,7 @@ class CallResult:
         if not notices:
             return self
         if self.error is not None:
-            return CallResult({}, "\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
+            return replace(self, error="\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
         return CallResult({**self.structured, "notices": list(notices)})
 
     @property
@@ -68,6 +68,26 @@ class CallResult:
             if self.error is not None
             else json.dumps(self.structured, ensure_ascii=False, separators=(",", ":"))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed(CallResult):
+    """The refusal of a call that the user's word would let pass. ``notices`` are those that its text tells of."""
+
+    code: str = ""
+    notices: tuple[str, ...] = ()
+
+    def with_notices(self, notices: Sequence[str]) -> CallResult:
+        """The same refusal with what the phone has announced."""
+        return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the phone has announced, and when, in seconds since 1970 by the virtual clock."""
+
+    timestamp: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,8 @@ class Session:
         self.calls = 0
         self.ended: EndReason | None = None
         self._gates = Gates(seed, scenario.confirm, sign_in=scenario.sign_in)
+        self.on_notice: Callable[[], None] = _unheard
+        self._announced: list[Notice] = []
         self._notices: list[str] = []
         self._heard = scenario.clock.now
         self._dialogue: list[Line] = []
@@ -161,6 +183,18 @@ class Session:
         notices = self._take_notices()
         results[order[-1]] = results[order[-1]].with_notices(notices)
         return [results[index] for index in range(len(calls))]
+
+    def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
+        """Let the user confirm a call that was refused, and carry it out at once; ``meta`` says how they confirmed.
+
+        What the phone had announced with the refusal is told with this result, because the refusal was not heard.
+        """
+        refusal = self._refusal()
+        if refusal:
+            return CallResult({}, refusal)
+        self._confirm(refused.code, meta)
+        self._notices[:0] = refused.notices
+        return self.call_batch([call])[0]
 
     def refuse(self, name: str, outcome: Outcome, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Record a call that failed its checks elsewhere, as :meth:`call` would have."""
@@ -230,6 +264,16 @@ class Session:
         """What user and agent have said so far."""
         return tuple(self._dialogue)
 
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """All that the phone has announced so far, whether or not the agent has heard of it."""
+        return tuple(self._announced)
+
+    @property
+    def has_timers(self) -> bool:
+        """Whether the agent is offered timers, and the phone may thus have something to announce."""
+        return any(tool.tool.domain == "timer" for tool in self._actions.values())
+
     def restore(self, trajectory: Trajectory) -> None:
         """Take up a recorded session of the same spec where its log stops; nothing is written again.
 
@@ -245,6 +289,8 @@ class Session:
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(Line("user" if event.sender == "user" else "agent", event.content))
                 self.turns += 1
+            elif event.sender == "environment":
+                self._announced.append(Notice(event.clock, event.content))
         self.turns = max(0, self.turns - 1)  # the opening does not count
         self._heard = self.world.clock.now
         self.ended = trajectory.ended.reason if trajectory.ended else None
@@ -295,6 +341,8 @@ class Session:
             notice = f"The timer {timer['label']!r} has gone off."
             self._message("environment", "agent", notice, {"timer": timer["timer_id"]}, now)
             self._notices.append(notice)
+            self._announced.append(Notice(now, notice))
+            self.on_notice()
         self._heard = now
 
     def _take_notices(self) -> list[str]:
@@ -328,13 +376,13 @@ class Session:
         outcome = call(self.world, {tool.name: tool}, tool.name, {})
         self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
-    def _confirm(self, code: str) -> None:
+    def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
         clock = self.world.tick()
         tool = all_tools()[CONFIRM]
         known = self._gates.approve(code)
         fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
         outcome = Outcome(tool, {"code": code}, fault=fault)
-        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", {}, caller="user")
+        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _record(
         self,
@@ -367,7 +415,8 @@ class Session:
             )
         )
         if fault:
-            return CallResult({}, fault.terse if self._terse else fault.text)
+            text = fault.terse if self._terse else fault.text
+            return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
         wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
         return CallResult({"result": outcome.result} if wrapped else outcome.result)
 
@@ -378,6 +427,10 @@ class Session:
             return outcome
         shown = {canonical: presented for presented, canonical in tool.names.items()}
         return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
+
+
+def _unheard() -> None:
+    """What is called when the phone speaks up and nobody has asked to be told."""
 
 
 def _check_same(spec: SessionSpec, started: SessionStarted) -> None:

@@ -72,13 +72,17 @@ class StoredSession(OpenSession):
     def _take_up(self) -> None:
         mend_log(self._file.path)
         spec, user, tools = self.session.spec, self.session.user, self.session.tools
+        told = len(self.session.notices)
         self.session = Session(spec, user, self._file, tools)
+        self.session.on_notice = self._tell
         trajectory = read_trajectory(self._file.path) if self._size() else None
         if trajectory is None or not _opened(trajectory):
             self._file.path.write_bytes(b"")
             self.session.begin()
         else:
             self.session.restore(trajectory)
+            if len(self.session.notices) > told:
+                self._tell()
         self.release()
         self._known = self._size()
 

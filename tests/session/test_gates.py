@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session import AgentCall, Session, SessionSpec, Unconfirmed
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
@@ -149,3 +149,62 @@ def test_the_way_in_is_told_under_the_name_it_has_here() -> None:
     session, _ = opened(SIGNED, variant="tool_name_scrambled")
     error = session.call("setting_7", {"on": False}).error or ""
     assert error == "SignInRequiredError: nobody is signed in; call account_0 first"
+
+
+ELICITED = {"channel": "elicitation"}
+
+
+def refused(session: Session, arguments: dict[str, str]) -> Unconfirmed:
+    result = session.call("add_contact", arguments)
+    assert isinstance(result, Unconfirmed)
+    return result
+
+
+def test_a_refusal_carries_its_code() -> None:
+    session, _ = opened(CONFIRMED)
+    result = refused(session, ADA)
+    assert result.code in (result.error or "")
+
+
+def test_a_call_can_be_confirmed_and_carried_out_at_once() -> None:
+    session, log = opened(CONFIRMED)
+    result = refused(session, ADA)
+    assert session.call_confirmed(AgentCall("add_contact", ADA), result, ELICITED).error is None
+    calls = [event for event in log.events if isinstance(event, ToolCall)]
+    assert [(call.caller, call.tool, call.error is None) for call in calls] == [
+        ("agent", "add_contact", False),
+        ("user", "confirm_action", True),
+        ("agent", "add_contact", True),
+    ]
+    assert calls[1].meta == ELICITED
+
+
+def test_a_call_that_was_confirmed_at_once_is_confirmed_once() -> None:
+    session, _ = opened(CONFIRMED)
+    session.call_confirmed(AgentCall("add_contact", ADA), refused(session, ADA), ELICITED)
+    refused(session, ADA)
+
+
+def test_confirming_one_call_does_not_carry_out_another() -> None:
+    session, _ = opened(CONFIRMED)
+    result = session.call_confirmed(AgentCall("add_contact", GRACE), refused(session, ADA), ELICITED)
+    assert isinstance(result, Unconfirmed)
+
+
+def test_once_a_session_is_over_nothing_can_be_confirmed() -> None:
+    session, log = opened(CONFIRMED)
+    result = refused(session, ADA)
+    session.end("abandoned")
+    written = len(log.events)
+    assert "SessionOver" in (session.call_confirmed(AgentCall("add_contact", ADA), result, ELICITED).error or "")
+    assert len(log.events) == written
+
+
+def test_what_was_announced_with_a_refusal_is_not_lost() -> None:
+    scenario = dataclasses.replace(CONFIRMED, tools=("add_contact", "set_timer"))
+    session, _ = opened(scenario)
+    session.call("set_timer", {"seconds": 1, "label": "tea"})
+    result = refused(session, ADA)
+    assert result.notices == ("The timer 'tea' has gone off.",)
+    done = session.call_confirmed(AgentCall("add_contact", ADA), result, ELICITED)
+    assert done.structured["notices"] == ["The timer 'tea' has gone off."]

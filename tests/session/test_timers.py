@@ -7,7 +7,7 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import CallResult, Session, SessionSpec
+from sandbox_mcp.session import CallResult, Notice, Session, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, Message
 from sandbox_mcp.users import ScriptedUser
@@ -146,3 +146,39 @@ def test_a_session_taken_up_again_hears_what_it_would_have_heard(steps: list[flo
     ]
     assert heard[0] == heard[1]
     assert list(differences(whole_log.trajectory())) == []
+
+
+def test_all_that_was_announced_is_kept_with_its_moment() -> None:
+    session, _ = opened()
+    begin = session.world.clock.now
+    set_timer(session, 50, "eggs")
+    assert session.notices == ()
+    session.call("wait", {"seconds": 100})
+    assert session.notices == (Notice(begin + 102, "The timer 'eggs' has gone off."),)
+
+
+def test_a_session_taken_up_again_knows_what_was_announced() -> None:
+    session, log = opened()
+    set_timer(session, 50, "eggs")
+    session.call("wait", {"seconds": 100})
+    again = Session(session.spec, session.user, log)
+    again.restore(log.trajectory())
+    assert again.notices == session.notices
+
+
+def test_who_asked_to_be_told_is_told_once_for_each_notice() -> None:
+    session, _ = opened()
+    told: list[int] = []
+    session.on_notice = lambda: told.append(len(session.notices))
+    set_timer(session, 50, "eggs")
+    set_timer(session, 20, "tea")
+    session.call("wait", {"seconds": 100})
+    session.call("wait", {"seconds": 100})
+    assert told == [1, 2]
+
+
+def test_only_a_session_that_offers_timers_has_any() -> None:
+    scenario = Suite().get("wifi_off")
+    without = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), MemoryLog())
+    assert not without.has_timers
+    assert opened()[0].has_timers
