@@ -30,13 +30,14 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Which session to serve; None where nothing was said."""
+    """Which session to serve, None where nothing was said; and whether the person at the client may confirm calls."""
 
     scenario: str | None
     variant: str | None
     seed: int | None
     user_channel: str | None
     session: str | None
+    elicits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,12 @@ class Listen:
     "--user-channel",
     type=click.Choice(["harness", "tool"]),
     help="Who brings the agent's words to the user: a harness, or the agent with a tool.  [default: harness]",
+)
+@click.option(
+    "--elicitation/--no-elicitation",
+    "elicits",
+    default=True,
+    help="Where no harness speaks: let the client ask its human for confirmations.  [default: elicitation]",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP, with the control API; without it, over stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -108,6 +115,7 @@ def command(
     variant: str | None,
     seed: int | None,
     user_channel: str | None,
+    elicits: bool,
     http: bool,
     host: str,
     port: int,
@@ -134,7 +142,7 @@ def command(
     from sandbox_mcp.session.manager import SessionManager
     from scenarios import Suite
 
-    play = Play(scenario, variant, seed, user_channel, session)
+    play = Play(scenario, variant, seed, user_channel, session, elicits)
     _check(play, http, state_dir)
     if user == "llm" and not user_model:
         raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
@@ -256,13 +264,12 @@ def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None)
         _announce(opened)
         from sandbox_mcp.server.mcp_server import server_for
 
-        return server_for(opened)
+        return server_for(opened, elicits=play.elicits)
     from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
     from sandbox_mcp.server.lobby_server import lobby_server
 
-    return lobby_server(
-        manager.suite, Lobby(manager, StoredSeat(state) if state else MemorySeat(manager), _announce)
-    )  # fmt: skip
+    seat = StoredSeat(state) if state else MemorySeat(manager)
+    return lobby_server(manager.suite, Lobby(manager, seat, _announce), elicits=play.elicits)
 
 
 def _announce(opened: "OpenSession") -> None:
@@ -291,6 +298,7 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
         auth=listen.auth or listen.host not in LOOPBACK,
         hosts=listen.hosts,
         lobby=play.scenario is None,
+        elicits=play.elicits,
     )
     check_exposed(listen.host, settings)
     opened = _begin(manager, play) if play.scenario else None

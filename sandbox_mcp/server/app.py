@@ -39,8 +39,8 @@ def build_app(
 ) -> Starlette:
     """The application that serves the manager's sessions; ``announce`` hears of those that begin in the lobby."""
     settings = settings or ServerSettings()
-    sessions = _transport(routed_server(), settings)
-    lobby = _transport(lobby_server(manager.suite), settings)
+    sessions = _transport(routed_server(elicits=settings.elicits), settings)
+    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits), settings)
     lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
     routes = [
         *lobby_routes,

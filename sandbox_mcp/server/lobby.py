@@ -158,7 +158,7 @@ class Lobby:
         self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
     ) -> CallResult:
         if name not in CONTROL:
-            running = self._running()
+            running = self.running()
             return await running.call(name, arguments, meta=meta) if running else CallResult({}, NOT_RUNNING)
         bound = bind(CONTROL, name, arguments)
         if isinstance(bound, Outcome):
@@ -168,12 +168,12 @@ class Lobby:
         return self._list() if name == LIST.name else await self._end()
 
     def _list(self) -> CallResult:
-        running = self._running()
+        running = self.running()
         name = running.session.spec.scenario.name if running else None
         return CallResult({"scenarios": list(self._manager.suite.names()), "running": name})
 
     def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
-        running = self._running()
+        running = self.running()
         if running:
             other = running.session.spec.scenario.name
             return CallResult(
@@ -186,13 +186,14 @@ class Lobby:
         return CallResult({"scenario": name, "instructions": HOW_TO_PLAY, "user_says": opened.opening})
 
     async def _end(self) -> CallResult:
-        running = self._running()
+        running = self.running()
         if running is None:
             return CallResult({}, NOT_RUNNING)
         await running.end("abandoned", "ended in the lobby")
         return CallResult({"ended": running.session.spec.scenario.name})
 
-    def _running(self) -> OpenSession | None:
+    def running(self) -> OpenSession | None:
+        """The session that is being played here."""
         current = self._seat.current()
         return None if current is None or current.session.over else current
 

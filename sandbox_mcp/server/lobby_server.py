@@ -17,10 +17,11 @@ from mcp_types import (
     TextContent,
 )
 
+from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.lobby import INSTRUCTIONS, Lobby, lobby_tools
-from sandbox_mcp.server.mcp_server import Context, in_scope, server_of
+from sandbox_mcp.server.mcp_server import in_scope, server_of
 from sandbox_mcp.session import CallResult
-from sandbox_mcp.session.manager import Presentation
+from sandbox_mcp.session.manager import OpenSession, Presentation
 from scenarios import Suite
 
 
@@ -30,6 +31,7 @@ class LobbyFace:
 
     find: Callable[[Context], Lobby]
     shown: Presentation
+    elicits: bool = True
 
     def presentation(self, ctx: Context) -> Presentation:  # noqa: ARG002
         """The same tools whatever happens."""
@@ -43,15 +45,26 @@ class LobbyFace:
         """Call a tool of the lobby, or of the scenario that it is playing."""
         return await self.find(ctx).call(name, arguments, meta, host_of(ctx))
 
+    def announces(self, ctx: Context) -> bool:  # noqa: ARG002
+        """Never: the lobby outlives its scenarios, and what it offers does not change with them."""
+        return False
 
-def lobby_server(suite: Suite, lobby: Lobby | None = None) -> Server[Any]:
-    """A server for one lobby, or for the one that the HTTP application found for the request."""
+    def attended(self, ctx: Context) -> OpenSession | None:
+        """The running scenario: whoever started it sits at the client."""
+        return self.find(ctx).running() if self.elicits else None
+
+
+def lobby_server(suite: Suite, lobby: Lobby | None = None, *, elicits: bool = True) -> Server[Any]:
+    """A server for one lobby, or for the one that the HTTP application found for the request.
+
+    ``elicits`` lets the client's human confirm calls.
+    """
 
     def find(ctx: Context) -> Lobby:
         return lobby or in_scope(ctx)
 
     prompts = Prompts(suite)
-    face = LobbyFace(find, Presentation({}, lobby_tools()))
+    face = LobbyFace(find, Presentation({}, lobby_tools()), elicits)
     return server_of(face, on_list_prompts=prompts.list, on_get_prompt=prompts.get)
 
 

@@ -13,17 +13,26 @@ from typing import Any, NoReturn, Protocol
 from weakref import WeakKeyDictionary
 
 from mcp.server import Server
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import SERVER_INFO_META_KEY, CallToolRequestParams, ListToolsResult, PaginatedRequestParams
+from mcp.server.context import CallNext, HandlerResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    SERVER_INFO_META_KEY,
+    CallToolRequestParams,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
+from sandbox_mcp.server.confirming import Confirming, Question
+from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.listing import listing
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult
+from sandbox_mcp.server.notices import METHODS, Notices, offered_to
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
 logger = logging.getLogger(__name__)
-Context = ServerRequestContext[Any, Any]
 SCOPE_KEY = "sandbox_mcp.session"
 """Where the HTTP server leaves what it found for a request: the session, or the place in the lobby."""
 BROKEN = "InternalError: the sandbox broke at this call; the call was right, and the reason is in the server's messages"
@@ -48,12 +57,21 @@ class Face(Protocol):
         """Carry out a call."""
         ...
 
+    def announces(self, ctx: Context) -> bool:
+        """Whether there are notices to read and to subscribe to."""
+        ...
+
+    def attended(self, ctx: Context) -> OpenSession | None:
+        """The session whose confirmations the person at the client may give; None where they may not."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SessionFace:
-    """One session and nothing else; ``find`` tells which."""
+    """One session and nothing else; ``find`` tells which, ``elicits`` whether the client's human may confirm."""
 
     find: Callable[[Context], OpenSession]
+    elicits: bool = True
 
     def presentation(self, ctx: Context) -> Presentation:
         """The session's tools."""
@@ -70,15 +88,28 @@ class SessionFace:
         """Call a tool of the session."""
         return await self.find(ctx).call(name, arguments, meta=meta)
 
+    def announces(self, ctx: Context) -> bool:
+        """Where the session's tools include timers."""
+        return self.find(ctx).session.has_timers
 
-def server_for(opened: OpenSession) -> Server[Any]:
-    """A server that offers one session and nothing else."""
-    return server_of(SessionFace(lambda _: opened))
+    def attended(self, ctx: Context) -> OpenSession | None:
+        """The session, unless a harness brings it the words of its user."""
+        opened = self.find(ctx)
+        return opened if self.elicits and opened.session.spec.user_channel == "tool" else None
 
 
-def routed_server() -> Server[Any]:
+def server_for(opened: OpenSession, *, elicits: bool = True) -> Server[Any]:
+    """A server that offers one session and nothing else; ``elicits`` lets the client's human confirm calls."""
+    return _session_server(SessionFace(lambda _: opened, elicits))
+
+
+def routed_server(*, elicits: bool = True) -> Server[Any]:
     """A server that offers the session which the HTTP application found for the request."""
-    return server_of(SessionFace(in_scope))
+    return _session_server(SessionFace(in_scope, elicits))
+
+
+def _session_server(face: SessionFace) -> Server[Any]:
+    return server_of(face, **Notices(face.find).handlers())
 
 
 def in_scope(ctx: Context) -> Any:
@@ -117,6 +148,7 @@ class _Answering:
         self._face = face
         self._stamp = stamp
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
+        self._confirming = Confirming()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         match ctx.method:
@@ -125,7 +157,11 @@ class _Answering:
             case "tools/list":
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
-                return {**_wired(await call_next(ctx)), "instructions": self._face.instructions(ctx)}
+                answer = _wired(await call_next(ctx))
+                offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
+                return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
+            case method if method in METHODS and not self._face.announces(ctx):
+                raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
             case _:
                 return await call_next(ctx)
 
@@ -133,11 +169,33 @@ class _Answering:
         params = ctx.params or {}
         name = name_in(params.get("name"))
         try:
-            result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
+            result = await self._answered(ctx, name, params) if "inputResponses" in params else None
+            if result is None:
+                result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
+                if isinstance(result, Unconfirmed):
+                    result = await self._unconfirmed(ctx, name, params, result)
         except Exception:  # whatever it was, the agent's run must not die of a bug of ours
             logger.exception("the call of %r failed", name)
             result = CallResult({}, BROKEN)
+        if isinstance(result, Question):
+            return result.wire(self._stamp)
         return wire_result(result, self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None)
+
+    async def _unconfirmed(
+        self, ctx: Context, name: str, params: Mapping[str, Any], refused: Unconfirmed
+    ) -> CallResult | Question:
+        """What comes of a refusal where the person at the client may be asked."""
+        opened = self._face.attended(ctx)
+        if opened is None:
+            return refused
+        return await self._confirming.ask(ctx, opened, AgentCall(name, params.get("arguments")), refused)
+
+    async def _answered(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | None:
+        """What comes of a call that brings the person's answer; None where nobody was asked about it."""
+        opened = self._face.attended(ctx)
+        if opened is None:
+            return None
+        return await self._confirming.answered(opened, AgentCall(name, params.get("arguments")), params)
 
     async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The SDK's own answer, kept in the form it had for this protocol version."""

@@ -29,7 +29,8 @@ class ServerSettings:
 
     ``api_token`` opens the control API. ``lobby_tokens`` open the lobby, each its own; none means that anybody who
     reaches the server shares one. ``auth`` demands the session's own bearer at its URL. ``hosts`` are the names, beside
-    those of loopback, under which the server may be addressed. ``lobby`` says whether there is one.
+    those of loopback, under which the server may be addressed. ``lobby`` says whether there is one, ``elicits``
+    whether the person at a client may confirm calls where no harness does.
     """
 
     api_token: str = field(default_factory=new_token)
@@ -38,6 +39,7 @@ class ServerSettings:
     hosts: tuple[str, ...] = ()
     max_body: int = MAX_BODY
     lobby: bool = True
+    elicits: bool = True
 
     def __post_init__(self) -> None:
         if self.api_token in self.lobby_tokens:

@@ -1,0 +1,169 @@
+"""What the phone has announced, as a resource, and telling those who subscribed to it when there is more.
+
+Policy: the resource says nothing that the agent is not told anyhow with its next result; reading it neither counts as
+having heard nor is recorded. The older protocol subscribes to the resource and is told on the connection's own stream,
+the newer one listens on a stream of the request; nothing is replayed to who was away, the resource can be read.
+"""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import anyio
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    EmptyResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    TextResourceContents,
+    UnsubscribeRequestParams,
+)
+
+from sandbox_mcp.server.context import Context
+from sandbox_mcp.session.manager import OpenSession
+
+URI = "phone://notices"
+METHODS = frozenset(
+    {
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "subscriptions/listen",
+    }
+)
+"""What there is only where the phone may have something to announce."""
+MOST = 64
+"""How many clients of a session are told; of connections, of which nobody learns that they have gone, the latest."""
+NOTICES = Resource(
+    name="notices",
+    title="Notices",
+    uri=URI,
+    description=(
+        "What the phone has announced so far, such as timers that went off: a list of objects with timestamp, in "
+        "seconds since 1970 by the phone's clock, and text. The same is told with the result of the next call."
+    ),
+    mime_type="application/json",
+)
+
+
+def offered_to(capabilities: Mapping[str, Any], *, announces: bool) -> dict[str, Any]:
+    """The capabilities of a session out of those of the server: no resources without notices, and no list changes."""
+    return {
+        name: {**value, "listChanged": False} if "listChanged" in value else value
+        for name, value in capabilities.items()
+        if announces or name != "resources"
+    }
+
+
+class Notices:
+    """Handlers for the resource; ``find`` tells whose notices a request is about."""
+
+    def __init__(self, find: Callable[[Context], OpenSession]) -> None:
+        self._find = find
+        self._audiences: WeakKeyDictionary[OpenSession, _Audience] = WeakKeyDictionary()
+
+    def handlers(self) -> dict[str, Any]:
+        """The arguments of the SDK's server that serve the resource."""
+        return {
+            "on_list_resources": self._list,
+            "on_list_resource_templates": self._templates,
+            "on_read_resource": self._read,
+            "on_subscribe_resource": self._subscribe,
+            "on_unsubscribe_resource": self._unsubscribe,
+            "on_subscriptions_listen": self._listen,
+        }
+
+    async def _list(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        return ListResourcesResult(resources=[NOTICES])
+
+    async def _templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[])
+
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        _check(params.uri)
+        notices = await self._find(ctx).notices()
+        text = json.dumps([asdict(notice) for notice in notices], ensure_ascii=False)
+        return ReadResourceResult(contents=[TextResourceContents(uri=URI, mime_type=NOTICES.mime_type, text=text)])
+
+    async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        _check(params.uri)
+        self._audience(ctx).admit(ctx.session)
+        return EmptyResult()
+
+    async def _unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        _check(params.uri)
+        self._audience(ctx).dismiss(ctx.session)
+        return EmptyResult()
+
+    async def _listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        return await self._audience(ctx).listen(ctx, params)
+
+    def _audience(self, ctx: Context) -> "_Audience":
+        opened = self._find(ctx)
+        if opened not in self._audiences:
+            self._audiences[opened] = audience = _Audience()
+            opened.watch(audience.tell)
+        return self._audiences[opened]
+
+
+def _check(uri: object) -> None:
+    if str(uri) != URI:
+        raise MCPError(INVALID_PARAMS, f"there is no resource {str(uri)[:80]!r}; known: {URI}", {"uri": str(uri)[:80]})
+
+
+class _Audience:
+    """Those who want to be told of one session's notices."""
+
+    def __init__(self) -> None:
+        self._bus = InMemorySubscriptionBus()
+        self._connections: OrderedDict[int, ServerSession] = OrderedDict()
+        self._telling: set[asyncio.Task[None]] = set()
+        self.listen = ListenHandler(self._bus, max_subscriptions=MOST)
+
+    def admit(self, session: ServerSession) -> None:
+        """Tell a connection of the older protocol from now on."""
+        self._connections[_connection(session)] = session
+        while len(self._connections) > MOST:
+            self._connections.popitem(last=False)
+
+    def dismiss(self, session: ServerSession) -> None:
+        """Tell that connection no more."""
+        self._connections.pop(_connection(session), None)
+
+    def tell(self) -> None:
+        """Begin to tell everybody; a client that reads slowly holds up neither the session nor the others."""
+        self._begin(self._bus.publish(ResourceUpdated(uri=URI)))
+        for session in self._connections.values():
+            self._begin(session.send_resource_updated(URI))
+
+    def _begin(self, telling: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(_quietly(telling))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+
+async def _quietly(telling: Coroutine[Any, Any, None]) -> None:
+    with suppress(MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await telling
+
+
+def _connection(session: ServerSession) -> int:
+    """What is the same for all requests of a connection: the object that the handshake left there."""
+    return id(session.client_params)
