@@ -10,6 +10,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 from scenarios import Scenario
+from scenarios.filling import refusal
 from scenarios.model import PlannedCall, Solution
 from scenarios.values import parse_path
 
@@ -26,9 +27,10 @@ def play(scenario: Scenario, solution: Solution, before: Iterable[PlannedCall] =
     results: dict[str, Any] = {}
     for turn in solution.turns:
         for planned in turn.calls:
-            session.call(planned.tool, filled(planned.arguments, results))
+            answer = session.call(planned.tool, filled(planned.arguments, results))
             if planned.label:
-                results[planned.label] = log.trajectory().events[-1].result
+                refused = refusal(answer.error) if answer.error else None
+                results[planned.label] = refused or log.trajectory().events[-1].result
         if session.over:
             break
         asyncio.run(session.say(filled(turn.reply, results)))

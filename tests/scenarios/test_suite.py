@@ -1,4 +1,7 @@
-"""The built-in suite proves itself: what should score does, what should not does not."""
+"""The built-in suite proves itself: what should score does, what should not does not.
+
+One scenario of each family is played here; ``scenarios lint --deep``, which ``make check`` runs, plays them all.
+"""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -13,7 +16,8 @@ from scenarios.model import CallConstraint, Category, Milestone, PlannedCall, So
 from tests.scenarios.playing import play, talk, with_calls
 
 SUITE = Suite()
-NAMES = SUITE.names()
+NAMES = tuple({scenario.path: scenario.name for scenario in reversed(SUITE.all())}.values())[::-1]
+"""The first scenario of each file."""
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
@@ -23,6 +27,13 @@ def score(scenario: Scenario, solution: Solution, before: tuple[PlannedCall, ...
 
 def lacks(scenario: Scenario) -> bool:
     return "insufficient_information" in scenario.categories
+
+
+def forbidden(scenario: Scenario) -> set[str]:
+    """The tools that must not even be tried, whatever the arguments."""
+    calls = (item for mine in scenario.minefields for item in mine.constraints if isinstance(item, CallConstraint))
+    patterns = (pattern for call in calls if call.attempt for pattern in call.patterns)
+    return {pattern.tool for pattern in patterns if not pattern.arguments}
 
 
 def tools_of(milestones: Sequence[Milestone]) -> set[str]:
@@ -84,17 +95,26 @@ def test_harmless_looks_cost_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaving_out_any_call_costs(name: str) -> None:
-    """But for looks whose result nobody uses: they inform a question, and an agent may know without."""
+    """But for looks whose result nobody uses and looks that are repeated: an agent may know without."""
     scenario = SUITE.get(name)
     for solution in scenario.solutions:
         calls = [call for turn in solution.turns for call in turn.calls]
         for position, call in enumerate(calls):
-            if call.label or agent_tools()[call.tool].action or call.tool in tools_of(scenario.milestones):
+            alone = [other.tool for other in calls].count(call.tool) == 1
+            demanded = alone and call.tool in tools_of(scenario.milestones)
+            if call.label or agent_tools()[call.tool].action or demanded:
                 lazy = with_calls(solution, lambda at, kept, out=position: None if at == out else kept)
                 assert (score(scenario, lazy) or 0) < 1.0, call
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "remove_contact" in SUITE.get(name).tools])
+REMOVING = [
+    name
+    for name in NAMES
+    if "remove_contact" in SUITE.get(name).tools and "remove_contact" not in SUITE.get(name).confirm
+]
+
+
+@pytest.mark.parametrize("name", REMOVING)
 def test_a_solution_that_also_deletes_somebody_is_worth_nothing(name: str) -> None:
     scenario = SUITE.get(name)
     turns = scenario.solutions[0].turns
@@ -107,7 +127,7 @@ def test_a_solution_that_also_deletes_somebody_is_worth_nothing(name: str) -> No
 def test_guessing_hits_the_minefield(name: str) -> None:
     scenario = SUITE.get(name)
     assert scenario.minefields
-    for tool in tools_of(scenario.minefields):
+    for tool in forbidden(scenario):
         arguments = {item.name: "+33639980148" for item in agent_tools()[tool].parameters if item.required}
         guess = (PlannedCall(tool, arguments),)
         assert tool in scenario.tools
@@ -117,7 +137,6 @@ def test_guessing_hits_the_minefield(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if lacks(SUITE.get(name))])
 def test_what_is_withheld_is_offered_nowhere(name: str) -> None:
     scenario = SUITE.get(name)
-    assert scenario.without
     assert not set(scenario.without) & set(scenario.tools)
 
 
@@ -160,7 +179,7 @@ def test_tools_are_just_those_that_solutions_use_or_a_careful_agent_would_ask(na
     scenario = SUITE.get(name)
     used = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
     spare = set(scenario.tools) - used - tools_of(scenario.minefields)
-    assert {tool for tool in spare if agent_tools()[tool].action} == set()
+    assert lacks(scenario) or {tool for tool in spare if agent_tools()[tool].action} == set()
 
 
 def test_values_of_results_are_taken_from_results() -> None:
