@@ -105,34 +105,44 @@ def _construct(loader: Any, path: str) -> tuple[Any, Lines]:
     root = loader.get_single_node()
     if root is None:
         raise ScenarioFileError(path, None, "is empty; expected 'family' and 'scenarios'")
-    for line, problem in _faults(root, ()):
+    for line, problem in _faults(root):
         raise ScenarioFileError(path, line, problem)
     return loader.construct_document(root), Lines(root)
 
 
-def _faults(node: Any, inside: tuple[Any, ...]) -> Iterator[tuple[int, str]]:
-    """What is wrong with the form of a node, while all its keys are made text."""
-    if any(node is outer for outer in inside):
-        yield node.start_mark.line + 1, "an alias refers to what contains it"
-    elif isinstance(node, yaml.MappingNode):
-        yield from _key_faults(node)
-        for _, value in cast("Any", node).value:
-            yield from _faults(value, (*inside, node))
-    elif isinstance(node, yaml.SequenceNode):
-        for item in cast("Any", node).value:
-            yield from _faults(item, (*inside, node))
+def _faults(root: Any) -> Iterator[tuple[int, str]]:
+    """What is wrong with the form of a document, while all its keys are made text."""
+    open_nodes: set[int] = set()
+    waiting: list[tuple[Any, bool]] = [(root, True)]
+    while waiting:
+        node, enter = waiting.pop()
+        if not enter:
+            open_nodes.discard(id(node))
+        elif id(node) in open_nodes:
+            yield node.start_mark.line + 1, "an alias refers to what contains it"
+        elif not isinstance(node, yaml.ScalarNode):
+            yield from _key_faults(node) if isinstance(node, yaml.MappingNode) else ()
+            open_nodes.add(id(node))
+            waiting.append((node, False))
+            waiting += ((inner, True) for inner in reversed(_inside(node)))
+
+
+def _inside(node: Any) -> list[Any]:
+    """The nodes below this one that can have faults: those that hold others."""
+    values = (pair[1] for pair in node.value) if isinstance(node, yaml.MappingNode) else node.value
+    return [value for value in values if not isinstance(value, yaml.ScalarNode)]
 
 
 def _key_faults(node: yaml.MappingNode) -> Iterator[tuple[int, str]]:
     seen: set[str] = set()
     for key, _ in cast("Any", node).value:
-        line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
-            yield line, "a key must be text"
+            yield key.start_mark.line + 1, "a key must be text"
             continue
         name = str(cast("Any", key).value)
-        if name.removesuffix("+") in seen:
-            yield line, f"the key {name!r} stands twice in one mapping"
-        seen.add(name.removesuffix("+"))
+        plain = name.removesuffix("+")
+        if plain in seen:
+            yield key.start_mark.line + 1, f"the key {name!r} stands twice in one mapping"
+        seen.add(plain)
         if key.tag != _MERGE:
             key.tag = _TEXT
