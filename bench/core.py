@@ -50,7 +50,11 @@ def rows() -> list[Row]:
     asked_for_help = child_cpu(["-m", "sandbox_mcp.cli", "--help"])
     bare = child_cpu(["-c", "pass"])
     imports = {name: child_cpu(["-c", f"import {name}"]) - bare for name in ("sandbox_mcp", "grader")}
+    one = median_cpu(lambda: Suite().get("wifi_off"))
+    suite = median_cpu(lambda: Suite().all(), repeats=5, warm_up=1)
     return [
+        Row("load one scenario", f"{one * 1e3:.1f} ms", "20 ms", one / 0.02),
+        Row(f"load all {len(SUITE.names())} scenarios", f"{suite:.2f} s", "1 s", suite),
         Row("one tool call, recorded", f"{call * 1e3:.3f} ms", "0.2 ms", call / 0.0002),
         Row("the same after 1,000 messages against 10", f"{long / short:.2f}x", "1.2x", long / short / 1.2),
         Row("a batch of 5 racing calls", f"{batch * 1e3:.2f} ms", "2 ms", batch / 0.002),
