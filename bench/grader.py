@@ -7,8 +7,11 @@ import gc
 import json
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,12 +19,19 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from grader.collection import grade_logs  # noqa: E402
 from grader.metric import Mode, Subject  # noqa: E402
 from grader.milestones.case_json import read_case  # noqa: E402
 from grader.milestones.compat import evaluate  # noqa: E402
 from grader.milestones.metric import ToolSandbox  # noqa: E402
-from grader.scores import grade  # noqa: E402
-from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory  # noqa: E402
+from sandbox_mcp.trajectory import (  # noqa: E402
+    Message,
+    SessionEnded,
+    SessionStarted,
+    ToolCall,
+    Trajectory,
+    to_line,
+)
 from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
 from scenarios.model import (  # noqa: E402
     CallConstraint,
@@ -50,6 +60,8 @@ BEHAVIOURS = (
     "reversed",
 )
 BUDGET = 50.0
+LOGS, LOG_LENGTH, KEPT = 1000, 20, 10.0
+"""How many logs are graded from files, their messages, and the KB that may be kept of each: its scores and reasons."""
 WORLD = snapshot_of(
     {
         "setting": {"phone": {"device_id": "phone", "wifi": True, "cellular": True}},
@@ -197,6 +209,43 @@ def corpus(folder: Path) -> None:
     print(f"corpus: {len(times)} cases, median {median(times):.2f} ms (budget 1), worst {times[-1]:.2f} ms (budget 50)")
 
 
+def write_logs(folder: Path, count: int, length: int) -> list[Path]:
+    """Files of so many good sessions of so many messages."""
+    played = session("perfect", 4, length)
+    tail = "".join(to_line(event) for event in (*played.events, played.ended) if event)
+    paths = [folder / f"{length}-{number}.jsonl" for number in range(count)]
+    for path in paths:
+        path.write_text(to_line(replace(played.started, session=path.stem)) + tail, encoding="utf-8")
+    return paths
+
+
+def memory(paths: Sequence[Path], known: Scenario) -> tuple[float, float]:
+    """KB that grading these logs keeps, and the most that it needs on top of that at any moment."""
+    gc.collect()
+    tracemalloc.start()
+    collection = grade_logs(paths, lambda _: known)
+    gc.collect()
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del collection  # until here it counts
+    return kept / 1024, (peak - kept) / 1024
+
+
+def many(folder: Path) -> None:
+    """Time and memory of grading many logs from files, and whether memory grows with their number or their length."""
+    known = scenario("chain", 4)
+    short, long = write_logs(folder, LOGS, LOG_LENGTH), write_logs(folder, LOGS // 10, 10 * LOG_LENGTH)
+    spent = cpu(lambda: grade_logs(short, lambda _: known), 1) / LOGS * 10_000 / 1000
+    print(f"10,000 logs of {LOG_LENGTH} messages, one core: {spent:.1f} s (budget 60, ratio {spent / 60:.2f})")
+    half, working = memory(short[: LOGS // 2], known)
+    whole, twice = memory(short, known)
+    each, longer = (whole - half) / (LOGS - LOGS // 2), memory(long, known)[0] / len(long)
+    print(f"kept of a log: {each:.1f} KB (budget {KEPT:.0f}, ratio {each / KEPT:.2f})")
+    print(f"kept of 10,000 logs: {each * 10_000 / 1024:.0f} MB")
+    print(f"kept of a log ten times as long: {longer:.1f} KB, {longer / each:.2f} times as much")
+    print(f"working memory: {working:.0f} KB for {LOGS // 2} logs, {twice:.0f} KB for {LOGS}")
+
+
 def table(title: str, rows: Iterator[tuple[str, list[float]]], heads: tuple[int, ...]) -> float:
     """Print one table; returns the largest number in it."""
     print(f"\n{title}\n{'':<30}" + "".join(f"{head:>9}" for head in heads) + f"{'last/first':>12}")
@@ -213,8 +262,8 @@ def main() -> None:
     target = graded("chain", "nothing", 10, 300, "strict")
     ratio = target / BUDGET
     print(f"300 messages, nothing achieved, 10 milestones: {target:.2f} ms (budget {BUDGET:.0f}, ratio {ratio:.2f})")
-    many = cpu(lambda: grade(session("perfect", 4, 20), scenario("chain", 4))) * 10_000 / 2 / 1000
-    print(f"10,000 logs of 20 messages, all families, 2 cores: {many:.1f} s (budget 60, ratio {many / 60:.2f})")
+    with tempfile.TemporaryDirectory() as folder:
+        many(Path(folder))
     worst = 0.0
     for mode in ("strict", "compat"):
         for shape in SHAPES:
