@@ -2,10 +2,10 @@
 
 import sys
 
-from bench import core, grader, server
+from bench import core, grader, server, suite
 from bench.table import show
 
-PARTS = ("core", "grader", "server")
+PARTS = ("core", "suite", "grader", "server")
 
 
 def main(parts: list[str]) -> None:
@@ -16,6 +16,8 @@ def main(parts: list[str]) -> None:
     chosen = parts or PARTS
     if "core" in chosen:
         show("World, tools, session", core.rows())
+    if "suite" in chosen:
+        suite.main()
     if "grader" in chosen:
         grader.main()
     if "server" in chosen:
