@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from grader.collection import Find, grade_logs
 from grader.errors import GraderError
-from grader.scores import Scores
 from grader.metric import Mode
+from grader.scores import Scores
 from grader.statistics import Outcome, compare, flaky, mean_score, pass_at, pass_hat
 from sandbox_mcp.trajectory.log import find_logs
 
