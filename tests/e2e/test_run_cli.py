@@ -47,7 +47,7 @@ def until(condition: Callable[[], Any], seconds: float = 240.0) -> Any:
 
 
 def test_a_run_prints_tables_and_leaves_logs_manifest_and_summary(tmp_path: Path) -> None:
-    done = sandbox_mcp("run", "wifi_*", "landlord_number", "--agent", "reference", "--out", tmp_path)
+    done = sandbox_mcp("run", "wifi_of?", "landlord_number", "--agent", "reference", "--out", tmp_path)
     assert done.returncode == 0
     assert "landlord_number  base     1/1          1.000    0.000" in done.stdout
     assert "[2/2]" in done.stderr

@@ -12,11 +12,10 @@ from click.testing import CliRunner, Result
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
 from clients.endpoint.user import ScriptedUserModel
 from sandbox_mcp.cli.run import command
 from sandbox_mcp.trajectory import read_trajectory
-from tests.clients.sessions import SUITE, write
+from tests.clients.sessions import SUITE, solver, write
 
 PROGRESS = re.compile(r"^\[\d+/\d+\] (\S+) (\S+) t(\d+): (\S+) \((.*)\)$", re.MULTILINE)
 
@@ -39,7 +38,7 @@ def manifest(out: Path) -> Any:
 def model() -> Iterator[tuple[str, list[Any]]]:
     """A model that knows the answers, and what it was asked."""
     seen: list[Any] = []
-    with running(Endpoint(Solver(SUITE.all()), seen.append)) as url:
+    with running(Endpoint(solver(), seen.append)) as url:
         yield url, seen
 
 

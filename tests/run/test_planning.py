@@ -21,7 +21,7 @@ def test_no_selector_means_all() -> None:
 
 
 def test_names_come_in_the_order_of_the_suite_and_once() -> None:
-    assert select(SUITE, ("wifi_off", "landlord_number", "wifi_*")) == ("landlord_number", "wifi_off")
+    assert select(SUITE, ("wifi_off", "landlord_number", "wifi_of?")) == ("landlord_number", "wifi_off")
 
 
 def test_a_pattern_selects_what_it_matches() -> None:
@@ -56,7 +56,7 @@ def test_built_in_scenarios_can_be_named_beside_ones_own(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("selector", "says"),
     [
-        ("nothing_*", "selector 'nothing_*' matches no scenario"),
+        ("no_such_family_*", "selector 'no_such_family_*' matches no scenario"),
         ("category:single_tool", "unknown category 'single_tool'; did you mean 'single_tool_call'"),
         ("@no-such-file", "selector file 'no-such-file' cannot be read: No such file"),
         ("pyproject.toml", "is a file; write @pyproject.toml for selectors in it, or --scenarios"),
