@@ -1,6 +1,7 @@
 """Writing a log and reading it again, whole, cut or spoilt."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def fault(data: bytes) -> TrajectoryError:
 class TestRoundTrip:
     @given(starts, between, st.none() | ends)
     def test_what_is_written_is_read(self, first: SessionStarted, middle: list[Any], last: SessionEnded | None) -> None:
+        middle = [replace(event, seq=number) for number, event in enumerate(middle, start=1)]
+        last = replace(last, seq=len(middle) + 1) if last else None
         trajectory = parse_trajectory(data_of([first, *middle, *([last] if last else [])]))
         assert trajectory.started == first
         assert list(trajectory.events) == middle
@@ -46,6 +49,7 @@ class TestRoundTrip:
 
     @given(starts | messages | calls | ends)
     def test_what_is_read_is_written_the_same(self, event: Event) -> None:
+        event = event if isinstance(event, SessionStarted) else replace(event, seq=1)
         before = [] if isinstance(event, SessionStarted) else [started()]
         trajectory = parse_trajectory(data_of([*before, event]))
         again = (trajectory.started, *trajectory.events, *([trajectory.ended] if trajectory.ended else []))[-1]
@@ -282,3 +286,14 @@ class TestFinding:
     def test_a_folder_without_logs(self, tmp_path: Path) -> None:
         with pytest.raises(TrajectoryError, match=r"holds no log; expected files that end in \.jsonl"):
             find_logs([tmp_path])
+
+
+def test_a_line_that_is_missing_is_told() -> None:
+    lines = data_of([started(), said(), called(), ended()]).split(b"\n")
+    error = fault(b"\n".join(lines[:2] + lines[3:]))
+    assert str(error) == "log.jsonl:3: is event 3, expected 2; a line is missing, doubled or out of place"
+
+
+def test_a_line_that_stands_twice_is_told() -> None:
+    lines = data_of([started(), said(), called(), ended()]).split(b"\n")
+    assert fault(b"\n".join([*lines[:2], *lines[1:]])).line == 3
