@@ -89,7 +89,7 @@ def _print_explanations(logs: list[Path], collection: "Collection") -> None:
 
 def _print_scores(collection: "Collection") -> None:
     rows = [
-        (scores.session, scores.score, *_numbers(scores.verdicts), scores.reason or "")
+        (scores.session, scores.score, *_numbers(scores.verdicts), _why_not(scores))
         for scores in collection.sessions
     ]
     print_table(("session", "score", "turns", "recall", "precision", "not scored because"), rows)
@@ -103,6 +103,12 @@ def _print_scores(collection: "Collection") -> None:
     for family, values in summary.items():
         if family != "toolsandbox":
             click.echo(f"{family}: {', '.join(_figures(values))}")
+
+
+def _why_not(scores: Any) -> str:
+    """Why a session has no score that counts; empty where it has one."""
+    verdict = scores.verdicts.get("toolsandbox")
+    return scores.reason or (verdict.inconclusive if verdict and verdict.inconclusive else "")
 
 
 def _figures(values: Any, name: str = "") -> Iterator[str]:
