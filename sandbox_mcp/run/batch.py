@@ -80,6 +80,7 @@ class Batch:
     watch: Watch = lambda _: None
     knowledge: object = None
     scores: dict[str, Score] = field(default_factory=dict[str, Score])
+    total: int = 0
 
     async def run(self) -> dict[str, Any]:
         """Play what is missing and return the summary of all that is there.
@@ -93,15 +94,13 @@ class Batch:
             variant_named(variant)
         self.folder.prepare()
         self.folder.state(self._manifest(scenarios))
-        missing = [unit for unit in self._mine if not self._found(unit)]
+        mine = self.plan.shard.of(self.plan.units)
+        self.total = len(mine)
+        missing = [unit for unit in mine if not self._found(unit)]
         await self._play(missing)
         summary = self._summary()
         self.folder.summarise(summary)
         return summary
-
-    @property
-    def _mine(self) -> tuple[Unit, ...]:
-        return self.plan.shard.of(self.plan.units)
 
     def _found(self, unit: Unit) -> bool:
         scenario = self.suite.get(unit.scenario)
@@ -144,7 +143,7 @@ class Batch:
 
     def _count(self, unit: Unit, found: Score, *, played: bool) -> None:
         self.scores[unit.name] = found
-        self.watch(Progress(len(self.scores), len(self._mine), found, played))
+        self.watch(Progress(len(self.scores), self.total, found, played))
 
     def _summary(self) -> dict[str, Any]:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
