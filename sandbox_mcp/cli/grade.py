@@ -89,8 +89,7 @@ def _print_explanations(logs: list[Path], collection: "Collection") -> None:
 
 def _print_scores(collection: "Collection") -> None:
     rows = [
-        (scores.session, scores.score, *_numbers(scores.verdicts), _why_not(scores))
-        for scores in collection.sessions
+        (scores.session, scores.score, *_numbers(scores.verdicts), _why_not(scores)) for scores in collection.sessions
     ]
     print_table(("session", "score", "turns", "recall", "precision", "not scored because"), rows)
     summary = collection.summary()
