@@ -120,7 +120,7 @@ def test_features_are_counted(stats: Stats) -> None:
         "several reference solutions": 1,
         "a minefield": 1,
         "a follow-up of the user": 1,
-        "a demonstration": 1,
+        "a demonstration": 2,
         "timers or waiting": 1,
     }
 
