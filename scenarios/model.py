@@ -82,8 +82,8 @@ class MessageConstraint:
     """On a message between two roles."""
 
     content: Expected
-    sender: Literal["user", "agent"] = "agent"
-    recipient: Literal["user", "agent"] = "user"
+    sender: Literal["user", "agent", "environment"] = "agent"
+    recipient: Literal["user", "agent", "environment"] = "user"
 
 
 Constraint = TableConstraint | CallConstraint | MessageConstraint

@@ -98,8 +98,8 @@ class RawPattern(Strict):
 class RawMessage(Strict):
     """A message constraint."""
 
-    sender: Literal["user", "agent"] = "agent"
-    recipient: Literal["user", "agent"] = "user"
+    sender: Literal["user", "agent", "environment"] = "agent"
+    recipient: Literal["user", "agent", "environment"] = "user"
     content: Any
 
 
