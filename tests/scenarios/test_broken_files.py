@@ -246,7 +246,7 @@ BODIES = {
     "a message without content": (milestone(f"- {{id: a, message: {{}}}} {HERE}"), "message.content: is missing"),
     "a message from nobody": (
         milestone(f"- {{id: a, message: {{sender: mum, content: Hi}}}} {HERE}"),
-        "message.sender: expected 'user' or 'agent', not 'mum'",
+        "message.sender: expected 'user', 'agent' or 'environment', not 'mum'",
     ),
     "an id twice": (
         milestone("- {id: a, tool: get_wifi_status}", f"- {{id: a, tool: get_wifi_status}} {HERE}"),
