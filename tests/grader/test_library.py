@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
 
@@ -13,7 +14,7 @@ from sandbox_mcp.users import ScriptedUser
 from scenarios import Suite
 
 
-def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path: Path) -> None:
     scenario = Suite().get("wifi_off")
     with LogWriter(tmp_path / "log.jsonl") as log:
         session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)

@@ -27,4 +27,4 @@ def test_a_timer_that_went_off_can_be_a_milestone(waits: int, score: float, mode
     session.call("set_timer", {"seconds": 60, "label": "tea"})
     session.call("wait", {"seconds": waits})
     anyio.run(session.say, "The tea is ready.")
-    assert grade(log.trajectory(), SCENARIO, mode).score == score  # type: ignore[arg-type]
+    assert grade(log.trajectory(), SCENARIO, mode).score == score

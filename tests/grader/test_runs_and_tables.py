@@ -65,11 +65,11 @@ def bad(tmp_path: Path) -> Path:
 def test_a_folder_and_its_scores_are_the_same_run(good: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.json"
     assert invoke("grade", good, "--out", out)[0] == 0
-    assert read_run(out, find).outcomes == read_run(good, find).outcomes  # type: ignore[arg-type]
+    assert read_run(out, find).outcomes == read_run(good, find).outcomes
 
 
 def test_certainty_names_what_flips(bad: Path) -> None:
-    found = certainty(read_run(bad, find))  # type: ignore[arg-type]
+    found = certainty(read_run(bad, find))
     assert found["flaky"] == ["wifi_off/base"]
     assert found["pass@2"]["mean"] == 1.0
     assert found["pass^2"]["mean"] == 0.0
@@ -92,7 +92,7 @@ def test_compare_prints_a_table(good: Path, bad: Path) -> None:
 
 def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:
     record(good, trial=2)
-    found = compare_runs(read_run(bad, find), read_run(good, find))  # type: ignore[arg-type]
+    found = compare_runs(read_run(bad, find), read_run(good, find))
     assert found["warnings"] == ["1 sessions were scored in only one of the runs and are left out"]
 
 
@@ -117,7 +117,7 @@ def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     path.write_text("[]")
     with pytest.raises(GraderError, match="holds no scores; expected what 'grade --json' prints"):
-        read_run(path, find)  # type: ignore[arg-type]
+        read_run(path, find)
 
 
 def test_a_threshold_that_is_missed_gives_exit_code_1(bad: Path) -> None:

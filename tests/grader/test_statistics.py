@@ -132,7 +132,7 @@ def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> Non
         a = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
         b = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
         sizes.append(compare(a, b).smallest)
-    assert sizes[0] > sizes[1] > sizes[2]  # type: ignore[operator]
+    assert sizes[0] > sizes[1] > sizes[2]
 
 
 def test_runs_with_nothing_in_common_cannot_be_compared() -> None:

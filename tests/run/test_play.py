@@ -205,4 +205,4 @@ def test_an_agent_that_cannot_even_begin_ends_its_session_without_a_score() -> N
             raise AgentError("no such model")
 
     trajectory = driven(Unable())
-    assert (reason(trajectory), trajectory.events[-1].content) == ("agent_failed", WIFI_OFF.user.opening)  # type: ignore[union-attr]
+    assert (reason(trajectory), trajectory.events[-1].content) == ("agent_failed", WIFI_OFF.user.opening)

@@ -256,6 +256,6 @@ class TestDigest:
 def test_a_scenario_cannot_be_changed() -> None:
     scenario: Scenario = Suite().get("wifi_off")
     with pytest.raises(AttributeError):
-        scenario.name = "other"  # type: ignore[misc]
+        scenario.name = "other"
     with pytest.raises(TypeError):
-        scenario.world.tables["setting"]["x"] = {}  # type: ignore[index]
+        scenario.world.tables["setting"]["x"] = {}

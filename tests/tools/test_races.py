@@ -121,7 +121,7 @@ SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("cellular", "
 @given(BATCHES, SWITCHES, st.randoms(use_true_random=False))
 def test_arrival_order_plays_no_part(calls: list[Bound], switches: dict[str, bool], random: object) -> None:
     shuffled = list(calls)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     one, other = world(**switches), world(**switches)
     assert play(one, calls) == play(other, shuffled)
     assert one.snapshot == other.snapshot

@@ -133,11 +133,11 @@ class TestState:
     def test_a_row_cannot_be_edited(self) -> None:
         row = world().snapshot.table("animal")["a1"]
         with pytest.raises(TypeError):
-            row["age"] = 9  # type: ignore[index]
+            row["age"] = 9
 
     def test_a_frozen_row_does_not_follow_what_it_was_made_of(self) -> None:
         source: dict[str, object] = {"age": 1}
-        row = freeze(source)  # type: ignore[arg-type]
+        row = freeze(source)
         source["age"] = 2
         assert row["age"] == 1
 

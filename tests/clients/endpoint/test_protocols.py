@@ -37,7 +37,7 @@ def client() -> Iterator[OpenAI]:
 
 
 def test_chat_completions_whole(client: OpenAI) -> None:
-    completion = client.chat.completions.create(model="m", messages=HELLO, tools=[TOOL])  # type: ignore[list-item]
+    completion = client.chat.completions.create(model="m", messages=HELLO, tools=[TOOL])
     (choice,) = completion.choices
     assert (completion.model, choice.finish_reason) == ("m", "tool_calls")
     assert choice.message.content
