@@ -6,81 +6,21 @@ more than "run the scenario X". It learns names of scenarios and what their user
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Protocol
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult, SessionSpec
+from sandbox_mcp.server.lobby_names import LONGEST, matching, named, nearest, page_of
+from sandbox_mcp.server.lobby_texts import CONTROL, HOW_TO_PLAY, LIST, NOT_RUNNING, START, over, still_running
+from sandbox_mcp.session import CallResult, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
-from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL
-from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, agent_tools, bind, present
-from scenarios import UnknownScenarioError
+from sandbox_mcp.tools import Outcome, bind
+from scenarios import Scenario, UnknownScenarioError
 
 VARIANT = "all_tools"
 """How scenarios are played here: with the tools that the lobby lists."""
-INSTRUCTIONS = (
-    "This server plays scenarios: a phone, with tools to operate it, and a simulated user who wants something. Asked "
-    "to run a scenario, call start_scenario with its name and then serve the simulated user, whom you reach only with "
-    "send_message_to_user. list_scenarios names what can be run."
-)
-HOW_TO_PLAY = (
-    f"{AGENT_INSTRUCTIONS} The scenario has begun, and user_says is what its user wants of you now. This user is "
-    "simulated and cannot see this chat: call send_message_to_user for everything you want to ask or report, read the "
-    "reply in its result, and go on until conversation_over is true. Only then tell the person in this chat that the "
-    "scenario is over. Do not ask that person for help."
-)
-NOT_RUNNING = "NoScenarioError: no scenario is running; start one with start_scenario, list_scenarios names them"
-
-
-def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("the lobby carries out its own tools")
-
-
-def _tool(
-    name: str, description: str, result: Mapping[str, Any], *parameters: Parameter, action: bool = True
-) -> PresentedTool:
-    schema = {"type": "object", "properties": result, "required": list(result)}
-    return present(Tool(name, "lobby", action, False, "agent", _unused, description, parameters, schema))
-
-
-TEXT = {"type": "string"}
-LIST = _tool(
-    "list_scenarios",
-    "Name the scenarios that can be run.\nReturns scenarios, their names, and running, the one that is being played.",
-    {
-        "scenarios": {"type": "array", "items": TEXT},
-        "running": {"type": ["string", "null"]},
-    },
-    action=False,
-)
-START = _tool(
-    "start_scenario",
-    "Begin a scenario. Call this when you are asked to run, play or start one.\n"
-    "Returns instructions, which tell you how to go on, and user_says, the simulated user's first message to you. "
-    f"Answer it with {SEND}, not in this chat.\n"
-    "Fails with UnknownScenarioError: there is no scenario of that name.\n"
-    "Fails with ScenarioRunningError: another one is still running.",
-    {"scenario": TEXT, "instructions": TEXT, "user_says": TEXT},
-    Parameter("name", ("string",), True, "Name of the scenario, as list_scenarios gives it."),
-    Parameter("seed", ("integer",), False, "Fixes the ids that the phone hands out; 0 if not given."),
-)
-END = _tool(
-    "end_scenario",
-    "Give up the running scenario before its user has left. Only needed to start another one.\n"
-    "Returns ended, the name of the scenario.\n"
-    "Fails with NoScenarioError: none is running.",
-    {"ended": TEXT},
-)
-CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START, END)}
-
-
-@cache
-def lobby_tools() -> tuple[PresentedTool, ...]:
-    """Everything the lobby lists, always the same."""
-    return (LIST, START, SEND_TOOL, END, *(present(tool) for tool in agent_tools().values()))
 
 
 class Seat(Protocol):
@@ -159,38 +99,62 @@ class Lobby:
     ) -> CallResult:
         if name not in CONTROL:
             running = self.running()
-            return await running.call(name, arguments, meta=meta) if running else CallResult({}, NOT_RUNNING)
+            return await running.call(name, arguments, meta=meta) if running else self._none_running()
         bound = bind(CONTROL, name, arguments)
         if isinstance(bound, Outcome):
             return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
         if name == START.name:
             return self._start(agent, **bound.arguments)
-        return self._list() if name == LIST.name else await self._end()
+        return self._list(**bound.arguments) if name == LIST.name else await self._end()
 
-    def _list(self) -> CallResult:
+    def _list(self, search: str = "", page: int = 1) -> CallResult:
+        names = self._manager.suite.names()
+        found = matching(names, search)
+        shown = page_of(found, int(page))
+        if shown is None:
+            return CallResult({}, f"ValueError: there is no page {int(page)} of {len(found)} names")
         running = self.running()
-        name = running.session.spec.scenario.name if running else None
-        return CallResult({"scenarios": list(self._manager.suite.names()), "running": name})
+        return CallResult(
+            {
+                "scenarios": list(shown.names),
+                "total": shown.total,
+                "next_page": shown.following,
+                "running": running.session.spec.scenario.name if running else None,
+                **({} if found else {"closest": list(nearest(names, search))}),
+            }
+        )
 
     def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
         running = self.running()
         if running:
-            other = running.session.spec.scenario.name
-            return CallResult(
-                {}, f"ScenarioRunningError: scenario {other!r} is running; finish it, or give it up with end_scenario"
-            )
-        scenario = self._manager.suite.get(name)
+            return CallResult({}, still_running(running.session.spec.scenario.name))
+        try:
+            scenario = self._scenario(name)
+        except UnknownScenarioError:
+            return CallResult({}, unknown(self._manager.suite.names(), name))
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)
-        return CallResult({"scenario": name, "instructions": HOW_TO_PLAY, "user_says": opened.opening})
+        return CallResult({"scenario": scenario.name, "instructions": HOW_TO_PLAY, "user_says": opened.opening})
+
+    def _scenario(self, name: str) -> Scenario:
+        """The scenario that is meant; only a name that is not exact costs a look at all files."""
+        suite = self._manager.suite
+        try:
+            return suite.get(name)
+        except UnknownScenarioError:
+            return suite.get(named(suite.names(), name))
 
     async def _end(self) -> CallResult:
         running = self.running()
         if running is None:
-            return CallResult({}, NOT_RUNNING)
+            return self._none_running()
         await running.end("abandoned", "ended in the lobby")
         return CallResult({"ended": running.session.spec.scenario.name})
+
+    def _none_running(self) -> CallResult:
+        last = self._seat.current()
+        return CallResult({}, over(last.session.spec.scenario.name) if last else NOT_RUNNING)
 
     def running(self) -> OpenSession | None:
         """The session that is being played here."""
@@ -198,11 +162,15 @@ class Lobby:
         return None if current is None or current.session.over else current
 
 
+def unknown(names: Sequence[str], wanted: str) -> str:
+    """What is said of a name that no scenario has: the names nearest to it."""
+    near = nearest(names, wanted)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see list_scenarios"
+    return f"UnknownScenarioError: there is no scenario {wanted[:LONGEST]!r}; {hint}"
+
+
 def _told(error: Exception) -> str:
     """What an agent is told of a fault: nothing of files, which are the operator's business."""
-    if isinstance(error, UnknownScenarioError):
-        near = f"did you mean {' or '.join(map(repr, error.suggestions))}?" if error.suggestions else ""
-        return f"UnknownScenarioError: there is no scenario {error.name[:80]!r}; {near or 'see list_scenarios'}"
     if isinstance(error, TooManySessionsError):
         return f"TooManySessionsError: {error}"
     print(f"sandbox-mcp: {error}", file=sys.stderr)  # noqa: T201

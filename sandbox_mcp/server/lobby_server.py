@@ -1,4 +1,4 @@
-"""The lobby as an MCP server: its constant list of tools, and a prompt for each scenario as a start button."""
+"""The lobby as an MCP server: its constant list of tools, and a prompt that is its start button."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,21 +8,43 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
     PaginatedRequestParams,
     Prompt,
+    PromptArgument,
     PromptMessage,
+    PromptReference,
     TextContent,
 )
 
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.lobby import INSTRUCTIONS, Lobby, lobby_tools
+from sandbox_mcp.server.lobby import Lobby, unknown
+from sandbox_mcp.server.lobby_names import completed, named
+from sandbox_mcp.server.lobby_texts import INSTRUCTIONS, button, lobby_tools
 from sandbox_mcp.server.mcp_server import in_scope, server_of
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 from scenarios import Suite
+
+BUTTON = Prompt(
+    name="run_scenario",
+    title="Run a scenario",
+    description="Let the assistant play a scenario on the simulated phone.",
+    arguments=[
+        PromptArgument(
+            name="scenario",
+            title="Scenario",
+            description="Its name, such as list_scenarios gives; left empty, you are shown some to choose from.",
+        )
+    ],
+)
+MOST = 100
+"""How many completions the protocol lets a server send at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +85,9 @@ def lobby_server(suite: Suite, lobby: Lobby | None = None, *, elicits: bool = Tr
     def find(ctx: Context) -> Lobby:
         return lobby or in_scope(ctx)
 
-    prompts = Prompts(suite)
+    start = StartButton(suite)
     face = LobbyFace(find, Presentation({}, lobby_tools()), elicits)
-    return server_of(face, on_list_prompts=prompts.list, on_get_prompt=prompts.get)
+    return server_of(face, on_list_prompts=start.list, on_get_prompt=start.get, on_completion=start.complete)
 
 
 def host_of(ctx: Context) -> Mapping[str, Any]:
@@ -77,27 +99,34 @@ def host_of(ctx: Context) -> Mapping[str, Any]:
     return {**known, "client": client.name, "client_version": client.version}
 
 
-class Prompts:
-    """The start buttons. A prompt is one message of the user, because hosts flatten any others into one."""
+class StartButton:
+    """The prompt that starts a scenario. It is one message of the user, because hosts flatten any others into one."""
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
 
     async def list(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-        """One prompt for each scenario."""
-        return ListPromptsResult(
-            prompts=[
-                Prompt(name=name, title=f"Run {name}", description=f"Run the scenario {name}.")
-                for name in self._suite.names()
-            ]
-        )
+        """The one prompt there is: hosts show each in a menu, which has no room for hundreds."""
+        return ListPromptsResult(prompts=[BUTTON])
 
     async def get(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """The words that start a scenario."""
-        if params.name not in self._suite.names():
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}")
-        text = (
-            f'Run the scenario "{params.name}": call start_scenario with this name, follow the instructions it '
-            "returns, and serve its user until the conversation is over."
+        _check(params.name)
+        names, wanted = self._suite.names(), (params.arguments or {}).get("scenario", "").strip()
+        chosen = named(names, wanted)
+        if chosen and chosen not in names:
+            raise MCPError(INVALID_PARAMS, unknown(names, wanted))
+        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=button(chosen)))])
+
+    async def complete(self, _: Context, params: CompleteRequestParams) -> CompleteResult:
+        """The names that go with what a person has typed so far."""
+        _check(params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri)
+        fitting = completed(self._suite.names(), params.argument.value) if params.argument.name == "scenario" else ()
+        return CompleteResult(
+            completion=Completion(values=list(fitting[:MOST]), total=len(fitting), has_more=len(fitting) > MOST)
         )
-        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
+
+
+def _check(prompt: str) -> None:
+    if prompt != BUTTON.name:
+        raise MCPError(INVALID_PARAMS, f"there is no prompt {prompt[:80]!r}; there is {BUTTON.name!r}")

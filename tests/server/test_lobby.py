@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
+from mcp_types import PromptReference
 
 from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
+from sandbox_mcp.server.lobby_names import PAGE
 from sandbox_mcp.server.lobby_server import lobby_server
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
@@ -84,7 +86,7 @@ async def test_a_scenario_from_start_to_end(era: str) -> None:
         await me.call_tool("set_wifi_status", {"on": False})
         told = (await me.call_tool("send_message_to_user", {"content": "Wifi is off."})).structured_content
         again = await me.call_tool("start_scenario", {"name": "wifi_off", "seed": 2})
-    assert listed == {"scenarios": list(SUITE.names()), "running": None}
+    assert listed["running"] is None
     assert running["running"] == "wifi_off"
     assert told == {"reply": None, "conversation_over": True}
     assert not again.is_error
@@ -158,23 +160,111 @@ async def test_a_full_server_says_so() -> None:
 
 
 @each_era
-async def test_prompts_are_start_buttons_of_a_single_user_message(era: str) -> None:
+async def test_the_names_come_in_pages(era: str) -> None:
     async with lobby(era) as (me, _):
-        prompts = (await me.list_prompts()).prompts
-        assert [prompt.name for prompt in prompts] == list(SUITE.names())
-        for prompt in prompts[:5]:
-            (message,) = (await me.get_prompt(prompt.name)).messages
-            assert message.role == "user"
-            assert message.content.type == "text"
-            assert f'"{prompt.name}"' in message.content.text
-        with pytest.raises(MCPError, match="no prompt 'nope'"):
+        pages = [(await me.call_tool("list_scenarios", {})).structured_content]
+        while pages[-1]["next_page"]:
+            pages.append((await me.call_tool("list_scenarios", {"page": pages[-1]["next_page"]})).structured_content)
+    assert [name for page in pages for name in page["scenarios"]] == list(SUITE.names())
+    assert {page["total"] for page in pages} == {len(SUITE.names())}
+    assert max(len(page["scenarios"]) for page in pages) == PAGE
+
+
+@each_era
+async def test_the_names_are_searched_by_words(era: str) -> None:
+    async with lobby(era) as (me, _):
+        found = (await me.call_tool("list_scenarios", {"search": "Off wifi"})).structured_content
+    assert found["scenarios"] == [name for name in SUITE.names() if "wifi" in name and "off" in name]
+    assert "closest" not in found
+
+
+async def test_a_search_without_success_names_the_closest() -> None:
+    async with lobby(MODERN) as (me, _):
+        found = (await me.call_tool("list_scenarios", {"search": "turn off wifi"})).structured_content
+    assert (found["scenarios"], found["total"], found["next_page"]) == ([], 0, None)
+    assert "wifi_off" in found["closest"]
+
+
+@pytest.mark.parametrize("page", [0, -1, 1000])
+async def test_a_page_that_is_not_there_is_refused(page: int) -> None:
+    async with lobby(MODERN) as (me, _):
+        refused = await me.call_tool("list_scenarios", {"page": page})
+    assert text_of(refused) == f"ValueError: there is no page {page} of {len(SUITE.names())} names"
+
+
+@pytest.mark.parametrize("name", ["wifi_off", "Wifi off", "wifi-off", " WIFI_OFF "])
+async def test_case_blanks_and_hyphens_do_not_count(name: str) -> None:
+    async with lobby(MODERN) as (me, announced):
+        started = (await me.call_tool("start_scenario", {"name": name})).structured_content
+    assert started["scenario"] == "wifi_off"
+    assert [session.session.spec.scenario.name for session in announced] == ["wifi_off"]
+
+
+@each_era
+async def test_once_the_user_has_left_every_tool_says_that_it_is_over(era: str) -> None:
+    async with lobby(era) as (me, _):
+        await me.call_tool("start_scenario", {"name": "wifi_off"})
+        await me.call_tool("set_wifi_status", {"on": False})
+        await me.call_tool("send_message_to_user", {"content": "Wifi is off."})
+        later = [
+            text_of(await me.call_tool(name, arguments))
+            for name, arguments in (
+                ("get_wifi_status", {}),
+                ("send_message_to_user", {"content": "Bye."}),
+                ("end_scenario", {}),
+            )
+        ]
+    assert all(text.startswith("NoScenarioError: the scenario 'wifi_off' is over") for text in later)
+
+
+@each_era
+async def test_the_start_button_is_one_prompt_of_a_single_user_message(era: str) -> None:
+    async with lobby(era) as (me, _):
+        (prompt,) = (await me.list_prompts()).prompts
+        (message,) = (await me.get_prompt(prompt.name, {"scenario": "Wifi off"})).messages
+    assert (prompt.name, [argument.name for argument in prompt.arguments]) == ("run_scenario", ["scenario"])
+    assert (message.role, message.content.type) == ("user", "text")
+    assert '"wifi_off"' in message.content.text
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"scenario": " "}])
+async def test_a_start_button_without_a_name_offers_a_choice(arguments: dict[str, str] | None) -> None:
+    async with lobby(MODERN) as (me, _):
+        (message,) = (await me.get_prompt("run_scenario", arguments)).messages
+    assert "list_scenarios" in message.content.text
+
+
+@each_era
+async def test_a_start_button_that_cannot_start_says_why(era: str) -> None:
+    async with lobby(era) as (me, _):
+        with pytest.raises(MCPError, match="no prompt 'nope'; there is 'run_scenario'"):
             await me.get_prompt("nope")
+        with pytest.raises(MCPError, match="no scenario 'wifi_of'; did you mean 'wifi_off'"):
+            await me.get_prompt("run_scenario", {"scenario": "wifi_of"})
+
+
+@each_era
+async def test_the_name_is_completed_as_it_is_typed(era: str) -> None:
+    button = PromptReference(name="run_scenario")
+    async with lobby(era) as (me, _):
+        typed = (await me.complete(button, {"name": "scenario", "value": "wifi_o"})).completion
+        everything = (await me.complete(button, {"name": "scenario", "value": ""})).completion
+        other = (await me.complete(button, {"name": "seed", "value": "wifi"})).completion
+        with pytest.raises(MCPError, match="no prompt 'nope'"):
+            await me.complete(PromptReference(name="nope"), {"name": "scenario", "value": ""})
+    first, *_, last = typed.values
+    assert first.startswith("wifi_o")
+    assert not last.startswith("wifi_o")
+    assert len(typed.values) == typed.total
+    assert (len(everything.values), everything.total, everything.has_more) == (100, len(SUITE.names()), True)
+    assert other.values == []
 
 
 async def test_the_instructions_alone_tell_what_to_do() -> None:
     async with lobby("legacy") as (me, _):
-        assert me.instructions
-        assert "start_scenario" in me.instructions
+        told = me.instructions or ""
+    steps = ["start_scenario", "user_says", "send_message_to_user", "conversation_over", "person in this chat"]
+    assert [step for step in steps if step not in told] == []
 
 
 async def test_over_http_a_scenario_outlives_its_connection() -> None:
