@@ -26,7 +26,7 @@ from clients.base import (
 from sandbox_mcp.users.completions import Answer, Completions, EndpointError, FunctionCall, Usage
 
 if TYPE_CHECKING:
-    from clients.registry import AgentSettings
+    from clients.settings import AgentSettings
 
 STOPPED = "max_steps"
 

@@ -5,29 +5,19 @@ answers a conversation; whatever it is, it gets what every agent gets.
 """
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from clients.base import Agent, UnknownAgentError
-from sandbox_mcp.users.completions import EndpointSettings
+from clients.frameworks import FRAMEWORKS, framework_agent
+from clients.line_agent import LineAgent
+from clients.settings import AgentSettings
 from scenarios.problem import closest
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """What can be said about an agent from outside: its model endpoint, and how long it may go on.
-
-    ``max_steps`` is how many answers of its model one user message may take.
-    """
-
-    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
-    max_steps: int = 30
-
 
 Builder = Callable[[AgentSettings], Agent]
 
@@ -51,23 +41,35 @@ def _openai(settings: AgentSettings) -> Agent:
 
 
 AGENTS: Mapping[str, Builder] = MappingProxyType({"reference": _reference, "refuse": _refuse, "openai": _openai})
-"""The agents that come with the package."""
+"""The agents that come with the package and run in this process."""
+COMMAND = "command:"
+"""What the name of an agent begins with that is a command line."""
 
 
 def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
-    """The agent of that name, or the one that ``module:attribute`` points to.
+    """The agent of that name: one of ours, a framework, a command, an address, or what ``module:attribute`` points to.
 
     Raises:
-        UnknownAgentError: there is none, or it is no agent.
+        UnknownAgentError: there is none, it is no agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
+    if name in AGENTS:
+        return AGENTS[name](given)
+    if name in FRAMEWORKS:
+        return framework_agent(name, given)
+    if name.startswith(COMMAND):
+        return _command(name, given)
     if ":" in name:
         return _own(name, given)
-    builder = AGENTS.get(name)
-    if builder is None:
-        hint = closest(name, AGENTS)
-        raise UnknownAgentError(f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute")
-    return builder(given)
+    hint = closest(name, [*AGENTS, *FRAMEWORKS])
+    raise UnknownAgentError(f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute")
+
+
+def _command(name: str, settings: AgentSettings) -> Agent:
+    command = tuple(shlex.split(name.removeprefix(COMMAND)))
+    if not command:
+        raise UnknownAgentError(f"agent {name!r} names no command; write command:PROGRAM ARGUMENTS")
+    return LineAgent(name, command, settings)
 
 
 def _own(name: str, settings: AgentSettings) -> Agent:

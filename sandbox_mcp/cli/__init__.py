@@ -1,7 +1,7 @@
 """The command line: one module per command, loaded when it is used.
 
 Policy: results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a threshold was missed, 2 bad usage or
-bad input. A user's mistake gets one line.
+bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 """
 
 import sys
@@ -19,6 +19,7 @@ COMMANDS = MappingProxyType(
         "connect": "Print what an MCP host needs to connect.",
         "scenarios": "List, show and check scenarios.",
         "run": "Play scenarios with an agent and record them.",
+        "agents": "List the agents there are, and install frameworks.",
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",
         "compare": "Compare two runs, with intervals.",
@@ -28,6 +29,10 @@ COMMANDS = MappingProxyType(
     }
 )
 """Every command and what it is for, so that --help loads none of them."""
+
+
+INTERRUPTED = 130
+"""What shells expect of a command that was stopped by Ctrl-C."""
 
 
 class _Lazy(click.Group):
@@ -59,8 +64,9 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.Abort:
-        fail("interrupted")
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("sandbox-mcp: interrupted", err=True)
+        sys.exit(INTERRUPTED)
     except SandboxError as error:
         fail(str(error))
     except BrokenPipeError:

@@ -4,14 +4,15 @@ Policy: everything it needs is loaded only after the command line was understood
 stderr, and no secret to either: keys are read from the environment.
 """
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.batch import Batch, Progress
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("selectors", nargs=-1)
-@click.option(
-    "--agent", required=True, metavar="NAME", help="reference, refuse, openai, or your own as MODULE:ATTRIBUTE."
-)
-@click.option(
-    "--user", type=click.Choice(["scripted", "llm"]), default="scripted", show_default=True, help="Who plays the user."
-)
+@agent_options
+@user_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs, manifest and summary.")
 @click.option(
     "--variant",
@@ -44,40 +41,6 @@ if TYPE_CHECKING:
     "--transport",
     type=click.Choice(["memory", "http", "direct"]),
     help="How the agent reaches its tools. [default: memory, or http where the agent needs a URL]",
-)
-@click.option("--model", default="", help="Model of the openai agent.")
-@click.option("--base-url", help="Its endpoint. [default: $OPENAI_BASE_URL]")
-@click.option("--api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds the key.")
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=JSON",
-    help="Sent with every request, such as temperature=0. May be repeated.",
-)
-@click.option("--user-model", help="Model of the llm user. [default: --model]")
-@click.option("--user-base-url", help="Its endpoint. [default: --base-url]")
-@click.option("--user-api-key-env", help="Variable that holds its key. [default: --api-key-env]")
-@click.option("--user-param", "user_params", multiple=True, metavar="NAME=JSON", help="Like --param, for the llm user.")
-@click.option(
-    "--user-without",
-    "user_without",
-    multiple=True,
-    type=click.Choice(["knows", "does_not_know", "demonstration"]),
-    help="What the llm user is not told. May be repeated.",
-)
-@click.option(
-    "--max-steps", type=click.IntRange(1), default=30, show_default=True, help="Answers of the model per user message."
-)
-@click.option(
-    "--max-retries", type=click.IntRange(0), default=5, show_default=True, help="Further tries when an endpoint fails."
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="Seconds to wait for an endpoint.",
 )
 @click.option(
     "--max-turn-seconds",
@@ -115,19 +78,16 @@ def command(
 
 
 def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[str, Any]) -> "Batch":
-    from clients.registry import AgentSettings, agent_named
     from sandbox_mcp.run.batch import Batch, RunPlan
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.folder import RunFolder
-    from sandbox_mcp.run.people import users_named
     from sandbox_mcp.run.select import select
     from sandbox_mcp.run.unit import Shard
     from scenarios import Suite
 
     suite = Suite(places)
-    endpoint, user_endpoint = _endpoints(options)
-    agent = agent_named(options["agent"], AgentSettings(endpoint, options["max_steps"]))
-    users = users_named(options["user"], user_endpoint, frozenset(options["user_without"]))
+    agent = chosen_agent(options)
+    users = chosen_users(options)
     transport = options["transport"] or ("http" if agent.needs_url else "memory")
     if agent.needs_url and transport != "http":
         raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
@@ -143,40 +103,6 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
         patience=options["max_turn_seconds"],
     )
     return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show, knowledge=knowledge)
-
-
-def _endpoints(options: dict[str, Any]) -> tuple[Any, Any]:
-    """What is said about the agent's endpoint and about the user's, which is the same unless told otherwise."""
-    from dataclasses import replace
-
-    from sandbox_mcp.users.completions import EndpointSettings
-
-    agent = EndpointSettings(
-        model=options["model"],
-        base_url=options["base_url"],
-        key_variable=options["api_key_env"],
-        parameters=dict(map(_param, options["params"])),
-        timeout=options["timeout"],
-        retries=options["max_retries"],
-    )
-    user = replace(
-        agent,
-        model=options["user_model"] or agent.model,
-        base_url=options["user_base_url"] or agent.base_url,
-        key_variable=options["user_api_key_env"] or agent.key_variable,
-        parameters=dict(map(_param, options["user_params"])),
-    )
-    return agent, user
-
-
-def _param(text: str) -> tuple[str, Any]:
-    name, found, value = text.partition("=")
-    if not name or not found:
-        raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _run(batch: "Batch") -> dict[str, Any]:

@@ -45,13 +45,14 @@ class _Fault(Exception):
 class EndpointSettings:
     """Which endpoint, which model, and how patient to be.
 
-    ``key_variable`` names the environment variable with the API key; the key itself is kept nowhere. ``parameters``
-    go into every request as they are, for example ``temperature``. ``timeout`` is in seconds, per request.
+    ``key_variable`` names the environment variable with the API key, None the provider's own; the key itself is kept
+    nowhere. ``parameters`` go into every request as they are, for example ``temperature``. ``timeout`` is in seconds,
+    per request.
     """
 
     model: str = ""
     base_url: str | None = None
-    key_variable: str = KEY_VARIABLE
+    key_variable: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     timeout: float = 120.0
     retries: int = 5
@@ -190,7 +191,7 @@ class Completions:
         if self._client is None:
             from openai import AsyncOpenAI
 
-            key = os.environ.get(self.settings.key_variable) or "none"
+            key = os.environ.get(self.settings.key_variable or KEY_VARIABLE) or "none"
             self._client = AsyncOpenAI(
                 api_key=key, base_url=self.settings.url, timeout=self.settings.timeout, max_retries=0
             )

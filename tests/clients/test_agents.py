@@ -11,7 +11,8 @@ from clients.base import Agent, AgentError, AgentTurn, Brief, UnknownAgentError
 from clients.function import Asked, FunctionAgent
 from clients.reference import NOTHING_LEFT, ReferenceAgent
 from clients.refuse import REFUSAL, RefuseAgent
-from clients.registry import AGENTS, AgentSettings, agent_named
+from clients.registry import AGENTS, agent_named
+from clients.settings import AgentSettings
 from grader.milestones import baselines
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write

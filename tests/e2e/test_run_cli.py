@@ -190,7 +190,7 @@ def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_pa
         until(lambda: len(brain.asked) == 2)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=240)
-        assert (process.returncode, said.strip().splitlines()[-1]) == (2, "sandbox-mcp: interrupted")
+        assert (process.returncode, said.strip().splitlines()[-1]) == (130, "sandbox-mcp: interrupted")
         assert "Traceback" not in said
         brain.awake = True
         again = sandbox_mcp(*command, "--threshold", 1)

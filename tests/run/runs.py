@@ -8,7 +8,8 @@ import anyio
 
 from clients.base import Agent
 from clients.reference import ReferenceAgent
-from clients.registry import AgentSettings, agent_named
+from clients.registry import agent_named
+from clients.settings import AgentSettings
 from sandbox_mcp.run.batch import Batch, Progress, RunPlan
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import Users, users_named

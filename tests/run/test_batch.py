@@ -17,7 +17,8 @@ from clients.endpoint.server import running
 from clients.endpoint.user import ScriptedUserModel
 from clients.reference import ReferenceAgent
 from clients.refuse import RefuseAgent
-from clients.registry import AgentSettings, agent_named
+from clients.registry import agent_named
+from clients.settings import AgentSettings
 from sandbox_mcp.run.batch import Progress
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.people import users_named

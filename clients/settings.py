@@ -1,0 +1,20 @@
+"""What can be said about an agent from outside."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox_mcp.users.completions import EndpointSettings
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Its model endpoint, how long it may go on, how it is prompted, and where it lives.
+
+    ``max_steps`` is how many answers of its model one user message may take. ``react`` asks chat agents to reason and
+    act in text. ``python`` is the interpreter that has a framework; None for the one that is found.
+    """
+
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
+    max_steps: int = 30
+    react: bool = False
+    python: Path | None = None

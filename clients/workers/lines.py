@@ -1,0 +1,155 @@
+"""What every worker shares: conversations over standard input and output, one JSON object a line.
+
+Policy: only the standard library, because it runs in the environment of somebody else's framework. Standard output
+belongs to the protocol; whatever a framework prints goes to standard error. A worker serves one conversation after the
+other until its input ends. The protocol is written down in docs/adapters.md.
+
+Run as a script with names of distributions, it says which versions of them this environment has.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TextIO
+
+MAX_STEPS = "max_steps"
+"""Why an answer ended that was stopped because the model went on and on."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a conversation begins.
+
+    ``url`` and ``headers`` reach the tools over MCP. ``key`` is the API key for ``model`` behind ``base_url``, None for
+    the provider's own address. ``max_steps`` is how many answers of the model one user message may take, ``timeout``
+    how many seconds a request, ``retries`` how often a failed one is tried again.
+    """
+
+    instructions: str
+    url: str
+    headers: Mapping[str, str]
+    model: str
+    base_url: str | None
+    key: str | None
+    parameters: Mapping[str, Any]
+    max_steps: int
+    timeout: float
+    retries: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """The agent's answer, and what it took."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    requests: int = 0
+    finish: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Conversation(Protocol):
+    """One conversation of an agent, which remembers what was said."""
+
+    async def turn(self, text: str) -> Said:
+        """Answer one message of the user."""
+        ...
+
+
+Converse = Callable[[Start], AbstractAsyncContextManager[Conversation]]
+
+
+def main(converse: Converse) -> None:
+    """Serve conversations until the input ends."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    asyncio.run(_Serving(converse, out).run())
+
+
+@dataclass
+class _Serving:
+    converse: Converse
+    out: TextIO
+
+    async def run(self) -> None:
+        while (first := await _read()) is not None:
+            try:
+                await self._conversation(_start(first))
+            except Exception as error:  # noqa: BLE001 - whatever a framework raises is told, in one line
+                self._fail(error)
+
+    async def _conversation(self, start: Start) -> None:
+        async with self.converse(start) as conversation:
+            self._write({"type": "ready"})
+            while (message := await _read()) is not None and message.get("type") == "user":
+                said = await conversation.turn(message["text"])
+                self._write(_reply(said))
+
+    def _fail(self, error: Exception) -> None:
+        traceback.print_exception(error, file=sys.stderr)
+        cause = _leaf(error)
+        self._write({"type": "error", "error": f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}"})
+
+    def _write(self, message: Mapping[str, Any]) -> None:
+        self.out.write(json.dumps(message, ensure_ascii=False) + "\n")
+        self.out.flush()
+
+
+async def _read() -> dict[str, Any] | None:
+    line = await asyncio.to_thread(sys.stdin.readline)
+    return json.loads(line) if line else None
+
+
+def _start(message: Mapping[str, Any]) -> Start:
+    settings = message["settings"]
+    return Start(
+        instructions=message["instructions"],
+        url=message["mcp"]["url"],
+        headers=message["mcp"]["headers"],
+        model=settings["model"],
+        base_url=settings["base_url"],
+        key=os.environ.get(settings["key_variable"]),
+        parameters=settings["parameters"],
+        max_steps=settings["max_steps"],
+        timeout=settings["timeout"],
+        retries=settings["retries"],
+    )
+
+
+def _reply(said: Said) -> dict[str, Any]:
+    usage = {
+        "prompt_tokens": said.prompt_tokens,
+        "completion_tokens": said.completion_tokens,
+        "requests": said.requests,
+    }
+    return {"type": "reply", "text": said.text, "usage": usage, "meta": {"finish": said.finish, **said.meta}}
+
+
+def _leaf(error: BaseException) -> BaseException:
+    if isinstance(error, BaseExceptionGroup):
+        inner: tuple[BaseException, ...] = error.exceptions  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return _leaf(inner[0])  # pyright: ignore[reportUnknownArgumentType]
+    return error
+
+
+def versions(names: list[str]) -> dict[str, str | None]:
+    """The version of each distribution in this environment, None where it is missing."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found: dict[str, str | None] = {}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(versions(sys.argv[1:])))  # noqa: T201 - this is what it is called for

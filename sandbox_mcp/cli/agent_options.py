@@ -1,0 +1,123 @@
+"""Options that say which agent is under test, on which model, and where it lives.
+
+Policy: every agent is described by the same options; one that has no use for an option ignores it. Keys are named by
+the variable that holds them, never given.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from clients.base import Agent
+    from sandbox_mcp.users.completions import EndpointSettings
+
+Command = Callable[..., Any]
+
+
+def agent_options(command: Command) -> Command:
+    """Give a command the options that :func:`chosen_agent` reads."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = (
+    click.option(
+        "--agent",
+        required=True,
+        metavar="NAME",
+        help="One of 'sandbox-mcp agents', command:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
+    ),
+    click.option("--model", default="", help="Model that the agent asks."),
+    click.option("--base-url", help="Its endpoint. [default: what the provider's variable says]"),
+    click.option("--api-key-env", help="Variable that holds the key. [default: the provider's own]"),
+    click.option(
+        "--param",
+        "params",
+        multiple=True,
+        metavar="NAME=JSON",
+        help="Sent with every request, such as temperature=0. May be repeated.",
+    ),
+    click.option("--react", is_flag=True, help="Prompt chat agents to reason and act in text (ReAct)."),
+    click.option(
+        "--agent-python",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Python that has the agent's framework. [default: what 'sandbox-mcp agents install' made, or this one]",
+    ),
+    click.option(
+        "--max-steps",
+        type=click.IntRange(1),
+        default=30,
+        show_default=True,
+        help="Answers of the model per user message.",
+    ),
+    click.option(
+        "--max-retries",
+        type=click.IntRange(0),
+        default=5,
+        show_default=True,
+        help="Further tries when an endpoint fails.",
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=120.0,
+        show_default=True,
+        help="Seconds to wait for an endpoint.",
+    ),
+)
+
+
+def chosen_agent(options: Mapping[str, Any]) -> "Agent":
+    """The agent that the options ask for.
+
+    Raises:
+        UnknownAgentError: there is none of that name, or it lacks what it needs.
+    """
+    from clients.registry import agent_named
+    from clients.settings import AgentSettings
+
+    settings = AgentSettings(
+        endpoint=agent_endpoint(options),
+        max_steps=options["max_steps"],
+        react=options["react"],
+        python=options["agent_python"],
+    )
+    return agent_named(options["agent"], settings)
+
+
+def agent_endpoint(options: Mapping[str, Any]) -> "EndpointSettings":
+    """The endpoint that the options describe."""
+    from sandbox_mcp.users.completions import EndpointSettings
+
+    return EndpointSettings(
+        model=options["model"],
+        base_url=options["base_url"],
+        key_variable=options["api_key_env"],
+        parameters=parameters(options["params"]),
+        timeout=options["timeout"],
+        retries=options["max_retries"],
+    )
+
+
+def parameters(given: Iterable[str]) -> dict[str, Any]:
+    """What ``NAME=JSON`` options say; a value that is no JSON is text.
+
+    Raises:
+        click.UsageError: one has another form.
+    """
+    return dict(map(_parameter, given))
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, found, value = text.partition("=")
+    if not name or not found:
+        raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -1,0 +1,80 @@
+"""Agents in processes of their own, over HTTP, as real processes."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from clients.registry import agent_named
+from clients.settings import AgentSettings
+from grader import Trajectory, read_trajectory
+from sandbox_mcp.run.batch import Batch, RunPlan
+from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.people import users_named
+from sandbox_mcp.users.completions import EndpointSettings
+from scenarios import Suite
+
+POLITE = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready"}), flush=True)
+    elif message["type"] == "user":
+        print(json.dumps({"type": "reply", "text": "I cannot.", "usage": {"prompt_tokens": 3}}), flush=True)
+"""
+
+
+def played(tmp_path: Path, script: str, *scenarios: str) -> tuple[dict[str, Any], list[Trajectory]]:
+    """What a run with this script as agent came to."""
+    file = tmp_path / "agent.py"
+    file.write_text(script)
+    agent = agent_named(f"command:{sys.executable} {file}", AgentSettings(EndpointSettings("m")))
+    folder = RunFolder(tmp_path / "run")
+    plan = RunPlan(scenarios, ("base",), transport="http", patience=20)
+    batch = Batch(Suite(), agent, users_named("scripted", EndpointSettings()), folder, plan)
+    summary = anyio.run(batch.run)
+    return summary, [read_trajectory(path) for path in sorted(folder.logs.glob("*.jsonl"))]
+
+
+def test_a_command_gets_the_users_words_and_its_replies_are_the_agents_turns(tmp_path: Path) -> None:
+    _, (log,) = played(tmp_path, POLITE, "wifi_off")
+    said = [event.content for event in log.events if getattr(event, "sender", None) == "agent"]
+    assert said == ["I cannot."]
+
+
+def test_tokens_that_it_reports_are_counted(tmp_path: Path) -> None:
+    summary, _ = played(tmp_path, POLITE, "wifi_off")
+    assert summary["tokens"]["agent"]["prompt_tokens"] == 3
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import sys; print('no key', file=sys.stderr); sys.exit(3)", "ended with exit code 3; its last words: no key"),
+        ("print('hello', flush=True); import time; time.sleep(30)", "'hello'; expected one JSON object a line"),
+        ("print('[1]', flush=True); import time; time.sleep(30)", "expected an object with a type"),
+        ('print(\'{"type": "error", "error": "no such model"}\', flush=True)', "no such model"),
+        ('print(\'{"type": "reply", "text": ""}\', flush=True)', "began with 'reply'; expected 'ready'"),
+        (POLITE.replace('"text"', '"words"'), "expected a reply with text"),
+    ],
+)
+def test_a_process_that_breaks_is_no_score_and_says_why(tmp_path: Path, script: str, reason: str) -> None:
+    summary, _ = played(tmp_path, script, "wifi_off")
+    assert reason in json.dumps(summary["failures"][0]["reason"]).replace("\\\\", "\\").replace('\\"', '"')
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    batch = Batch(
+        Suite(),
+        agent_named("command:/no/such/program --now"),
+        users_named("scripted", EndpointSettings()),
+        folder,
+        RunPlan(("wifi_off",), ("base",), transport="http"),
+    )
+    summary = anyio.run(batch.run)
+    assert "'/no/such/program' cannot be started" in summary["failures"][0]["reason"]
