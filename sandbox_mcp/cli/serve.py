@@ -49,6 +49,7 @@ class Listen:
     hosts: tuple[str, ...]
     tokens: tuple[str, ...]
     auth: bool
+    streams: bool = False
 
 
 @click.command()
@@ -86,6 +87,11 @@ class Listen:
 )
 @click.option("--auth", is_flag=True, help="Demand each session's own bearer token at its URL.")
 @click.option(
+    "--streams",
+    is_flag=True,
+    help="Answer with event streams, on which clients of 2025-11-25 can be asked for confirmations too.",
+)
+@click.option(
     "--log-dir",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SANDBOX_MCP_LOG_DIR",
@@ -122,6 +128,7 @@ def command(
     hosts: tuple[str, ...],
     tokens: tuple[str, ...],
     auth: bool,
+    streams: bool,
     log_dir: Path | None,
     state_dir: Path | None,
     session: str | None,
@@ -155,7 +162,7 @@ def command(
     )
     with suppress(KeyboardInterrupt):
         if http:
-            _serve_http(manager, play, Listen(host, port, hosts, tokens, auth))
+            _serve_http(manager, play, Listen(host, port, hosts, tokens, auth, streams))
         else:
             _serve_stdio(manager, play, state_dir)
 
@@ -299,6 +306,7 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
         hosts=listen.hosts,
         lobby=play.scenario is None,
         elicits=play.elicits,
+        streams=listen.streams,
     )
     check_exposed(listen.host, settings)
     opened = _begin(manager, play) if play.scenario else None

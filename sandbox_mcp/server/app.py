@@ -36,10 +36,15 @@ def build_app(
     manager: SessionManager,
     settings: ServerSettings | None = None,
     announce: Callable[[OpenSession], None] = lambda _: None,
+    server: Server[Any] | None = None,
 ) -> Starlette:
-    """The application that serves the manager's sessions; ``announce`` hears of those that begin in the lobby."""
+    """The application that serves the manager's sessions.
+
+    ``announce`` hears of those that begin in the lobby. ``server`` speaks MCP at session URLs; it is a
+    ``routed_server`` unless a program has one with a face of its own, made by ``server_of``.
+    """
     settings = settings or ServerSettings()
-    sessions = _transport(routed_server(elicits=settings.elicits), settings)
+    sessions = _transport(server or routed_server(elicits=settings.elicits), settings)
     lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits), settings)
     lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
     routes = [
@@ -68,7 +73,9 @@ def build_app(
 
 
 def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPSessionManager:
-    return StreamableHTTPSessionManager(server, json_response=True, max_request_body_size=settings.max_body)
+    return StreamableHTTPSessionManager(
+        server, json_response=not settings.streams, max_request_body_size=settings.max_body
+    )
 
 
 async def _health(_: Request) -> Response:
@@ -115,7 +122,9 @@ def base_url(listener: socket.socket) -> str:
 
 
 @asynccontextmanager
-async def serving(manager: SessionManager, settings: ServerSettings | None = None) -> AsyncGenerator[str]:
+async def serving(
+    manager: SessionManager, settings: ServerSettings | None = None, server: Server[Any] | None = None
+) -> AsyncGenerator[str]:
     """Serve on a free port of loopback while the context is open; gives the base URL.
 
     Runs in the event loop it is entered in, and leaves signals to whoever owns the process.
@@ -134,23 +143,23 @@ async def serving(manager: SessionManager, settings: ServerSettings | None = Non
             yield
 
     listener = listener_on("127.0.0.1", 0)
-    server = Embedded(uvicorn_config(build_app(manager, settings)))
+    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server)))
     stopped = anyio.Event()
 
     async def run() -> None:
         try:
-            await server.serve([listener])
+            await embedded.serve([listener])
         finally:
             listener.close()
             stopped.set()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
-        await server.ready.wait()
+        await embedded.ready.wait()
         try:
             yield base_url(listener)
         finally:
-            server.should_exit = True
+            embedded.should_exit = True
             with anyio.CancelScope(shield=True):
                 await stopped.wait()
 

@@ -43,7 +43,7 @@ class Question:
     message: str
     state: str
 
-    def wire(self, stamp: Mapping[str, Any]) -> dict[str, Any]:
+    def wire(self, stamp: Mapping[str, Any] | None) -> dict[str, Any]:
         """The question as it travels."""
         params = {"mode": "form", "message": self.message, "requestedSchema": SCHEMA}
         return {

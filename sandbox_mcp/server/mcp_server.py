@@ -27,7 +27,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sandbox_mcp import __version__
 from sandbox_mcp.server.confirming import Confirming, Question
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.listing import listing
+from sandbox_mcp.server.listing import EMPTY_LISTS, listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.manager import OpenSession, Presentation
@@ -42,6 +42,14 @@ CHANNEL_INSTRUCTIONS = (
 )
 
 
+class Answer(Protocol):
+    """The answer to a call in a form of its own."""
+
+    def wire(self, stamp: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The answer as it travels; ``stamp`` is the ``_meta`` of the newer protocol, None for the older ones."""
+        ...
+
+
 class Face(Protocol):
     """What a server shows to a client, request by request."""
 
@@ -53,8 +61,10 @@ class Face(Protocol):
         """What it tells an agent that connects."""
         ...
 
-    async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
-        """Carry out a call."""
+    async def call(
+        self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None
+    ) -> CallResult | Answer:
+        """Carry out a call; whatever it raises becomes a result with ``isError``."""
         ...
 
     def announces(self, ctx: Context) -> bool:
@@ -120,7 +130,8 @@ def in_scope(ctx: Context) -> Any:
 
 
 def server_of(face: Face, **handlers: Any) -> Server[Any]:
-    """A server with this face; ``handlers`` are further ``on_...`` arguments of the SDK's server."""
+    """A server with this face; ``handlers`` are further arguments of the SDK's server."""
+    further = {**_ABSENT, **handlers}
     listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
@@ -134,19 +145,28 @@ def server_of(face: Face, **handlers: Any) -> Server[Any]:
         version=__version__,
         on_list_tools=list_tools,
         on_call_tool=_unreachable,
-        get_tool_input_schema=lambda _: None,
-        **handlers,
+        **further,
     )
-    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
+    stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
+    server.middleware.insert(0, _Answering(face, stamp, prompts="on_list_prompts" in handlers))
     return server
+
+
+def _no_mirrored_arguments(_: str) -> None:
+    """No argument of ours travels in a header as well, and the SDK need not list the tools for every call to see it."""
+
+
+_ABSENT: Mapping[str, Any] = {**EMPTY_LISTS, "get_tool_input_schema": _no_mirrored_arguments}
+"""What a server has in place of what it was not given."""
 
 
 class _Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(self, face: Face, stamp: dict[str, Any]) -> None:
+    def __init__(self, face: Face, stamp: Mapping[str, Any], *, prompts: bool) -> None:
         self._face = face
         self._stamp = stamp
+        self._prompts = prompts
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
         self._confirming = Confirming()
 
@@ -158,7 +178,8 @@ class _Answering:
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
-                offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
+                announces = self._face.announces(ctx)
+                offered = offered_to(answer["capabilities"], announces=announces, prompts=self._prompts)
                 return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
             case method if method in METHODS and not self._face.announces(ctx):
                 raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
@@ -177,9 +198,8 @@ class _Answering:
         except Exception:  # whatever it was, the agent's run must not die of a bug of ours
             logger.exception("the call of %r failed", name)
             result = CallResult({}, BROKEN)
-        if isinstance(result, Question):
-            return result.wire(self._stamp)
-        return wire_result(result, self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None)
+        stamp = self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
+        return wire_result(result, stamp) if isinstance(result, CallResult) else result.wire(stamp)
 
     async def _unconfirmed(
         self, ctx: Context, name: str, params: Mapping[str, Any], refused: Unconfirmed
@@ -223,12 +243,14 @@ def name_in(value: object) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def wire_result(result: CallResult, stamp: dict[str, Any] | None) -> dict[str, Any]:
+def wire_result(result: CallResult, stamp: Mapping[str, Any] | None) -> dict[str, Any]:
     """A call's result as it travels; ``stamp`` is the ``_meta`` of the newer protocol, None for the older ones."""
     wire: dict[str, Any] = {"content": [{"type": "text", "text": result.text}], "isError": result.error is not None}
     if result.error is None:
         wire["structuredContent"] = result.structured
-    if stamp is not None:
-        wire["resultType"] = "complete"
-        wire["_meta"] = stamp
-    return wire
+    return complete(wire, stamp)
+
+
+def complete(wire: dict[str, Any], stamp: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A result with what the newer protocol demands of every one that answers its request for good."""
+    return wire if stamp is None else {**wire, "resultType": "complete", "_meta": stamp}

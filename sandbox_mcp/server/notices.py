@@ -38,16 +38,7 @@ from sandbox_mcp.server.context import Context
 from sandbox_mcp.session.manager import OpenSession
 
 URI = "phone://notices"
-METHODS = frozenset(
-    {
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
-        "subscriptions/listen",
-    }
-)
+METHODS = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
 """What there is only where the phone may have something to announce."""
 MOST = 64
 """How many clients of a session are told; of connections, of which nobody learns that they have gone, the latest."""
@@ -63,12 +54,13 @@ NOTICES = Resource(
 )
 
 
-def offered_to(capabilities: Mapping[str, Any], *, announces: bool) -> dict[str, Any]:
-    """The capabilities of a session out of those of the server: no resources without notices, and no list changes."""
+def offered_to(capabilities: Mapping[str, Any], *, announces: bool, prompts: bool) -> dict[str, Any]:
+    """The capabilities of a session out of those of the server: nothing of which it has none, and no list changes."""
+    empty = {name for name, has in (("resources", announces), ("prompts", prompts)) if not has}
     return {
         name: {**value, "listChanged": False} if "listChanged" in value else value
         for name, value in capabilities.items()
-        if announces or name != "resources"
+        if name not in empty
     }
 
 
@@ -90,8 +82,8 @@ class Notices:
             "on_subscriptions_listen": self._listen,
         }
 
-    async def _list(self, _: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[NOTICES])
+    async def _list(self, ctx: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:
+        return ListResourcesResult(resources=[NOTICES] if self._find(ctx).session.has_timers else [])
 
     async def _templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[])

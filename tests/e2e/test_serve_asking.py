@@ -109,12 +109,14 @@ async def test_over_pipes_nobody_is_asked_where_it_is_not_wanted(options: list[s
     assert (person.asked, result.is_error) == (0, True)
 
 
-@pytest.mark.parametrize(("options", "asked"), [([], 1), (["--no-elicitation"], 0)])
-async def test_over_http_the_option_counts_too(options: list[str], asked: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "era", "asked"), [([], MODERN, 1), (["--no-elicitation"], MODERN, 0), (["--streams"], "legacy", 1)]
+)
+async def test_over_http_the_option_counts_too(options: list[str], era: str, asked: int, tmp_path: Path) -> None:
     person = Person(agrees=True)
     begin = ("--scenario", "car_fixed", "--user-channel", "tool", *options, "--log-dir", str(tmp_path))
     with http_process(*begin) as said:
-        result = await send(said["agent"], MODERN, person)
+        result = await send(said["agent"], era, person)
     assert (person.asked, result.is_error) == (asked, not asked)
 
 

@@ -262,6 +262,15 @@ async def test_over_http_the_older_protocol_cannot_carry_a_question_and_says_so_
     assert person.asked == []
 
 
+async def test_over_http_with_streams_the_older_protocol_asks_as_well() -> None:
+    async with served(streams=True) as server:
+        session, person = guarded(manager=server.manager), willing()
+        transport = streamable_http_client(server.url(session), http_client=server.http)
+        async with Client(transport, mode="legacy", elicitation_callback=person) as client:
+            assert not (await client.call_tool("set_wifi_status", OFF)).is_error
+    assert calls_in(session) == [REFUSED, CONFIRMED, DONE]
+
+
 async def test_over_http_it_can_be_switched_off() -> None:
     async with served(elicits=False) as server:
         session, person = guarded(manager=server.manager), willing()

@@ -102,9 +102,15 @@ async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None
         assert capabilities.tools is not None
         assert (capabilities.prompts, capabilities.resources, capabilities.completions) == (None, None, None)
         assert client.instructions == AGENT_INSTRUCTIONS
-        for ask in (client.list_prompts, client.list_resources, client.list_resource_templates):
-            with pytest.raises(MCPError, match="Method not found"):
-                await ask()
+
+
+async def test_a_host_that_asks_for_what_is_not_offered_gets_an_empty_list(era: str) -> None:
+    async with Client(server_for(opened()), mode=era) as client:
+        assert (await client.list_prompts()).prompts == []
+        assert (await client.list_resources()).resources == []
+        assert (await client.list_resource_templates()).resource_templates == []
+        with pytest.raises(MCPError, match="Method not found"):
+            await client.get_prompt("wifi_off")
 
 
 async def test_with_the_tool_channel_the_agent_speaks_through_a_tool(era: str) -> None:
