@@ -16,7 +16,7 @@ from sandbox_mcp.errors import SandboxError
 COMMANDS = MappingProxyType(
     {
         "serve": "Serve scenarios to MCP clients, over stdio or HTTP.",
-        "connect": "Print what an MCP host needs to connect.",
+        "connect": "Connect an MCP host: print its configuration, or write it.",
         "scenarios": "List, show and check scenarios.",
         "run": "Play scenarios with an agent and record them.",
         "agents": "List the agents there are, and install frameworks.",

@@ -1,22 +1,33 @@
-"""``connect``: the block that is printed is what the host needs, and the command in it starts the server."""
+"""``connect``: what is printed or written is what the host needs, and nothing else in its file changes."""
 
 import json
+import os
 import shutil
+import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from sandbox_mcp.cli import connect
-from sandbox_mcp.cli.connect import HOSTS, command, server_command, shell_line
+from sandbox_mcp.cli.connect import command, hosts
+from sandbox_mcp.cli.connect.hosts import HOSTS, is_ours, server_command, shell_line
+from sandbox_mcp.errors import SandboxError
 
 
 def printed(*args: str) -> str:
     done = CliRunner().invoke(command, args)
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def refused(*args: str) -> str:
+    done = CliRunner().invoke(command, args)
+    assert isinstance(done.exception, SandboxError), done.output
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
 
 
 def block(*args: str) -> dict[str, Any]:
@@ -67,7 +78,7 @@ def test_without_a_script_the_module_is_started(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_path_with_a_space_survives_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shell_line(["/a b/c", "serve"]) == "'/a b/c' serve"
-    monkeypatch.setattr(connect, "this_system", lambda: "windows")
+    monkeypatch.setattr(hosts, "this_system", lambda: "windows")
     assert shell_line(["C:\\a b\\c", "serve"]) == '"C:\\a b\\c" serve'
 
 
@@ -84,3 +95,228 @@ def test_an_unknown_host_is_bad_usage() -> None:
     done = CliRunner().invoke(command, ["notepad"])
     assert done.exit_code == 2
     assert "claude-desktop" in done.output
+
+
+def test_a_scenario_is_served_with_a_way_to_its_user() -> None:
+    text = printed("cursor", "--scenario", "wifi_off")
+    args = block("cursor", "--scenario", "wifi_off")["mcpServers"]["sandbox"]["args"]
+    assert args == [*server_command()[1:], "serve", "--scenario", "wifi_off", "--user-channel", "tool"]
+    assert "Nobody drives a host" in text
+    assert "help your user" in text
+
+
+def test_a_channel_that_was_named_is_kept() -> None:
+    args = block("cursor", "--scenario", "wifi_off", "--user-channel", "harness")["mcpServers"]["sandbox"]["args"]
+    assert args[-2:] == ["--user-channel", "harness"]
+
+
+def test_paths_are_made_absolute_since_hosts_start_servers_anywhere() -> None:
+    args = block("cursor", "--log-dir", "logs", "--no-elicitation", "--seed=3")["mcpServers"]["sandbox"]["args"]
+    assert sorted(args[-5:]) == sorted(["--seed", "3", "--no-elicitation", "--log-dir", str(Path.cwd() / "logs")])
+
+
+def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
+    assert "MY_KEY" in printed("cursor", "--user", "llm", "--user-model", "m", "--user-api-key-env", "MY_KEY")
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--scenaro", "x"], "No such option '--scenaro'"),
+        (["--seed", "one"], "--seed"),
+        (["--http"], "leave out --http"),
+    ],
+)
+def test_what_the_server_would_refuse_is_told_at_once(args: list[str], says: str) -> None:
+    assert says in refused("cursor", *args)
+
+
+# --- writing it
+
+
+def written(file: Path, *args: str, host: str = "claude-desktop") -> dict[str, Any]:
+    return json.loads(printed(host, "--write", "--config", str(file), "--json", *args))
+
+
+def undone(file: Path, *, host: str = "claude-desktop") -> dict[str, Any]:
+    return json.loads(printed(host, "--undo", "--config", str(file), "--json"))
+
+
+OTHERS = '{\n\t"globalShortcut": "Alt",\n\t"mcpServers": {\n\t\t"files": {"command": "npx", "args": [1.0]}\n\t}\n}'
+THEIRS = '{"mcpServers": {"sandbox": {"command": "docker", "args": ["run"]}}}'
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_file_that_is_missing_is_made_with_its_folder_and_goes_again(host: str, tmp_path: Path) -> None:
+    file = tmp_path / "new folder" / "config.json"
+    done = written(file, host=host)
+    assert done == {"host": host, "action": "written", "file": str(file), "backup": None}
+    assert json.loads(file.read_text()) == block(host)
+    assert undone(file, host=host)["action"] == "removed"
+    assert list(file.parent.iterdir()) == []
+
+
+def test_everything_else_in_the_file_stays_as_it_is(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(OTHERS)
+    written(file)
+    text = file.read_text()
+    assert text.startswith(OTHERS.rstrip("\t\n}"))
+    assert json.loads(text)["mcpServers"]["sandbox"] == block("claude-desktop")["mcpServers"]["sandbox"]
+    assert '\n\t\t\t"command"' in text
+
+
+def test_the_file_as_it_was_lies_beside_it(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(OTHERS)
+    backup = Path(written(file)["backup"])
+    assert backup.parent == tmp_path
+    assert backup.read_text() == OTHERS
+
+
+def test_writing_twice_changes_nothing_and_makes_no_backup(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(OTHERS)
+    written(file)
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+    assert written(file) == {"host": "claude-desktop", "action": "unchanged", "file": str(file), "backup": None}
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before
+
+
+def test_what_somebody_added_to_our_entry_stays_when_it_is_brought_up_to_date(tmp_path: Path) -> None:
+    written(file := tmp_path / "config.json")
+    file.write_text(file.read_text().replace('"args"', '"env": {"KEY": "1"}, "args"'))
+    written(file, "--scenario", "wifi_off")
+    entry = json.loads(file.read_text())["mcpServers"]["sandbox"]
+    assert (entry["env"], entry["args"][-1]) == ({"KEY": "1"}, "tool")
+
+
+def test_undo_brings_back_the_very_file(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(OTHERS)
+    written(file)
+    written(file, "--scenario", "wifi_off")
+    assert undone(file)["action"] == "removed"
+    assert file.read_text() == OTHERS
+    assert undone(file)["action"] == "nothing"
+
+
+def test_undo_leaves_what_has_changed_since(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(OTHERS)
+    written(file)
+    file.write_text(file.read_text().replace('"Alt"', '"Ctrl"'))
+    assert undone(file)["backup"]
+    assert file.read_text() == OTHERS.replace('"Alt"', '"Ctrl"')
+
+
+def test_undo_takes_back_the_key_that_it_had_to_add(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text('{"theme": "dark"}')
+    written(file)
+    file.write_text(file.read_text().replace("dark", "light"))
+    undone(file)
+    assert file.read_text() == '{"theme": "light"}'
+
+
+def test_somebody_elses_server_of_that_name_is_replaced_by_force_only_and_comes_back(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(THEIRS)
+    assert "has a server 'sandbox' that is not this one" in refused(
+        "claude-desktop", "--write", "--config", str(file), "--scenario", "wifi_off"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+    written(file, "--force")
+    file.write_text('{"x": {},' + file.read_text()[1:])
+    assert undone(file)["action"] == "restored"
+    assert json.loads(file.read_text()) == {**json.loads(THEIRS), "x": {}}
+
+
+def test_undo_leaves_somebody_elses_server_of_that_name(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(THEIRS)
+    assert undone(file)["action"] == "foreign"
+    assert file.read_text() == THEIRS
+
+
+@pytest.mark.parametrize("host", ["cursor", "vscode"])
+def test_comments_and_trailing_commas_survive_where_the_host_reads_them(host: str, tmp_path: Path) -> None:
+    text = f'// mine\n{{\n  "{HOSTS[host].key}": {{\n    "a": {{}}, // first\n  }},\n}}\n'
+    (file := tmp_path / "mcp.json").write_text(text)
+    written(file, host=host)
+    assert [part for part in ("// mine\n", '"a": {}, // first\n') if part not in file.read_text()] == []
+    undone(file, host=host)
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{\n  // a remark\n}", ", line 2: a comment"),
+        ("[]", "it is no JSON object"),
+        ('{"mcpServers": []}', "'mcpServers' is no JSON object"),
+        ('{"mcpServers": {}', "line 1: expected a comma or '}'"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["--write", "--undo"])
+def test_a_file_that_is_no_configuration_is_left_alone(mode: str, text: str, says: str, tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text(text)
+    problem = refused("claude-desktop", mode, "--config", str(file))
+    assert problem.startswith(str(file))
+    assert says in problem
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("config.json", text)]
+
+
+def test_a_file_of_other_bytes_and_a_folder_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "latin.json").write_bytes(b'{"a": "\xfc"}')
+    assert "not UTF-8 text" in refused("cursor", "--write", "--config", str(tmp_path / "latin.json"))
+    assert "cannot read" in refused("cursor", "--write", "--config", str(tmp_path))
+
+
+def test_an_empty_file_is_as_good_as_none_and_is_empty_again_after_undo(tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_text("")
+    written(file)
+    assert json.loads(file.read_text()) == block("claude-desktop")
+    undone(file)
+    assert file.read_text() == ""
+
+
+def test_a_scenario_that_is_not_there_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    assert "unknown scenario 'nope'" in refused("cursor", "--write", "--config", str(file), "--scenario", "nope")
+    assert not file.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX systems")
+def test_a_secret_file_stays_secret_and_a_link_stays_a_link(tmp_path: Path) -> None:
+    (real := tmp_path / "real.json").write_text(OTHERS)
+    real.chmod(0o600)
+    (link := tmp_path / "config.json").symlink_to(real)
+    backup = Path(written(link)["backup"])
+    assert link.is_symlink()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (real, backup)] == [0o600, 0o600]
+    assert is_ours(json.loads(real.read_text())["mcpServers"]["sandbox"])
+
+
+def test_the_file_is_found_where_the_host_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = [printed(host, "--write") for host in ("claude-code", "vscode", "cursor")]
+    made = [tmp_path / ".mcp.json", tmp_path / ".vscode" / "mcp.json", tmp_path / ".cursor" / "mcp.json"]
+    assert [str(file) in text for file, text in zip(made, said, strict=True)] == [True] * 3
+    assert [file.is_file() for file in made] == [True] * 3
+    assert all("--undo" in text for text in said)
+
+
+def test_a_place_that_needs_an_unset_variable_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delenv("APPDATA", raising=False)
+    assert "name the file with --config" in refused("claude-desktop", "--write")
+
+
+@pytest.mark.parametrize(
+    ("entry", "ours"),
+    [
+        ({"command": "/old/.venv/bin/sandbox-mcp", "args": ["serve"]}, True),
+        ({"command": "C:\\v\\Scripts\\Sandbox-MCP.exe", "args": ["serve", "--scenario", "x"]}, True),
+        ({"command": "python", "args": ["-m", "sandbox_mcp.cli", "serve"]}, True),
+        ({"command": "sandbox-mcp", "args": ["grade"]}, False),
+        ({"command": "my-sandbox-mcp", "args": ["serve"]}, False),
+        ({"url": "http://127.0.0.1:8930/mcp"}, False),
+        (None, False),
+    ],
+)
+def test_an_entry_is_ours_if_it_starts_this_server_from_anywhere(entry: Any, ours: bool) -> None:
+    assert is_ours(entry) == ours

@@ -1,19 +1,19 @@
-"""``sandbox-mcp connect HOST``: what an MCP host has to be told to start the server.
+"""The MCP hosts that are known, as a table, and how the server is started in them.
 
-Policy: the hosts are a table: where their configuration is, and in what form. It is printed, never written, so that
-nobody's configuration is touched behind their back. The command is the one of this very environment.
+Policy: a host is where its configuration is, in what form, and what to do afterwards. The command is the one of this
+very environment, since nothing else is sure to be there.
 """
 
-import json
+import os
 import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-import click
+from sandbox_mcp.errors import SandboxError
 
 NAME = "sandbox"
 """What the server is called in a host."""
@@ -24,21 +24,38 @@ System = Literal["macos", "windows", "linux"]
 class Host:
     """An MCP host: the file each system keeps its configuration in, and the key that servers stand under.
 
-    ``typed`` says that an entry names its transport, ``then`` what to do afterwards, ``command`` the host's own command
-    that takes a name and a command line.
+    ``project`` says that the file lies in the project that the host works on, ``typed`` that an entry names its
+    transport, ``comments`` that the host reads comments and trailing commas; ``then`` is what to do afterwards,
+    ``command`` the host's own command that takes a name and a command line.
     """
 
     title: str
     places: Mapping[System, str]
     key: str = "mcpServers"
+    project: bool = False
     typed: bool = False
+    comments: bool = False
     then: str = "Restart it"
     command: str = ""
 
+    def entry(self, argv: list[str]) -> dict[str, Any]:
+        """What the host has to be told of the server."""
+        return {**({"type": "stdio"} if self.typed else {}), "command": argv[0], "args": argv[1:]}
+
     def block(self, argv: list[str]) -> dict[str, Any]:
-        """The configuration that starts the server."""
-        kind = {"type": "stdio"} if self.typed else {}
-        return {self.key: {NAME: {**kind, "command": argv[0], "args": argv[1:]}}}
+        """A whole configuration that has this server and no other."""
+        return {self.key: {NAME: self.entry(argv)}}
+
+    def file(self) -> Path:
+        """The configuration file on this machine, or in the project that the working directory is.
+
+        Raises:
+            SandboxError: the place depends on a variable that is not set.
+        """
+        place = os.path.expandvars(self.places[this_system()])
+        if "%" in place:
+            raise SandboxError(f"cannot tell where {place!r} is; name the file with --config")
+        return Path(place).expanduser()
 
 
 def _anywhere(path: str) -> Mapping[System, str]:
@@ -58,9 +75,10 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
         ),
         "claude-code": Host(
             "Claude Code",
-            _anywhere(".mcp.json in your project"),
+            _anywhere(".mcp.json"),
+            project=True,
             typed=True,
-            then="Start claude in that project",
+            then="Start claude in that project, and approve the server",
             command="claude mcp add",
         ),
         "cursor": Host(
@@ -70,13 +88,16 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
                 "windows": "%USERPROFILE%\\.cursor\\mcp.json",
                 "linux": "~/.cursor/mcp.json",
             },
+            comments=True,
             then="Switch the server on in Cursor's MCP settings",
         ),
         "vscode": Host(
             "Visual Studio Code",
-            _anywhere(".vscode/mcp.json in your project"),
+            _anywhere(".vscode/mcp.json"),
             key="servers",
+            project=True,
             typed=True,
+            comments=True,
             then="Press Start above the server's name in that file",
         ),
     }
@@ -84,33 +105,20 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
 """Every host that is known."""
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("host", type=click.Choice(list(HOSTS)))
-@click.argument("serve_args", nargs=-1, type=click.UNPROCESSED)
-@click.option("--json", "as_json", is_flag=True, help="Print the configuration block and nothing else.")
-def command(host: str, serve_args: tuple[str, ...], as_json: bool) -> None:
-    """Print what HOST needs to start this server.
-
-    SERVE_ARGS are passed on to 'serve', such as --scenario wifi_off --user-channel tool. Without any, the host gets
-    the lobby, where scenarios are started by name.
-    """
-    known = HOSTS[host]
-    argv = [*server_command(), "serve", *serve_args]
-    block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
-    if as_json:
-        click.echo(block)
-        return
-    click.echo(f"Put this into the configuration of {known.title}:\n\n{block}\n\n{_where(known)}")
-    if known.command:
-        click.echo(f"Or let it do so itself:\n  {known.command} {NAME} -- {shell_line(argv)}")
-    type_this = "help your user" if "--scenario" in serve_args else 'run the scenario "wifi_off"'
-    click.echo(f"{known.then}. Then type: {type_this}")
-
-
 def server_command() -> list[str]:
     """How this environment's server is started, whatever the working directory and the path are."""
     script = shutil.which("sandbox-mcp", path=str(Path(sys.executable).parent))
     return [script] if script else [sys.executable, "-m", "sandbox_mcp.cli"]
+
+
+def is_ours(entry: object) -> bool:
+    """Whether an entry starts this server, of whatever environment and with whatever options."""
+    match cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}:
+        case {"command": str(command), "args": [*args]}:
+            program = command.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")
+            return args[:3] == ["-m", "sandbox_mcp.cli", "serve"] or (program, args[:1]) == ("sandbox-mcp", ["serve"])
+        case _:
+            return False
 
 
 def this_system() -> System:
@@ -127,11 +135,3 @@ def shell_line(argv: list[str]) -> str:
     from shlex import join
 
     return join(argv)
-
-
-def _where(host: Host) -> str:
-    if len(set(host.places.values())) == 1:
-        return f"It goes into {next(iter(host.places.values()))}."
-    mine = this_system()
-    lines = [f"  {system}{' (this machine)' if system == mine else ''}: {path}" for system, path in host.places.items()]
-    return "It goes into this file; if the file has other servers, add this one beside them:\n" + "\n".join(lines)

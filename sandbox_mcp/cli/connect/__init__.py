@@ -1,0 +1,110 @@
+"""``sandbox-mcp connect HOST``: what an MCP host has to be told to start the server, printed or put in its file.
+
+Policy: printing is the default, so that nobody's configuration is touched behind their back.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from sandbox_mcp.cli.connect.hosts import HOSTS, NAME, Host, server_command, shell_line, this_system
+
+if TYPE_CHECKING:
+    from sandbox_mcp.cli.connect.entry import Outcome
+    from sandbox_mcp.cli.connect.serve_args import ServeArgs
+
+__all__ = ("command",)
+Mode = Literal["print", "write", "undo"]
+UNDRIVEN = (
+    "Nobody drives a host, so the server is started with --user-channel tool: the host's model speaks to the "
+    "simulated user with the tool send_message_to_user."
+)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("host", type=click.Choice(list(HOSTS)))
+@click.argument("serve_args", nargs=-1, type=click.UNPROCESSED)
+@click.option("--print", "mode", flag_value="print", default="print", help="Print what HOST needs, the default.")
+@click.option("--write", "mode", flag_value="write", help="Put it into HOST's configuration file.")
+@click.option("--undo", "mode", flag_value="undo", help="Take it out of that file again.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="The configuration file, where it is not in its usual place.",
+)
+@click.option("--force", is_flag=True, help="With --write: replace another server of the same name.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the block for the file, or what was done to it.")
+def command(
+    host: str, serve_args: tuple[str, ...], mode: Mode, config: Path | None, force: bool, as_json: bool
+) -> None:
+    """Connect HOST to this server: print what it needs, or put that into its configuration file.
+
+    SERVE_ARGS are passed on to 'serve', such as --scenario wifi_off. Without any, the host gets the lobby, where
+    scenarios are started by name.
+    """
+    from sandbox_mcp.cli.connect.config_file import ConfigFile
+    from sandbox_mcp.cli.connect.entry import Entry
+    from sandbox_mcp.cli.connect.serve_args import checked
+
+    known = HOSTS[host]
+    served = checked(serve_args)
+    argv = [*server_command(), "serve", *served.args]
+    if mode == "print":
+        block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
+        click.echo(block if as_json else _printed(known, argv, block, config, served))
+        return
+    entry = Entry(known, ConfigFile((config or known.file()).absolute()))
+    if mode == "undo":
+        outcome, more = entry.undo(), ""
+    else:
+        served.check_scenario()
+        outcome = entry.write(known.entry(argv), force=force)
+        option = f" --config {shell_line([str(config)])}" if config else ""
+        more = f"To take it out again: sandbox-mcp connect {host} --undo{option}\n{_then(known, served)}"
+    click.echo(_as_json(host, outcome) if as_json else f"{_told(outcome)}\n{more}".rstrip())
+
+
+def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs") -> str:
+    own = f"\n\nOr let it do so itself:\n  {host.command} {NAME} -- {shell_line(argv)}" if host.command else ""
+    where = f"It goes into {config}." if config else _where(host)
+    return (
+        f"Put this into the configuration of {host.title}, or let --write do it:\n\n{block}\n\n{where}{own}\n"
+        f"{_then(host, served)}"
+    )
+
+
+def _then(host: Host, served: "ServeArgs") -> str:
+    """What to do next, and what is good to know of the server that was set up."""
+    notes = [UNDRIVEN] if served.implied else []
+    if served.key_variable:
+        notes.append(f'The llm user needs its key: give the host {served.key_variable}, under "env" in this entry.')
+    type_this = "help your user" if served.scenario else 'run the scenario "wifi_off"'
+    return "\n".join((*notes, f"{host.then}. Then type: {type_this}"))
+
+
+def _where(host: Host) -> str:
+    if host.project:
+        return f"It goes into {host.places[this_system()]} in your project."
+    mine = this_system()
+    lines = [f"  {system}{' (this machine)' if system == mine else ''}: {path}" for system, path in host.places.items()]
+    return "It goes into this file; if the file has other servers, add this one beside them:\n" + "\n".join(lines)
+
+
+def _told(outcome: "Outcome") -> str:
+    said = {
+        "written": f"The server {NAME!r} is now in {outcome.file}",
+        "unchanged": f"The server {NAME!r} is already in {outcome.file}; nothing was changed",
+        "removed": f"The server {NAME!r} is no longer in {outcome.file}",
+        "restored": f"The server {NAME!r} that was in {outcome.file} before is back",
+        "nothing": f"There is no server {NAME!r} in {outcome.file}; nothing was changed",
+        "foreign": f"The server {NAME!r} in {outcome.file} is not this one; nothing was changed",
+    }
+    backup = f"\nThe file as it was: {outcome.backup}" if outcome.backup else ""
+    return f"{said[outcome.action]}{backup}"
+
+
+def _as_json(host: str, outcome: "Outcome") -> str:
+    backup = str(outcome.backup) if outcome.backup else None
+    return json.dumps({"host": host, "action": outcome.action, "file": str(outcome.file), "backup": backup}, indent=2)

@@ -1,0 +1,77 @@
+"""What a host passes on to ``serve``: checked before it is written down, and fit for a host.
+
+Policy: a mistake is told here, where somebody reads it, and not in a host's logs. Hosts start servers in a directory
+of their own, so paths are made absolute; and nobody drives an agent in a host, so a scenario gets the tool channel.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from sandbox_mcp.errors import SandboxError
+
+
+@dataclass(frozen=True, slots=True)
+class ServeArgs:
+    """The arguments of ``serve`` as a host is told them.
+
+    ``scenario`` is the one that is played, None in the lobby; ``implied`` says that the tool channel was added,
+    ``key_variable`` where a user that is played by a model finds its key.
+    """
+
+    args: list[str]
+    scenario: str | None
+    places: tuple[Path, ...]
+    implied: bool
+    key_variable: str | None
+
+    def check_scenario(self) -> None:
+        """Raise UnknownScenarioError if the host would be told to play what does not exist."""
+        if self.scenario is not None:
+            from scenarios import Suite
+
+            Suite(self.places).get(self.scenario)
+
+
+def checked(given: Sequence[str]) -> ServeArgs:
+    """Read what was given for ``serve``.
+
+    Raises:
+        SandboxError: ``serve`` does not know it, or no host can use it.
+    """
+    from sandbox_mcp.cli.serve import command as serve
+
+    try:
+        context = serve.make_context("serve", list(given))
+    except click.ClickException as error:
+        raise SandboxError(f"'serve' cannot be started like this: {error.format_message()}") from error
+    options = context.params
+    if options["http"]:
+        raise SandboxError("a host starts the server itself and speaks to it over its pipes; leave out --http")
+    implied = options["scenario"] is not None and options["user_channel"] is None
+    return ServeArgs(
+        args=[*_written(context), *(("--user-channel", "tool") if implied else ())],
+        scenario=options["scenario"],
+        places=options["places"],
+        implied=implied,
+        key_variable=options["user_api_key_env"] if options["user"] == "llm" else None,
+    )
+
+
+def _written(context: click.Context) -> Iterator[str]:
+    """The options that were given, in the order in which ``serve`` lists them."""
+    for option in context.command.params:
+        if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            for item in value if option.multiple else (value,):
+                yield from _option(option, item)
+
+
+def _option(option: click.Parameter, value: Any) -> tuple[str, ...]:
+    if isinstance(value, bool):
+        return (option.opts[0] if value else option.secondary_opts[0],)
+    return (option.opts[0], str(value.absolute() if isinstance(value, Path) else value))
