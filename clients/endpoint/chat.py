@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, pieces, text_of
+from clients.endpoint.protocol import Protocol
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, openai_error, pieces, text_of
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -49,15 +50,27 @@ def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
 
 def whole(answer: Answer) -> dict[str, Any]:
     """An answer as one document."""
+    return {**_head(answer, "chat.completion"), "choices": _choices(answer), "usage": _usage(answer)}
+
+
+def _choices(answer: Answer) -> list[dict[str, Any]]:
+    if answer.void:
+        return []
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
         message["tool_calls"] = [_written(call) for call in answer.calls]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
-    return {**_head(answer, "chat.completion"), "choices": [choice], "usage": _usage(answer)}
+    return [{"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}]
 
 
 def stream(answer: Answer, *, usage: bool) -> Iterator[str]:
     """An answer as server-sent events."""
+    yield from () if answer.void else _choice(answer)
+    if usage:
+        yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
+    yield event("[DONE]")
+
+
+def _choice(answer: Answer) -> Iterator[str]:
     yield event(_chunk(answer, {"role": "assistant", "content": ""}))
     for piece in pieces(answer.text):
         yield event(_chunk(answer, {"content": piece}))
@@ -67,9 +80,14 @@ def stream(answer: Answer, *, usage: bool) -> Iterator[str]:
         for piece in pieces(call.arguments):
             yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
     yield event(_chunk(answer, {}, _finish(answer)))
-    if usage:
-        yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
-    yield event("[DONE]")
+
+
+def _wanted(answer: Answer, body: Mapping[str, Any]) -> Iterator[str]:
+    options: Mapping[str, Any] = body.get("stream_options") or {}
+    return stream(answer, usage=bool(options.get("include_usage")))
+
+
+PROTOCOL = Protocol(read, whole, _wanted, openai_error)
 
 
 def _chunk(answer: Answer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:

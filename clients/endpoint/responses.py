@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, pieces, text_of
+from clients.endpoint.protocol import Protocol
+from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, openai_error, pieces, text_of
 
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -85,6 +86,8 @@ def stream(answer: Answer) -> Iterator[str]:
     yield say("response.completed", response=whole(answer))
 
 
+PROTOCOL = Protocol(read, whole, lambda found, _: stream(found), openai_error)
+
 Part = tuple[str, dict[str, Any]]
 
 
@@ -106,6 +109,8 @@ def _called(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]
 
 
 def _output(answer: Answer) -> Iterator[dict[str, Any]]:
+    if answer.void:
+        return
     if answer.text or not answer.calls:
         part: dict[str, Any] = {"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}
         message: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}

@@ -38,6 +38,11 @@ def base_url(listener: socket.socket) -> str:
     return f"http://{host}:{port}/v1"
 
 
+def root(url: str) -> str:
+    """What clients of Anthropic and Google take as base URL: they write the version themselves."""
+    return url.removesuffix("/v1")
+
+
 @contextmanager
 def running(endpoint: Endpoint, host: str = HOST, port: int = 0) -> Generator[str]:
     """Serve in a thread for as long as the context lasts; gives the base URL.

@@ -1,4 +1,4 @@
-"""What the two protocols share: an answer with its ids, made so that the same request gets the same bytes."""
+"""What the protocols share: an answer with its ids, made so that the same request gets the same bytes."""
 
 import hashlib
 import json
@@ -19,7 +19,10 @@ class BadRequestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of the model: an id, its text, its calls, and the tokens that it and its prompt are counted as."""
+    """One answer of the model: an id, its text, its calls, and the tokens that it and its prompt are counted as.
+
+    ``void`` makes it one that has nothing where the protocol promises something, as endpoints send that are broken.
+    """
 
     id: str
     model: str
@@ -27,6 +30,7 @@ class Answer:
     calls: tuple[Call, ...]
     prompt_tokens: int
     completion_tokens: int
+    void: bool = False
 
 
 def answer(body: Mapping[str, Any], model: str, move: Move) -> Answer:
@@ -60,10 +64,16 @@ def text_of(content: object) -> str:
     return "".join(str(part.get("text") or part.get("refusal") or "") for part in parts)
 
 
-def offer(function: Mapping[str, Any]) -> Offer:
-    """A function as a request offers it."""
-    parameters: Mapping[str, Any] = function.get("parameters") or {}
+def offer(function: Mapping[str, Any], schema: str = "parameters") -> Offer:
+    """A function as a request offers it, with its schema under that key."""
+    parameters: Mapping[str, Any] = function.get(schema) or {}
     return Offer(str(function.get("description") or ""), frozenset(parameters.get("properties") or ()))
+
+
+def openai_error(status: int, message: str) -> dict[str, Any]:
+    """An error as both of OpenAI's protocols have it."""
+    kind = "invalid_request_error" if status < 429 else "rate_limit_error" if status == 429 else "server_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
 
 def event(data: object, name: str | None = None) -> str:

@@ -33,17 +33,18 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 @click.option("--retry-after", type=click.FloatRange(0), help="Seconds that a failure asks to wait.")
 @scenario_files
 def command(host: str, port: int, **options: Any) -> None:
-    """Start an OpenAI-compatible endpoint that knows the reference solutions.
+    """Start a model endpoint that knows the reference solutions.
 
-    It speaks chat completions and Responses, streaming and not, and needs no key. Point an agent at it to see whether
-    everything around the model works.
+    It speaks chat completions, Responses and Anthropic's Messages, streaming and not, and needs no key. Point an agent
+    at it to see whether everything around the model works.
     """
     from clients.endpoint.app import Endpoint
-    from clients.endpoint.server import base_url, bind, serve
+    from clients.endpoint.server import base_url, bind, root, serve
 
     endpoint = Endpoint(_brain(**options))
     listener = bind(host, port)
-    click.echo(f"listening on {base_url(listener)}; any model name and any key will do", err=True)
+    url = base_url(listener)
+    click.echo(f"listening on {url}; {root(url)} for Anthropic's clients; any model name and any key will do", err=True)
     with suppress(KeyboardInterrupt):
         serve(endpoint, listener)
 

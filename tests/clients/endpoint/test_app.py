@@ -15,12 +15,13 @@ from clients.endpoint.server import EndpointError, base_url, bind, running
 from clients.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 
-CHAT, RESPONSES = "chat/completions", "responses"
+CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
 BODIES: Mapping[str, dict[str, Any]] = {
     CHAT: {"model": "m", "messages": [{"role": "user", "content": "Hi"}]},
     RESPONSES: {"model": "m", "input": "Hi"},
+    MESSAGES: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
 }
-BOTH = pytest.mark.parametrize("path", BODIES)
+ALL = pytest.mark.parametrize("path", BODIES)
 
 
 @contextmanager
@@ -37,17 +38,17 @@ def said(path: str, answered: httpx2.Response) -> str:
     body = answered.json()
     if path == CHAT:
         return str(body["choices"][0]["message"]["content"])
-    return str(body["output"][0]["content"][0]["text"])
+    return str((body["output"][0] if path == RESPONSES else body)["content"][0]["text"])
 
 
-@BOTH
+@ALL
 def test_it_needs_no_key_and_takes_any(path: str) -> None:
     with client("{repeat: true, steps: [{say: Hello.}]}") as http:
         for headers in ({}, {"Authorization": "Bearer anything"}):
             assert said(path, http.post(path, json=BODIES[path], headers=headers)) == "Hello."
 
 
-@BOTH
+@pytest.mark.parametrize("path", [CHAT, RESPONSES])
 @pytest.mark.parametrize(
     ("status", "kind"), [(400, "invalid_request_error"), (429, "rate_limit_error"), (503, "server_error")]
 )
@@ -63,7 +64,7 @@ def test_how_long_to_wait_is_in_a_header() -> None:
         assert http.post(CHAT, json=BODIES[CHAT]).headers["retry-after"] == "1.5"
 
 
-@BOTH
+@ALL
 def test_the_same_request_fails_as_often_as_it_should_and_then_no_more(path: str) -> None:
     with client(failing("{status: 500, times: 2}")) as http:
         codes = [http.post(path, json=BODIES[path]).status_code for _ in range(4)]
@@ -77,7 +78,7 @@ def test_another_request_fails_anew() -> None:
     assert (first, retried, other) == (500, 200, 500)
 
 
-@BOTH
+@ALL
 def test_half_an_answer_breaks_off(path: str) -> None:
     with client(failing("{kind: half}")) as http:
         with pytest.raises(httpx2.RemoteProtocolError):
@@ -85,18 +86,32 @@ def test_half_an_answer_breaks_off(path: str) -> None:
         assert said(path, http.post(path, json=BODIES[path])) == "Hello."
 
 
-@BOTH
+@ALL
 def test_an_answer_that_is_no_json(path: str) -> None:
     with client(failing("{kind: invalid_json}")) as http, pytest.raises(json.JSONDecodeError):
         http.post(path, json=BODIES[path]).json()
 
 
-def test_an_answer_without_a_choice() -> None:
+@pytest.mark.parametrize(("path", "key"), [(CHAT, "choices"), (RESPONSES, "output"), (MESSAGES, "content")])
+def test_an_answer_with_nothing_in_it(path: str, key: str) -> None:
     with client(failing("{kind: empty}")) as http:
-        assert http.post(CHAT, json=BODIES[CHAT]).json()["choices"] == []
+        assert http.post(path, json=BODIES[path]).json()[key] == []
 
 
-@BOTH
+@ALL
+def test_a_stream_breaks_off_is_no_json_or_empty_as_an_answer_would(path: str) -> None:
+    body = {**BODIES[path], "stream": True}
+    with client(failing("{kind: half}")) as http, pytest.raises(httpx2.RemoteProtocolError):
+        http.post(path, json=body)
+    with client(failing("{kind: invalid_json}")) as http:
+        (event,) = http.post(path, json=body).text.strip().split("\n\n")
+        with pytest.raises(json.JSONDecodeError):
+            json.loads(event.partition("data: ")[2])
+    with client(failing("{kind: empty}")) as http:
+        assert "Hello" not in http.post(path, json=body).text
+
+
+@ALL
 def test_a_hang_lasts_until_the_client_gives_up(path: str) -> None:
     with client(failing("{kind: hang}")) as http:
         with pytest.raises(httpx2.ReadTimeout):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clients.endpoint import chat, responses
+from clients.endpoint import chat, messages, responses
 from clients.endpoint.reply import Move
 from clients.endpoint.user import ScriptedUserModel
 from clients.endpoint.wire import Answer, answer
@@ -90,6 +90,42 @@ class ResponsesHistory:
         self.items.append({"type": "function_call_output", "call_id": call_id, "output": text})
 
 
+@dataclass
+class MessagesHistory:
+    """A conversation as Anthropic's protocol carries it, which has a result for every call or not the call."""
+
+    system: str
+    messages: list[Any] = field(default_factory=list[Any])
+
+    def said(self, text: str) -> None:
+        aside = {"type": "text", "text": "<system-reminder>\nIt is late.\n</system-reminder>\n"}
+        self.messages.append({"role": "user", "content": [aside, {"type": "text", "text": text}]})
+
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+        body = {
+            "model": "m",
+            "max_tokens": 100,
+            "system": [{"type": "text", "text": self.system, "cache_control": {"type": "ephemeral"}}],
+            "messages": self.messages,
+            "tools": [{"name": tool["name"], "input_schema": tool["parameters"]} | tool for tool in tools],
+        }
+        found = decided(body, messages.read)
+        content = messages.whole(found)["content"]
+        self.messages.append({"role": "assistant", "content": [item for item in content if item["type"] == "text"]})
+        self.asked = {item["id"]: item for item in content if item["type"] == "tool_use"}
+        return found
+
+    def returned(self, call_id: str, text: str) -> None:
+        if self.messages[-1]["role"] == "assistant":
+            self.messages.append({"role": "user", "content": []})
+        self.messages[-2]["content"].append(self.asked[call_id])
+        result = {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
+        self.messages[-1]["content"].append(result)
+
+
+HISTORIES = {"chat": ChatHistory, "responses": ResponsesHistory, "messages": MessagesHistory}
+
+
 def decided(body: dict[str, Any], read: Callable[[Mapping[str, Any]], Any]) -> Answer:
     """What the solver answers to a request that went through JSON, as on the wire."""
     sent = json.loads(json.dumps(body))
@@ -102,7 +138,7 @@ def talked(scenario: Scenario, habits: Habits, variant: str = "base") -> Traject
     """A session that a harness drives with a client of these habits."""
     log = MemoryLog()
     session = Session(SessionSpec(scenario, variant), ScriptedUser(scenario.user.script), log)
-    history = (ChatHistory if habits.protocol == "chat" else ResponsesHistory)("Be helpful.")
+    history = HISTORIES[habits.protocol]("Be helpful.")
     history.said(session.begin())
     tools = [functions(habits.prefix + tool.name, tool) for tool in session.tools.values()]
     while not session.over:
@@ -132,7 +168,7 @@ def score(scenario: Scenario, trajectory: Trajectory) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("protocol", ["chat", "responses"])
+@pytest.mark.parametrize("protocol", HISTORIES)
 def test_every_protocol_leads_to_the_solution(name: str, protocol: str) -> None:
     scenario = SUITE.get(name)
     assert score(scenario, talked(scenario, Habits(protocol))) == 1.0
@@ -143,7 +179,7 @@ def test_every_protocol_leads_to_the_solution(name: str, protocol: str) -> None:
     st.sampled_from(NAMES),
     st.builds(
         Habits,
-        protocol=st.sampled_from(["chat", "responses"]),
+        protocol=st.sampled_from([*HISTORIES]),
         prefix=st.sampled_from(["", "mcp__sandbox__", "phone_", "a.b-"]),
         most=st.integers(1, 3),
         together=st.booleans(),
