@@ -1,4 +1,4 @@
-"""The scripted model endpoint: speaks the providers' protocols over HTTP, and says what a script or a scenario tells it to.
+"""The scripted model endpoint: speaks the providers' protocols, and says what a script or a scenario tells it to.
 
 It stands in for a model where none is at hand: in tests, and in a dry run of somebody's own stack without a key.
 """

@@ -2,7 +2,8 @@
 
 Policy: where ``send_message_to_user`` is offered it is the only way to speak, so what the model would say becomes a
 call of it, and what that call returns is what the user says next. Where a scenario has to be started with
-``start_scenario``, the conversation begins with what that call returns.
+``start_scenario``, the conversation begins with what that call returns. Tools that have to be loaded with
+``ToolSearch``, as in Claude Code, are loaded before anything else, and that is no part of the conversation.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from clients.endpoint.prompt import Prompt, Step, Turn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.mcp_tools import parsed
 
-SEND, START = "send_message_to_user", "start_scenario"
+SEND, START, LOAD = "send_message_to_user", "start_scenario", "ToolSearch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ def talk_in(prompt: Prompt) -> Talk:
     for original in prompt.turns:
         turns.append(Turn(original.user))
         for step in original.steps:
+            if step.calls and all(call.name == LOAD for call in step.calls):
+                continue
             begun = _returned(step, start)
             answered = _returned(step, send)
             if begun is not None and "user_says" in begun:
@@ -55,6 +58,16 @@ def talk_in(prompt: Prompt) -> Talk:
             else:
                 turns.append(Turn(str(answered["reply"])))
     return Talk(tuple(turns), send, start, started, left)
+
+
+def loading(prompt: Prompt) -> Move | None:
+    """The call that loads the tools which are not offered yet, None if there is nothing to load or it was tried."""
+    tried = " ".join(call.arguments for step in prompt.steps for call in step.calls if call.name == LOAD)
+    names = [name for name in prompt.deferred if name not in tried]
+    if not names or LOAD not in prompt.tools:
+        return None
+    query = {"query": f"select:{','.join(names)}", "max_results": len(names)}
+    return Move("", (PlannedMove(LOAD, query),))
 
 
 def _returned(step: Step, tool: str | None) -> Mapping[str, Any] | None:

@@ -1,13 +1,15 @@
 """Anthropic's Messages protocol: requests read, answers written, whole or as a stream.
 
 Policy: what the real one refuses about calls and their results is refused here too, because a client that gets it wrong
-would fail on its first day with a model. What a client puts in between the user's words for its own ends, in
-``<system-reminder>`` elements, is not what the user said.
+would fail on its first day with a model. What Claude Code puts in between the user's words for its own ends, in
+``<system-reminder>`` elements, is not what the user said; but there, or in messages of the system, it lists the tools
+that it has and does not offer yet.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
@@ -17,6 +19,8 @@ from clients.endpoint.wire import Answer, BadRequestError, event, offer, pieces
 Block = Mapping[str, Any]
 
 _ASIDE = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_ASIDES = frozenset({"", "Tool loaded."})
+_LISTED = re.compile(r"^mcp__\S+$", re.MULTILINE)
 _ROLES = ("user", "assistant", "system")
 _SKIPPED = frozenset({"thinking", "redacted_thinking", "image", "document"})
 _ERRORS: Mapping[int, str] = {
@@ -46,7 +50,10 @@ def read(body: Mapping[str, Any]) -> Prompt:
     _check(given)
     told = [Entry("system", "\n".join(_texts(_blocks(body.get("system") or ()))))]
     entries = [*told, *(entry for role, blocks in given for entry in _entries(role, blocks))]
-    return assemble(str(body.get("model", "")), entries, dict(_tools(body.get("tools") or ())))
+    tools = dict(_tools(body.get("tools") or ()))
+    listed = [name for _, blocks in given for text in _texts(blocks) for name in _LISTED.findall(text)]
+    deferred = tuple(name for name in dict.fromkeys(listed) if name not in tools)
+    return replace(assemble(str(body.get("model", "")), entries, tools), deferred=deferred)
 
 
 def _blocks(content: object) -> Sequence[Block]:
@@ -104,7 +111,7 @@ def _said(role: str, text: str) -> Iterator[Entry]:
         yield Entry("assistant" if role == "assistant" else "system", text)
         return
     spoken = _ASIDE.sub("", text)
-    if spoken.strip():
+    if spoken.strip() not in _ASIDES:
         yield Entry("user", spoken)
 
 

@@ -47,13 +47,15 @@ class Offer:
 class Prompt:
     """One request to a model.
 
-    ``tools`` are what is offered, by name, with whatever prefix the client gave it.
+    ``tools`` are what is offered, by name, with whatever prefix the client gave it. ``deferred`` are the names of tools
+    that can be had, but have to be loaded first.
     """
 
     model: str
     system: str
     turns: tuple[Turn, ...]
     tools: Mapping[str, Offer]
+    deferred: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -6,7 +6,7 @@ of it: one that prefixes names, opens a connection per call, or carries out one 
 
 from collections.abc import Sequence
 
-from clients.endpoint.channel import Talk, talk_in
+from clients.endpoint.channel import Talk, loading, talk_in
 from clients.endpoint.prompt import Prompt
 from clients.endpoint.reply import Move, PlannedMove, Reply
 from clients.endpoint.staging import Place, Stage
@@ -28,6 +28,8 @@ class Solver:
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
         """The next step of the solution."""
+        if load := loading(prompt):
+            return load
         talk = talk_in(prompt)
         if talk.left:
             return Move(LEFT)

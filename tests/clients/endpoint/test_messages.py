@@ -12,9 +12,10 @@ from anthropic.types import Message
 from clients.endpoint import messages
 from clients.endpoint.app import Endpoint
 from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
+from clients.endpoint.reply import Move
 from clients.endpoint.server import root, running
 from clients.endpoint.wire import BadRequestError
-from tests.clients.sessions import scripted
+from tests.clients.sessions import WIFI_OFF, run, scripted, solver
 
 SCRIPT = """
 steps:
@@ -207,3 +208,40 @@ def test_a_request_without_a_limit_of_tokens_is_refused_in_anthropics_form(clien
     answered = httpx2.post(f"{client.base_url}/v1/messages", content=json.dumps({"model": "m", "messages": HELLO}))
     assert answered.status_code == 400
     assert answered.json()["error"] == {"type": "invalid_request_error", "message": "max_tokens: field required"}
+
+
+def listing(*names: str) -> dict[str, Any]:
+    return {"role": "system", "content": "\n".join(["These tools are deferred:", *names, "", "mcp__ is a prefix."])}
+
+
+def test_tools_that_are_listed_and_not_offered_have_to_be_loaded() -> None:
+    prompt = history(
+        USER,
+        listing("Bash", "mcp__phone__look_up", "mcp__phone__wait"),
+        tools=[{**TOOL, "name": "mcp__phone__look_up"}],
+    )
+    assert prompt.deferred == ("mcp__phone__wait",)
+
+
+SEARCH = {"name": "ToolSearch", "input_schema": {"type": "object", "properties": {"query": {}, "max_results": {}}}}
+WIFI = {"name": "mcp__phone__set_wifi_status", "input_schema": {"type": "object", "properties": {"on": {}}}}
+
+
+def test_the_solver_loads_deferred_tools_once_and_goes_on() -> None:
+    asked: list[Any] = [{"role": "user", "content": WIFI_OFF.user.opening}, listing("mcp__phone__set_wifi_status")]
+    (load,) = decided(history(*asked, tools=[SEARCH])).calls
+    assert load.arguments == {"query": "select:mcp__phone__set_wifi_status", "max_results": 1}
+    loaded = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "tool_reference", "tool_name": "x"}]}
+    made = {"type": "tool_use", "id": "a", "name": "ToolSearch", "input": load.arguments}
+    asked += [
+        {"role": "assistant", "content": [made]},
+        {"role": "user", "content": [loaded, {"type": "text", "text": "Tool loaded."}]},
+    ]
+    assert [call.name for call in decided(history(*asked, tools=[SEARCH, WIFI])).calls] == [WIFI["name"]]
+    assert decided(history(*asked, tools=[SEARCH])).calls == ()
+
+
+def decided(prompt: Prompt) -> Move:
+    move = run(solver().decide, prompt, 0)
+    assert isinstance(move, Move)
+    return move
