@@ -112,7 +112,7 @@ def _scipy() -> Any:
 
 
 def _t(quantile: float, freedom: int) -> float:
-    return float(_scipy().t.ppf(quantile, freedom))
+    return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 
 
 def mean_score(outcomes: Iterable[Outcome], level: float = LEVEL) -> Estimate:

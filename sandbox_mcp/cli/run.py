@@ -4,24 +4,30 @@ Policy: everything it needs is loaded only after the command line was understood
 stderr, and no secret to either: keys are read from the environment.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
+from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.progress import Display
 from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
-    from sandbox_mcp.run.batch import Batch, Progress
+    from sandbox_mcp.run.batch import Batch
+    from sandbox_mcp.run.crew import Crew, RunPlan
 
 
 @click.command()
 @click.argument("selectors", nargs=-1)
 @agent_options
 @user_options
+@cost_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs, manifest and summary.")
 @click.option(
     "--variant",
@@ -36,6 +42,13 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the world's ids.")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Sessions played at a time.")
+@click.option(
+    "--executor",
+    type=click.Choice(["tasks", "processes"]),
+    default="tasks",
+    show_default=True,
+    help="Play the jobs as tasks of this process, or each in a process.",
+)
 @click.option("--shard", default="1/1", metavar="I/N", help="Play only the I-th of N equal parts.")
 @click.option(
     "--transport",
@@ -57,16 +70,14 @@ if TYPE_CHECKING:
 @knowledge_options
 @scenario_files
 @as_json
-def command(
-    selectors: tuple[str, ...], places: tuple[Path, ...], as_json: bool, threshold: float | None, **options: Any
-) -> None:
+def command(places: tuple[Path, ...], as_json: bool, threshold: float | None, **options: Any) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
     SELECTORS are names, patterns such as 'late_*', category:NAME, @FILE with one selector per line, or - for standard
     input; all scenarios without any. The same command again plays only what is missing. Exits with 1 if --threshold is
-    missed or no session could be scored.
+    missed, no session could be scored, or the budget was not enough.
     """
-    summary = _run(_batch(selectors, places, options))
+    summary = _run(_batch(Recipe(places, options)))
     if as_json:
         print_json(summary)
     else:
@@ -77,23 +88,47 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[str, Any]) -> "Batch":
-    from sandbox_mcp.run.batch import Batch, RunPlan
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Makes the crew that the options ask for; a worker process makes its own."""
+
+    places: tuple[Path, ...]
+    options: Mapping[str, Any]
+
+    def __call__(self) -> "Crew":
+        """The crew."""
+        from sandbox_mcp.run.crew import Crew
+        from sandbox_mcp.run.folder import RunFolder
+        from scenarios import Suite
+
+        knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
+        agent, users = chosen_agent(self.options), chosen_users(self.options)
+        return Crew(Suite(self.places), agent, users, RunFolder(self.options["out"]), knowledge)
+
+
+def _batch(recipe: Recipe) -> "Batch":
+    from sandbox_mcp.run.batch import Batch
+    from sandbox_mcp.run.executors import Processes
+    from sandbox_mcp.run.progress import Tally
+
+    crew = recipe()
+    plan = _plan(crew, recipe.options)
+    prices, budget = chosen_costs(recipe.options)
+    executor = Processes(recipe) if recipe.options["executor"] == "processes" else None
+    return Batch(crew, plan, Display().show, Tally(prices, budget), executor)
+
+
+def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
+    from sandbox_mcp.run.crew import RunPlan
     from sandbox_mcp.run.errors import RunError
-    from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.select import select
     from sandbox_mcp.run.unit import Shard
-    from scenarios import Suite
 
-    suite = Suite(places)
-    agent = chosen_agent(options)
-    users = chosen_users(options)
-    transport = options["transport"] or ("http" if agent.needs_url else "memory")
-    if agent.needs_url and transport != "http":
-        raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
-    knowledge = chosen_knowledge(options["live"], options["record_tape"], options["replay_tape"])
-    plan = RunPlan(
-        scenarios=select(suite, selectors),
+    transport = options["transport"] or ("http" if crew.agent.needs_url else "memory")
+    if crew.agent.needs_url and transport != "http":
+        raise RunError(f"agent {crew.agent.name!r} needs a URL; use --transport http")
+    return RunPlan(
+        scenarios=select(crew.suite, options["selectors"]),
         variants=tuple(dict.fromkeys(options["variants"])),
         seed=options["seed"],
         trials=options["trials"],
@@ -102,22 +137,12 @@ def _batch(selectors: tuple[str, ...], places: tuple[Path, ...], options: dict[s
         transport=transport,
         patience=options["max_turn_seconds"],
     )
-    return Batch(suite, agent, users, RunFolder(options["out"]), plan, _show, knowledge=knowledge)
 
 
 def _run(batch: "Batch") -> dict[str, Any]:
     import anyio
 
     return anyio.run(batch.run)
-
-
-def _show(progress: "Progress") -> None:
-    score = progress.score
-    came = "not scored" if score.similarity is None else f"{score.similarity:.3f}"
-    how = score.ending if progress.played else f"{score.ending}, played before"
-    click.echo(
-        f"[{progress.done}/{progress.total}] {score.scenario} {score.variant} t{score.trial}: {came} ({how})", err=True
-    )
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -136,6 +161,8 @@ def _remarks(summary: dict[str, Any]) -> list[str]:
 
 def _missed(summary: dict[str, Any], threshold: float | None) -> bool:
     sessions = summary["sessions"]
+    if summary["stopped"]:
+        return True
     if summary["similarity"] is None:
         return sessions["played"] > 0
     return threshold is not None and (summary["similarity"] < threshold or sessions["unscored"] > 0)

@@ -4,18 +4,20 @@ Policy: a log gets its name only once it is whole, so a process may be killed at
 moved to ``aside`` and played again, as is a session that failed for reasons that say nothing about the agent, or whose
 scenario has changed since. Nothing is ever deleted, nothing is counted twice, and only whole logs are called
 ``.jsonl``, so that whoever grades the folder finds those and no others. Two processes may share a folder if their
-shards differ.
+shards differ; a lock per shard sees to that.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.run.unit import Shard, Unit
+from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.trajectory.log import SUFFIX
 
@@ -67,6 +69,31 @@ class RunFolder:
             return trajectory
         self._set_aside(path)
         return None
+
+    @contextmanager
+    def claimed(self, shard: Shard) -> Generator[None]:
+        """Keep other commands from playing the same part of the run at the same time.
+
+        Raises:
+            RunError: one does.
+        """
+        lock = FileLock(self._partial / f"shard-{shard.index}-of-{shard.count}.lock")
+        try:
+            with lock.held_at_once() as held:
+                if not held:
+                    raise RunError(
+                        f"another command is playing part {shard.index}/{shard.count} of the run in "
+                        f"{str(self.root)!r}; wait for it, or share the work with --shard I/N"
+                    )
+                yield
+        finally:
+            lock.close()
+
+    def set_aside(self) -> Iterator[Trajectory]:
+        """What was set aside and can still be read."""
+        for path in sorted((self.root / "aside").glob(f"*{SUFFIX}.aside")):
+            with suppress(TrajectoryError):
+                yield read_trajectory(path)
 
     def names(self) -> list[str]:
         """The names of all units that have a whole log, whoever played them."""

@@ -41,7 +41,7 @@ CATEGORY_HEADERS = ("category", "scenarios", "scored", "similarity", "refusal")
 def remarks(summary: Mapping[str, Any], limit: int = 5) -> list[str]:
     """What a reader should know beside the numbers: sessions that are missing, and those that broke."""
     sessions = summary["sessions"]
-    said: list[str] = []
+    said = [*_stopped(summary), *_costs(summary)]
     missing = sessions["planned"] - sessions["played"]
     if missing:
         said.append(f"{missing} of {sessions['planned']} sessions are still to be played")
@@ -49,6 +49,25 @@ def remarks(summary: Mapping[str, Any], limit: int = 5) -> list[str]:
     if sessions["unscored"]:
         said.append(f"{sessions['unscored']} sessions are not scored; the same command plays them again")
     return said
+
+
+def _stopped(summary: Mapping[str, Any]) -> list[str]:
+    if not summary.get("stopped"):
+        return []
+    return ["stopped at the budget; the same command with a higher one goes on"]
+
+
+def _costs(summary: Mapping[str, Any]) -> list[str]:
+    cost = summary.get("cost")
+    if not cost:
+        return []
+    known = [f"{role} {_money(cost[role])}" for role in ("agent", "user")]
+    lost = f", and {_money(cost['set_aside'])} for sessions set aside" if cost["set_aside"] else ""
+    return [f"cost {_money(cost['total'])} ({', '.join(known)}){lost}"]
+
+
+def _money(amount: float | None) -> str:
+    return "unknown" if amount is None else f"{amount:.4f}"
 
 
 def _failure(failure: Mapping[str, Any]) -> str:

@@ -3,30 +3,13 @@
 Policy: scores are the grader's, strict. A session that broke for reasons outside the agent has none.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.run.tokens import Spent, spent_in
+from sandbox_mcp.trajectory import Trajectory
 from scenarios.model import Scenario
 
 MODE = "strict"
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens read and written by a model, and how many requests it took."""
-
-    prompt: int = 0
-    completion: int = 0
-    requests: int = 0
-
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(self.prompt + other.prompt, self.completion + other.completion, self.requests + other.requests)
-
-    def to_json(self) -> dict[str, int]:
-        """As a summary has it."""
-        return {"prompt_tokens": self.prompt, "completion_tokens": self.completion, "requests": self.requests}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +29,7 @@ class Score:
     refusal: float
     turns: int
     reason: str | None
-    agent_tokens: Tokens
-    user_tokens: Tokens
+    spent: Spent
 
 
 def score(trajectory: Trajectory, scenario: Scenario) -> Score:
@@ -73,20 +55,5 @@ def score(trajectory: Trajectory, scenario: Scenario) -> Score:
         refusal=values["refusal"],
         turns=values["turn_count"],
         reason=values["reason"],
-        agent_tokens=_tokens(trajectory, "agent"),
-        user_tokens=_tokens(trajectory, "user"),
+        spent=spent_in(trajectory),
     )
-
-
-def _tokens(trajectory: Trajectory, role: str) -> Tokens:
-    """What the model behind a role used, as far as the log says."""
-    total = Tokens()
-    for event in trajectory.events:
-        usage: Mapping[str, Any] | None = event.meta.get("usage") if _speaker(event) == role else None
-        if usage:
-            total += Tokens(*(usage.get(name) or 0 for name in ("prompt_tokens", "completion_tokens", "requests")))
-    return total
-
-
-def _speaker(event: Message | ToolCall) -> str:
-    return event.caller if isinstance(event, ToolCall) else event.sender

@@ -8,15 +8,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sandbox_mcp.run.scores import MODE, Score, Tokens
+from sandbox_mcp.run.cost import Prices
+from sandbox_mcp.run.scores import MODE, Score
+from sandbox_mcp.run.tokens import Spent
 
 DIGITS = 6
 
 
-def summarise(scores: Sequence[Score], planned: int) -> dict[str, Any]:
-    """The summary of a run of ``planned`` sessions, of which ``scores`` are done, in any order."""
+def summarise(
+    scores: Sequence[Score], planned: int, prices: Prices | None = None, wasted: Spent | None = None
+) -> dict[str, Any]:
+    """The summary of a run of ``planned`` sessions, of which ``scores`` are done, in any order.
+
+    ``wasted`` is what sessions took that were set aside.
+    """
     ordered = sorted(scores, key=lambda item: (item.scenario, item.variant, item.trial))
     rows = [_row(group) for group in _groups(ordered)]
+    spent, lost = sum((item.spent for item in ordered), Spent()), wasted or Spent()
     return {
         "mode": MODE,
         "sessions": {
@@ -26,12 +34,11 @@ def summarise(scores: Sequence[Score], planned: int) -> dict[str, Any]:
             "unscored": sum(item.similarity is None for item in ordered),
         },
         "similarity": _mean(row["similarity"] for row in rows),
+        "interval": _interval(ordered),
         "refusal": _mean(row["refusal"] for row in rows if row["scored"]),
         "endings": _endings(ordered),
-        "tokens": {
-            "agent": sum((item.agent_tokens for item in ordered), Tokens()).to_json(),
-            "user": sum((item.user_tokens for item in ordered), Tokens()).to_json(),
-        },
+        "tokens": {**spent.to_json(), "set_aside": lost.to_json()},
+        "cost": {**prices.of(spent), "set_aside": prices.of(lost)["total"]} if prices else None,
         "categories": _categories(rows),
         "scenarios": rows,
         "failures": [_failure(item) for item in ordered if item.similarity is None],
@@ -81,6 +88,31 @@ def _failure(item: Score) -> dict[str, Any]:
 
 def _endings(scores: Iterable[Score]) -> dict[str, int]:
     return dict(sorted(Counter(item.ending for item in scores).items()))
+
+
+def interval(scores: Iterable[Score]) -> tuple[float | None, float | None, float | None]:
+    """The mean as the summary has it, with its 95 % interval, which takes two scenarios; None where there is none.
+
+    Scenarios are the clusters, and the variants of one are its members.
+    """
+    from grader.statistics import clustered_mean
+
+    clusters: dict[str, list[float]] = {}
+    for group in _groups(scores):
+        mean = _mean(item.similarity for item in group)
+        if mean is not None:
+            clusters.setdefault(group[0].scenario, []).append(mean)
+    if not clusters:
+        return None, None, None
+    found = clustered_mean(clusters)
+    if found.low is None or found.high is None:
+        return found.mean, None, None
+    return found.mean, max(0.0, found.low), min(1.0, found.high)
+
+
+def _interval(scores: Sequence[Score]) -> list[float] | None:
+    _, low, high = interval(scores)
+    return None if low is None or high is None else [round(low, DIGITS), round(high, DIGITS)]
 
 
 def _mean(numbers: Iterable[float | None]) -> float | None:

@@ -52,6 +52,16 @@ class FileLock:
         finally:
             self._release()
 
+    @contextmanager
+    def held_at_once(self) -> Generator[bool]:
+        """Hold the lock if nobody else does; says whether it is held."""
+        taken = self._taken()
+        try:
+            yield taken
+        finally:
+            if taken:
+                self._release()
+
     @asynccontextmanager
     async def held_async(self) -> AsyncGenerator[None]:
         """Hold the lock; lets other tasks run while it waits."""

@@ -11,7 +11,8 @@ import pytest
 from clients.registry import agent_named
 from clients.settings import AgentSettings
 from grader import Trajectory, read_trajectory
-from sandbox_mcp.run.batch import Batch, RunPlan
+from sandbox_mcp.run.batch import Batch
+from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import users_named
 from sandbox_mcp.users.completions import EndpointSettings
@@ -35,7 +36,7 @@ def played(tmp_path: Path, script: str, *scenarios: str) -> tuple[dict[str, Any]
     agent = agent_named(f"command:{sys.executable} {file}", AgentSettings(EndpointSettings("m")))
     folder = RunFolder(tmp_path / "run")
     plan = RunPlan(scenarios, ("base",), transport="http", patience=20)
-    batch = Batch(Suite(), agent, users_named("scripted", EndpointSettings()), folder, plan)
+    batch = Batch(Crew(Suite(), agent, users_named("scripted", EndpointSettings()), folder), plan)
     summary = anyio.run(batch.run)
     return summary, [read_trajectory(path) for path in sorted(folder.logs.glob("*.jsonl"))]
 
@@ -70,10 +71,12 @@ def test_a_process_that_breaks_is_no_score_and_says_why(tmp_path: Path, script: 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     batch = Batch(
-        Suite(),
-        agent_named("command:/no/such/program --now"),
-        users_named("scripted", EndpointSettings()),
-        folder,
+        Crew(
+            Suite(),
+            agent_named("command:/no/such/program --now"),
+            users_named("scripted", EndpointSettings()),
+            folder,
+        ),
         RunPlan(("wifi_off",), ("base",), transport="http"),
     )
     summary = anyio.run(batch.run)

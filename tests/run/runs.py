@@ -10,9 +10,11 @@ from clients.base import Agent
 from clients.reference import ReferenceAgent
 from clients.registry import agent_named
 from clients.settings import AgentSettings
-from sandbox_mcp.run.batch import Batch, Progress, RunPlan
+from sandbox_mcp.run.batch import Batch
+from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import Users, users_named
+from sandbox_mcp.run.progress import Progress
 from sandbox_mcp.users.completions import EndpointSettings
 from scenarios import Suite
 from tests.clients.sessions import SUITE
@@ -27,14 +29,14 @@ Logs = dict[str, list[dict[str, Any]]]
 def batch(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, suite: Suite = SUITE, **plan: Any) -> Batch:
     """A run that is ready to start."""
     wanted = RunPlan(**{"scenarios": FEW, "variants": ("base",), "transport": "direct", **plan})
-    return Batch(suite, agent or ReferenceAgent(), users, RunFolder(out), wanted)
+    return Batch(Crew(suite, agent or ReferenceAgent(), users, RunFolder(out)), wanted)
 
 
 def played(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, **plan: Any) -> tuple[Any, list[Progress]]:
     """A run from start to end: its summary, and the progress it told of."""
     work = batch(out, agent, users, **plan)
     seen: list[Progress] = []
-    work.watch = seen.append
+    work.watch = lambda progress, _: seen.append(progress)
     return anyio.run(work.run), seen
 
 

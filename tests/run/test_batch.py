@@ -19,7 +19,6 @@ from clients.reference import ReferenceAgent
 from clients.refuse import RefuseAgent
 from clients.registry import agent_named
 from clients.settings import AgentSettings
-from sandbox_mcp.run.batch import Progress
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.people import users_named
 from sandbox_mcp.run.unit import Shard
@@ -132,10 +131,8 @@ def test_a_session_whose_scenario_has_changed_is_played_again(tmp_path: Path) ->
     for limit, expected in ((20, True), (20, False), (21, True)):
         suite = Suite([write(own, text % limit)])
         work = batch(tmp_path / "out", suite=suite, scenarios=("mine",))
-        seen: list[Progress] = []
-        work.watch = seen.append
         anyio.run(work.run)
-        assert [progress.played for progress in seen] == [expected]
+        assert work.tally.played == expected
 
 
 def test_a_folder_holds_one_agent_only(tmp_path: Path) -> None:

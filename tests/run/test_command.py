@@ -232,3 +232,41 @@ def test_help_names_every_option_and_what_it_is_for() -> None:
         for name in getattr(parameter, "opts", ()):
             assert not name.startswith("--") or name in text
         assert parameter.param_type_name == "argument" or getattr(parameter, "help", None)
+
+
+# costs and progress
+
+
+def test_a_run_stops_at_its_budget_and_goes_on_with_a_higher_one(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    agent = ("--agent", "openai", "--model", "m", "--base-url", model[0], "--price", "500000/0", "--jobs", 1)
+    arguments = ("wifi_off", "landlord_number", *agent, "--out", tmp_path)
+    short = ran(*arguments, "--budget", 1, "--json")
+    found = json.loads(short.stdout)
+    assert (short.exit_code, found["stopped"], found["sessions"]["played"]) == (1, "budget", 1)
+    assert "stopped at the budget" in short.stderr
+    whole = summary(*arguments, "--budget", 1_000_000)
+    assert (whole["stopped"], whole["sessions"]["played"]) == (None, 2)
+    assert whole["cost"]["total"] == whole["tokens"]["agent"]["prompt_tokens"] / 2
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--budget", 1), "a budget needs prices"),
+        (("--price", "cheap"), "'cheap' is not of the form PROMPT/COMPLETION"),
+        (("--price", "1/1", "--user", "llm", "--user-model", "u", "--model", "m", "--budget", 1), "--user-price"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused(tmp_path: Path, options: tuple[object, ...], problem: str) -> None:
+    result = ran("wifi_off", "--agent", "reference", *options, "--out", tmp_path)
+    assert problem in str(result.exception)
+
+
+def test_a_long_run_tells_the_whole_after_every_tenth(tmp_path: Path) -> None:
+    result = ran("wifi_off", "--agent", "reference", "--trials", 20, "--transport", "direct", "--out", tmp_path)
+    assert len(re.findall(r"^\d+/20 done · \d+ running · similarity 1.000", result.stderr, re.MULTILINE)) == 10
+
+
+def test_processes_play_what_the_options_say(tmp_path: Path) -> None:
+    arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 2)
+    assert summary(*arguments, "--out", tmp_path)["similarity"] == 1.0

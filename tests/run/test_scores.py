@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.run.scores import Tokens, score
+from sandbox_mcp.run.scores import score
+from sandbox_mcp.run.tokens import Spent, Tokens
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
@@ -60,13 +61,13 @@ def test_turns_are_messages_on_the_bus() -> None:
 def test_tokens_are_those_that_the_log_tells_of() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "requests": 2}
     found = score(played(meta={"usage": usage}), WIFI_OFF)
-    assert (found.agent_tokens, found.user_tokens) == (Tokens(100, 10, 2), Tokens())
+    assert found.spent == Spent(Tokens(100, 10, 2), Tokens())
 
 
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 5}, None])
 def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any) -> None:
     found = score(played(meta={"usage": usage}), WIFI_OFF)
-    assert found.agent_tokens == Tokens((usage or {}).get("prompt_tokens", 0), 0, 0)
+    assert found.spent.agent == Tokens((usage or {}).get("prompt_tokens", 0), 0, 0)
 
 
 def test_which_session_it_was() -> None:

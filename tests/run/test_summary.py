@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.run.report import category_rows, remarks, scenario_rows
-from sandbox_mcp.run.scores import Score, Tokens
+from sandbox_mcp.run.scores import Score
 from sandbox_mcp.run.summary import summarise
+from sandbox_mcp.run.tokens import Spent, Tokens
 
 
 def scored(scenario: str = "a", similarity: float | None = 1.0, trial: int = 0, **more: Any) -> Score:
@@ -20,8 +21,7 @@ def scored(scenario: str = "a", similarity: float | None = 1.0, trial: int = 0, 
         "refusal": 0.25,
         "turns": 4,
         "reason": None if similarity is not None else "incomplete: the session ended with 'agent_failed'",
-        "agent_tokens": Tokens(),
-        "user_tokens": Tokens(),
+        "spent": Spent(),
     }
     return Score(scenario=scenario, similarity=similarity, trial=trial, **{**given, **more})
 
@@ -65,7 +65,7 @@ def test_variants_are_rows_of_their_own() -> None:
 
 
 def test_tokens_are_added_up_by_role() -> None:
-    score = scored(agent_tokens=Tokens(10, 2, 1), user_tokens=Tokens(5, 1, 1))
+    score = scored(spent=Spent(Tokens(10, 2, 1), Tokens(5, 1, 1)))
     summary = summarise([score, score], 2)
     assert summary["tokens"]["agent"] == {"prompt_tokens": 20, "completion_tokens": 4, "requests": 2}
 

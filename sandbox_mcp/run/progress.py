@@ -1,0 +1,96 @@
+"""How far a run is: what is done and running, the score so far, what it has cost, and how long it may take.
+
+Policy: the time left is what this command's own sessions have taken so far, times what is missing. The score so far has
+its interval from the second scenario on, and counts as the summary counts.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sandbox_mcp.run.cost import Budget, Prices
+from sandbox_mcp.run.scores import Score
+from sandbox_mcp.run.summary import interval
+from sandbox_mcp.run.tokens import Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One session that is done: ``done`` of ``total`` are by now; ``score`` is what this one came to."""
+
+    done: int
+    total: int
+    score: Score
+    played: bool
+    """False for a session that an earlier command had already played."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """A run as it goes on. ``wasted`` is what sessions took that were set aside, before and during this command."""
+
+    prices: Prices = field(default_factory=Prices)
+    budget: Budget = field(default_factory=Budget)
+    clock: Callable[[], float] = time.monotonic
+    scores: dict[str, Score] = field(default_factory=dict[str, Score])
+    total: int = 0
+    running: int = 0
+    played: int = 0
+    stopped: bool = False
+    """Whether the budget has kept a session from being played."""
+    wasted: Spent = field(default_factory=Spent)
+    _spent: Spent = field(default_factory=Spent)
+    _began: float | None = None
+
+    @property
+    def spent(self) -> Spent:
+        """What everything in the folder has taken."""
+        return self._spent + self.wasted
+
+    def begin(self) -> bool:
+        """Whether another session may begin; if so it is running."""
+        if not self.budget.allows(self.spent, len(self.scores), self.running, self.prices):
+            self.stopped = True
+            return False
+        self._began = self.clock() if self._began is None else self._began
+        self.running += 1
+        return True
+
+    def count(self, name: str, score: Score, *, played: bool) -> Progress:
+        """Count a session that is done."""
+        self.running -= played
+        self.played += played
+        self.scores[name] = score
+        self._spent += score.spent
+        return Progress(len(self.scores), self.total, score, played)
+
+    def line(self) -> str:
+        """All of it in one line."""
+        parts = [f"{len(self.scores)}/{self.total} done", f"{self.running} running", self._score(), *self._cost()]
+        left = self.seconds_left()
+        return " · ".join([*parts, f"{_duration(left)} left"] if left else parts)
+
+    def seconds_left(self) -> float | None:
+        """How long the rest will take, if it goes on as it has; None as long as nobody can tell."""
+        if self._began is None or not self.played:
+            return None
+        return (self.clock() - self._began) / self.played * (self.total - len(self.scores))
+
+    def _score(self) -> str:
+        mean, low, high = interval(self.scores.values())
+        if mean is None:
+            return "no score yet"
+        return f"similarity {mean:.3f}" + ("" if low is None or high is None else f" [{low:.3f}, {high:.3f}]")
+
+    def _cost(self) -> list[str]:
+        costs: Mapping[str, float | None] = self.prices.of(self.spent)
+        if self.prices and costs["total"] is not None:
+            return [f"cost {costs['total']:.2f} (agent {costs['agent']:.2f}, user {costs['user']:.2f})"]
+        return [f"{self.spent.tokens:,} tokens"] if self.spent.tokens else []
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"

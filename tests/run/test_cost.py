@@ -1,0 +1,80 @@
+"""Prices, what is spent, and budgets that are kept."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_mcp.run.cost import Budget, Price, Prices, checked
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.tokens import Spent, Tokens
+
+AGENT = Prices(agent=Price(2, 10))
+
+
+def spent(prompt: int = 0, completion: int = 0, user: int = 0) -> Spent:
+    return Spent(Tokens(prompt, completion, 1), Tokens(user, 0, 1))
+
+
+def test_a_price_is_per_million_tokens() -> None:
+    assert Price.parse("2.5/10").of(Tokens(1_000_000, 100_000)) == 3.5
+
+
+@pytest.mark.parametrize("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])
+def test_a_malformed_price_is_refused(text: str) -> None:
+    with pytest.raises(RunError, match="PROMPT/COMPLETION"):
+        Price.parse(text)
+
+
+def test_cost_is_told_by_role() -> None:
+    assert Prices(Price(2, 10), Price(1, 1)).of(spent(1_000_000, 0, user=500_000)) == {
+        "agent": 2.0,
+        "user": 0.5,
+        "total": 2.5,
+    }
+
+
+def test_tokens_without_a_price_make_the_sum_unknown() -> None:
+    assert AGENT.of(spent(1, user=1)) == {"agent": 0.000002, "user": None, "total": None}
+
+
+def test_a_role_without_a_model_costs_nothing() -> None:
+    assert AGENT.of(spent(1_000_000))["total"] == 2.0
+
+
+def test_a_budget_of_money_needs_the_price_of_every_model() -> None:
+    with pytest.raises(RunError, match="--price"):
+        checked(Budget(money=1), Prices(), modelled_user=False)
+    with pytest.raises(RunError, match="--user-price"):
+        checked(Budget(money=1), AGENT, modelled_user=True)
+    assert checked(Budget(money=1), AGENT, modelled_user=False) == Budget(money=1)
+
+
+@given(
+    st.integers(1, 10**6),
+    st.integers(1, 10**6),
+    st.lists(st.integers(0, 10**5), min_size=1, max_size=30),
+)
+def test_one_at_a_time_a_budget_is_exceeded_by_less_than_one_session_above_the_mean(
+    money: int, price: int, sessions: list[int]
+) -> None:
+    prices, budget, used = Prices(agent=Price(price, 0)), Budget(money=money), Spent()
+    for number, tokens in enumerate(sessions):
+        if not budget.allows(used, number, 0, prices):
+            return
+        before = prices.of(used)["total"] or 0.0
+        used += spent(tokens)
+        mean = before / number if number else 0.0
+        assert before + mean <= money * (1 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("limit", "sessions", "running", "allowed"),
+    [(100, 0, 3, True), (100, 1, 0, True), (99, 1, 0, False), (100, 1, 1, False), (150, 1, 1, True)],
+)
+def test_sessions_under_way_are_expected_to_cost_the_mean(
+    limit: int, sessions: int, running: int, allowed: bool
+) -> None:
+    used: dict[str, Any] = {"prompt": 50 * sessions}
+    assert Budget(tokens=limit).allows(spent(**used), sessions, running, Prices()) is allowed
