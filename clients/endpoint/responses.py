@@ -1,6 +1,7 @@
 """The Responses protocol, as far as clients that send the whole conversation with every request need it.
 
-Policy: nothing is stored, so ``previous_response_id`` is refused rather than ignored.
+Policy: nothing is stored, so ``previous_response_id`` is refused rather than ignored. Functions in a namespace,
+which is how Codex offers tools, are known here as ``NAMESPACE::NAME``, and are called as the protocol has it, by both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +11,7 @@ from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
 from clients.endpoint.protocol import Protocol
 from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, openai_error, pieces, text_of
 
+WITHIN = "::"
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
 
@@ -36,12 +38,16 @@ def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[Entry]:
         if kind == "message":
             yield _message(item)
         elif kind == "function_call":
-            call = Call(str(item.get("call_id")), str(item.get("name")), str(item.get("arguments") or ""))
-            yield Entry("assistant", "", (call,))
+            yield Entry("assistant", "", (_call(item),))
         elif kind == "function_call_output":
             yield Entry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
         elif kind != "reasoning":
             raise BadRequestError(f"items of type {kind!r} are not understood here")
+
+
+def _call(item: Mapping[str, Any]) -> Call:
+    name = f"{item['namespace']}{WITHIN}{item.get('name')}" if item.get("namespace") else str(item.get("name"))
+    return Call(str(item.get("call_id")), name, str(item.get("arguments") or ""))
 
 
 def _message(item: Mapping[str, Any]) -> Entry:
@@ -52,12 +58,12 @@ def _message(item: Mapping[str, Any]) -> Entry:
 
 
 def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:
-    """The names of functions; those inside a namespace are called by their own name."""
     for tool in tools:
         if tool.get("type") == "function":
             yield str(tool["name"]), offer(tool)
         elif tool.get("type") == "namespace":
-            yield from _tools(tool.get("tools") or ())
+            within = f"{tool['name']}{WITHIN}"
+            yield from ((f"{within}{name}", offered) for name, offered in _tools(tool.get("tools") or ()))
 
 
 def whole(answer: Answer) -> dict[str, Any]:
@@ -116,8 +122,13 @@ def _output(answer: Answer) -> Iterator[dict[str, Any]]:
         message: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
         yield {"id": f"msg_{answer.id[:24]}", **message}
     for index, call in enumerate(answer.calls):
-        made = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+        made = {"call_id": call.id, **_named(call), "arguments": call.arguments}
         yield {"id": f"fc_{answer.id[:24]}{index}", "type": "function_call", "status": "completed", **made}
+
+
+def _named(call: Call) -> dict[str, str]:
+    namespace, within, name = call.name.rpartition(WITHIN)
+    return {"name": name, "namespace": namespace} if within else {"name": name}
 
 
 def _response(answer: Answer, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -181,10 +181,20 @@ def test_both_protocols_tell_the_same_story() -> None:
     assert CHAT == RESPONSES == Prompt("m", "Be kind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 
 
-def test_functions_in_a_namespace_are_called_by_their_own_name() -> None:
-    inner = {"type": "function", "name": "look_up"}
-    prompt = responses.read({"input": "x", "tools": [{"type": "namespace", "name": "phone", "tools": [inner]}]})
-    assert prompt.tools == {"look_up": Offer()}
+NAMESPACE = {"type": "namespace", "name": "phone", "tools": [{"type": "function", "name": "look_up"}]}
+
+
+def test_functions_in_a_namespace_are_offered_behind_it() -> None:
+    prompt = responses.read({"input": "x", "tools": [NAMESPACE]})
+    assert prompt.tools == {"phone::look_up": Offer()}
+    assert prompt.offered("look_up") == "phone::look_up"
+
+
+def test_calls_of_functions_in_a_namespace_name_both(client: OpenAI) -> None:
+    response = client.responses.create(model="m", input="Hello", tools=cast("Any", [NAMESPACE]))
+    calls: list[Any] = [item.to_dict() for item in response.output if item.type == "function_call"]
+    assert [(call.get("namespace"), call["name"]) for call in calls] == [("phone", "look_up"), (None, "wait")]
+    assert responses.read({"input": calls}).steps[0].calls[0].name == "phone::look_up"
 
 
 def test_what_the_user_says_in_several_messages_is_one_turn() -> None:
