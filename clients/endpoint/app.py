@@ -8,14 +8,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from clients.endpoint import chat, messages, responses
+from clients.endpoint import chat, gemini, messages, responses
 from clients.endpoint.faults import error, failed, written
 from clients.endpoint.prompt import Prompt
 from clients.endpoint.protocol import Body, Protocol
@@ -29,6 +29,8 @@ PROTOCOLS: Mapping[str, Protocol] = {
     "/v1/chat/completions": chat.PROTOCOL,
     "/v1/responses": responses.PROTOCOL,
     "/v1/messages": messages.PROTOCOL,
+    "/{version}/models/{model}:generateContent": gemini.PROTOCOL,
+    "/{version}/models/{model}:streamGenerateContent": gemini.PROTOCOL,
 }
 
 
@@ -43,10 +45,13 @@ class Endpoint:
     def app(self) -> Starlette:
         """The ASGI application."""
         asking = [Route(path, self._handler(protocol), methods=["POST"]) for path, protocol in PROTOCOLS.items()]
-        counting = Route("/v1/messages/count_tokens", _count, methods=["POST"])
-        return Starlette(
-            routes=[*asking, counting, Route("/v1/models", _models), Route("/v1/models/{id:path}", _model)]
-        )
+        about = [
+            Route("/v1/messages/count_tokens", _count, methods=["POST"]),
+            Route("/{version}/models/{model}:countTokens", _count, methods=["POST"]),
+            Route("/v1/models", _models),
+            Route("/v1/models/{id:path}", _model),
+        ]
+        return Starlette(routes=[*asking, *about])
 
     def _handler(self, protocol: Protocol) -> Callable[[Request], Any]:
         async def handle(request: Request) -> Response:
@@ -74,17 +79,21 @@ class Endpoint:
 
 
 async def _body(request: Request) -> Body:
+    """A request's JSON, and in it what Google's protocol says in the address instead."""
     try:
         body = json.loads(await request.body())
     except ValueError as problem:
         raise BadRequestError(f"the body is no JSON: {problem}") from problem
     if not isinstance(body, dict):
         raise BadRequestError("the body must be a JSON object")
-    return body  # pyright: ignore[reportUnknownVariableType]
+    streams = {"stream": True} if request.url.path.endswith(":streamGenerateContent") else {}
+    return {**cast("Body", body), **request.path_params, **streams}
 
 
 async def _count(request: Request) -> Response:
-    return JSONResponse({"input_tokens": tokens(len(await request.body()))})
+    """How long a request is, as both Anthropic's and Google's clients understand it."""
+    number = tokens(len(await request.body()))
+    return JSONResponse({"input_tokens": number, "totalTokens": number})
 
 
 async def _models(_: Request) -> Response:

@@ -35,8 +35,8 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 def command(host: str, port: int, **options: Any) -> None:
     """Start a model endpoint that knows the reference solutions.
 
-    It speaks chat completions, Responses and Anthropic's Messages, streaming and not, and needs no key. Point an agent
-    at it to see whether everything around the model works.
+    It speaks chat completions, Responses, Anthropic's Messages and Google's Gemini API, streaming and not, and needs no
+    key. Point an agent at it to see whether everything around the model works.
     """
     from clients.endpoint.app import Endpoint
     from clients.endpoint.server import base_url, bind, root, serve
@@ -44,7 +44,7 @@ def command(host: str, port: int, **options: Any) -> None:
     endpoint = Endpoint(_brain(**options))
     listener = bind(host, port)
     url = base_url(listener)
-    click.echo(f"listening on {url}; {root(url)} for Anthropic's clients; any model name and any key will do", err=True)
+    click.echo(f"listening on {url}; {root(url)} for Anthropic's and Google's clients; any model and any key will do", err=True)
     with suppress(KeyboardInterrupt):
         serve(endpoint, listener)
 

@@ -11,15 +11,19 @@ import httpx2
 import pytest
 
 from clients.endpoint.app import Endpoint
+from clients.endpoint.prompt import Prompt
+from clients.endpoint.reply import Fault
 from clients.endpoint.server import EndpointError, base_url, bind, running
 from clients.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 
 CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
+GEMINI = "models/m:generateContent"
 BODIES: Mapping[str, dict[str, Any]] = {
     CHAT: {"model": "m", "messages": [{"role": "user", "content": "Hi"}]},
     RESPONSES: {"model": "m", "input": "Hi"},
     MESSAGES: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
+    GEMINI: {"contents": [{"parts": [{"text": "Hi"}]}]},
 }
 ALL = pytest.mark.parametrize("path", BODIES)
 
@@ -38,6 +42,8 @@ def said(path: str, answered: httpx2.Response) -> str:
     body = answered.json()
     if path == CHAT:
         return str(body["choices"][0]["message"]["content"])
+    if path == GEMINI:
+        return str(body["candidates"][0]["content"]["parts"][0]["text"])
     return str((body["output"][0] if path == RESPONSES else body)["content"][0]["text"])
 
 
@@ -92,23 +98,34 @@ def test_an_answer_that_is_no_json(path: str) -> None:
         http.post(path, json=BODIES[path]).json()
 
 
-@pytest.mark.parametrize(("path", "key"), [(CHAT, "choices"), (RESPONSES, "output"), (MESSAGES, "content")])
+@pytest.mark.parametrize(
+    ("path", "key"), [(CHAT, "choices"), (RESPONSES, "output"), (MESSAGES, "content"), (GEMINI, "candidates")]
+)
 def test_an_answer_with_nothing_in_it(path: str, key: str) -> None:
     with client(failing("{kind: empty}")) as http:
         assert http.post(path, json=BODIES[path]).json()[key] == []
 
 
+class Broken:
+    """A brain whose endpoint fails in the way that the model is called."""
+
+    async def decide(self, prompt: Prompt, tries: int) -> Any:
+        return Fault(prompt.model)
+
+
 @ALL
 def test_a_stream_breaks_off_is_no_json_or_empty_as_an_answer_would(path: str) -> None:
-    body = {**BODIES[path], "stream": True}
-    with client(failing("{kind: half}")) as http, pytest.raises(httpx2.RemoteProtocolError):
-        http.post(path, json=body)
-    with client(failing("{kind: invalid_json}")) as http:
-        (event,) = http.post(path, json=body).text.strip().split("\n\n")
+    def post(kind: str) -> str:
+        where = path.replace("/m:generate", f"/{kind}:streamGenerate")
+        return http.post(where, json={**BODIES[path], "model": kind, "stream": True}).text
+
+    with running(Endpoint(Broken())) as url, httpx2.Client(base_url=f"{url}/") as http:
+        with pytest.raises(httpx2.RemoteProtocolError):
+            post("half")
+        (event,) = post("invalid_json").strip().split("\n\n")
         with pytest.raises(json.JSONDecodeError):
             json.loads(event.partition("data: ")[2])
-    with client(failing("{kind: empty}")) as http:
-        assert "Hello" not in http.post(path, json=body).text
+        assert '"text"' not in post("empty")
 
 
 @ALL

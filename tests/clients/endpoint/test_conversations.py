@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clients.endpoint import chat, messages, responses
+from clients.endpoint import chat, gemini, messages, responses
 from clients.endpoint.reply import Move
 from clients.endpoint.user import ScriptedUserModel
 from clients.endpoint.wire import Answer, answer
@@ -123,7 +123,44 @@ class MessagesHistory:
         self.messages[-1]["content"].append(result)
 
 
-HISTORIES = {"chat": ChatHistory, "responses": ResponsesHistory, "messages": MessagesHistory}
+@dataclass
+class GeminiHistory:
+    """A conversation as Google's protocol carries it, by a client that keeps no ids."""
+
+    system: str
+    contents: list[Any] = field(default_factory=list[Any])
+
+    def said(self, text: str) -> None:
+        self.contents.append({"role": "user", "parts": [{"text": text}]})
+
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+        body = {
+            "systemInstruction": {"parts": [{"text": self.system}]},
+            "contents": self.contents,
+            "tools": [{"functionDeclarations": list(tools)}],
+        }
+        found = decided(body, gemini.read)
+        self.asked = {call.id: call for call in found.calls}
+        spoken = [{"text": found.text}] if found.text else []
+        self.contents.append({"role": "model", "parts": spoken})
+        return found
+
+    def returned(self, call_id: str, text: str) -> None:
+        if self.contents[-1]["role"] == "model":
+            self.contents.append({"role": "user", "parts": []})
+        call = self.asked[call_id]
+        made = {"name": call.name, "args": json.loads(call.arguments)}
+        self.contents[-2]["parts"].append({"functionCall": made})
+        response = {"name": call.name, "response": {"output": text}}
+        self.contents[-1]["parts"].append({"functionResponse": response})
+
+
+HISTORIES = {
+    "chat": ChatHistory,
+    "responses": ResponsesHistory,
+    "messages": MessagesHistory,
+    "gemini": GeminiHistory,
+}
 
 
 def decided(body: dict[str, Any], read: Callable[[Mapping[str, Any]], Any]) -> Answer:
