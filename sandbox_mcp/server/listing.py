@@ -1,24 +1,13 @@
-"""How a presented tool appears over MCP, and what is listed where there is nothing of a kind.
+"""How a presented tool appears over MCP.
 
 Policy: what a client is told is what the session checks: the schemas of the presentation, unchanged. The annotations
-say which tools act, so that a host may ask its human first; no tool reaches beyond the sandbox. Hosts ask for lists
-without looking whether they are offered, and some show their human an error for it, so every list can be had.
+say which tools act, so that a host may ask its human first; no tool reaches beyond the sandbox.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from mcp_types import (
-    ListPromptsResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    Tool,
-    ToolAnnotations,
-)
+from mcp_types import ListToolsResult, Tool, ToolAnnotations
 
-from sandbox_mcp.server.context import Context
 from sandbox_mcp.tools import PresentedTool
 
 
@@ -41,23 +30,3 @@ def listed(presented: PresentedTool) -> Tool:
             open_world_hint=False,
         ),
     )
-
-
-async def _no_prompts(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-    return ListPromptsResult(prompts=[])
-
-
-async def _no_resources(_: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-    return ListResourcesResult(resources=[])
-
-
-async def _no_templates(_: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-    return ListResourceTemplatesResult(resource_templates=[])
-
-
-EMPTY_LISTS: Mapping[str, Any] = {
-    "on_list_prompts": _no_prompts,
-    "on_list_resources": _no_resources,
-    "on_list_resource_templates": _no_templates,
-}
-"""Arguments of the SDK's server that answer for what a server does not have."""

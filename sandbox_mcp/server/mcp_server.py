@@ -25,9 +25,10 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
+from sandbox_mcp.server.absent import ABSENT
 from sandbox_mcp.server.confirming import Confirming, Question
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.listing import EMPTY_LISTS, listing
+from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.manager import OpenSession, Presentation
@@ -131,7 +132,7 @@ def in_scope(ctx: Context) -> Any:
 
 def server_of(face: Face, **handlers: Any) -> Server[Any]:
     """A server with this face; ``handlers`` are further arguments of the SDK's server."""
-    further = {**_ABSENT, **handlers}
+    further = {**ABSENT, **handlers}
     listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
@@ -147,26 +148,16 @@ def server_of(face: Face, **handlers: Any) -> Server[Any]:
         on_call_tool=_unreachable,
         **further,
     )
-    stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
-    server.middleware.insert(0, _Answering(face, stamp, prompts="on_list_prompts" in handlers))
+    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
     return server
-
-
-def _no_mirrored_arguments(_: str) -> None:
-    """No argument of ours travels in a header as well, and the SDK need not list the tools for every call to see it."""
-
-
-_ABSENT: Mapping[str, Any] = {**EMPTY_LISTS, "get_tool_input_schema": _no_mirrored_arguments}
-"""What a server has in place of what it was not given."""
 
 
 class _Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(self, face: Face, stamp: Mapping[str, Any], *, prompts: bool) -> None:
+    def __init__(self, face: Face, stamp: Mapping[str, Any]) -> None:
         self._face = face
         self._stamp = stamp
-        self._prompts = prompts
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
         self._confirming = Confirming()
 
@@ -178,8 +169,7 @@ class _Answering:
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
-                announces = self._face.announces(ctx)
-                offered = offered_to(answer["capabilities"], announces=announces, prompts=self._prompts)
+                offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
                 return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
             case method if method in METHODS and not self._face.announces(ctx):
                 raise MCPError(METHOD_NOT_FOUND, "Method not found", method)

@@ -19,7 +19,6 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     EmptyResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -34,11 +33,12 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from sandbox_mcp.server.absent import no_resource
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.session.manager import OpenSession
 
 URI = "phone://notices"
-METHODS = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
+METHODS = frozenset({"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
 """What there is only where the phone may have something to announce."""
 MOST = 64
 """How many clients of a session are told; of connections, of which nobody learns that they have gone, the latest."""
@@ -54,13 +54,12 @@ NOTICES = Resource(
 )
 
 
-def offered_to(capabilities: Mapping[str, Any], *, announces: bool, prompts: bool) -> dict[str, Any]:
-    """The capabilities of a session out of those of the server: nothing of which it has none, and no list changes."""
-    empty = {name for name, has in (("resources", announces), ("prompts", prompts)) if not has}
+def offered_to(capabilities: Mapping[str, Mapping[str, Any]], *, announces: bool) -> dict[str, Any]:
+    """The capabilities of a session out of those of the server: lists never change, and resources only with notices."""
+    never = {"listChanged"} if announces else {"listChanged", "subscribe"}
     return {
-        name: {**value, "listChanged": False} if "listChanged" in value else value
-        for name, value in capabilities.items()
-        if name not in empty
+        name: {key: False if key in never else value for key, value in capability.items()}
+        for name, capability in capabilities.items()
     }
 
 
@@ -89,8 +88,11 @@ class Notices:
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        opened = self._find(ctx)
+        if not opened.session.has_timers:
+            raise no_resource(params.uri)
         _check(params.uri)
-        notices = await self._find(ctx).notices()
+        notices = await opened.notices()
         text = json.dumps([asdict(notice) for notice in notices], ensure_ascii=False)
         return ReadResourceResult(contents=[TextResourceContents(uri=URI, mime_type=NOTICES.mime_type, text=text)])
 
@@ -117,7 +119,7 @@ class Notices:
 
 def _check(uri: object) -> None:
     if str(uri) != URI:
-        raise MCPError(INVALID_PARAMS, f"there is no resource {str(uri)[:80]!r}; known: {URI}", {"uri": str(uri)[:80]})
+        raise no_resource(uri, f"; known: {URI}")
 
 
 class _Audience:

@@ -100,17 +100,27 @@ async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None
         assert client.protocol_version == (MODERN if era == MODERN else LEGACY)
         capabilities = client.server_capabilities
         assert capabilities.tools is not None
-        assert (capabilities.prompts, capabilities.resources, capabilities.completions) == (None, None, None)
+        assert capabilities.completions is None
         assert client.instructions == AGENT_INSTRUCTIONS
 
 
-async def test_a_host_that_asks_for_what_is_not_offered_gets_an_empty_list(era: str) -> None:
-    async with Client(server_for(opened()), mode=era) as client:
+async def test_of_what_there_is_none_there_are_empty_lists_that_never_change(era: str) -> None:
+    async with Client(server_for(opened()), mode="auto" if era == MODERN else era) as client:
+        prompts, resources = client.server_capabilities.prompts, client.server_capabilities.resources
         assert (await client.list_prompts()).prompts == []
         assert (await client.list_resources()).resources == []
         assert (await client.list_resource_templates()).resource_templates == []
-        with pytest.raises(MCPError, match="Method not found"):
+    assert prompts
+    assert resources
+    assert not any((prompts.list_changed, resources.list_changed, resources.subscribe))
+
+
+async def test_what_is_not_in_a_list_cannot_be_had(era: str) -> None:
+    async with Client(server_for(opened()), mode=era) as client:
+        with pytest.raises(MCPError, match="there is no prompt 'wifi_off'"):
             await client.get_prompt("wifi_off")
+        with pytest.raises(MCPError, match="there is no resource 'phone://notices'"):
+            await client.read_resource("phone://notices")
 
 
 async def test_with_the_tool_channel_the_agent_speaks_through_a_tool(era: str) -> None:

@@ -161,7 +161,7 @@ async def test_timers_under_another_name_are_timers(era: str, variant: str) -> N
 @each_era
 async def test_without_timers_there_is_nothing_to_subscribe_to(era: str) -> None:
     async with Client(server_for(opened()), mode=era) as client:
-        with pytest.raises(MCPError, match="Method not found"):
+        with pytest.raises(MCPError, match="there is no resource"):
             await read(client)
         with pytest.raises(MCPError, match="Method not found"):
             await (listen(client) if era == MODERN else subscribe(client))
@@ -290,7 +290,7 @@ async def test_over_http_another_session_on_the_same_server_still_has_nothing_bu
     session = server.manager.create(SessionSpec(SUITE.get("wifi_off")), ScriptedUser(TIMED.user.script))
     raw = await RawMcp(server.http, server.url(session), era).open()
     params: dict[str, Any] = {"_meta": ENVELOPE} if era == MODERN else {}
-    for method in ("resources/read", "resources/subscribe", "subscriptions/listen"):
+    for method in ("resources/subscribe", "subscriptions/listen"):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = await raw.post(body, {"Mcp-Method": method})
         assert answer.json()["error"]["code"] == METHOD_NOT_FOUND, method
@@ -307,15 +307,14 @@ async def test_what_another_process_let_go_off_can_be_read_and_is_told(tmp_path:
 
 
 @pytest.mark.parametrize("announces", [True, False])
-@pytest.mark.parametrize("prompts", [True, False])
-async def test_capabilities_are_those_of_the_session(announces: bool, prompts: bool) -> None:
+async def test_capabilities_are_those_of_the_session(announces: bool) -> None:
     of_the_server = {
         "tools": {"listChanged": True},
         "resources": {"subscribe": True, "listChanged": True},
-        "prompts": {"listChanged": True},
+        "logging": {},
     }
-    assert offered_to(of_the_server, announces=announces, prompts=prompts) == {
+    assert offered_to(of_the_server, announces=announces) == {
         "tools": {"listChanged": False},
-        **({"resources": {"subscribe": True, "listChanged": False}} if announces else {}),
-        **({"prompts": {"listChanged": False}} if prompts else {}),
+        "resources": {"subscribe": announces, "listChanged": False},
+        "logging": {},
     }
