@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -41,6 +41,9 @@ check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench
+
+mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publishes with it, into dist.
+	@$(BIN)/python packaging/build_mcpb.py dist
 
 clean: ## Remove what the targets made.
 	rm -rf $(VENV) runs .pytest_cache .ruff_cache .hypothesis

@@ -76,7 +76,14 @@ class Listen:
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 takes a free one.",
 )
-@click.option("--allowed-host", "hosts", multiple=True, help="Another name this server answers to. May be repeated.")
+@click.option(
+    "--allowed-host",
+    "hosts",
+    multiple=True,
+    envvar="SANDBOX_MCP_ALLOWED_HOST",
+    show_envvar=True,
+    help="Another name this server answers to. May be repeated.",
+)
 @click.option(
     "--token",
     "tokens",
