@@ -1,6 +1,7 @@
 """Grading many logs: read, grade, forget, and a summary per family at the end.
 
-Policy: a session that cannot be scored is listed with the reason and left out of every mean. What is kept of a session
+Policy: a session that cannot be scored is listed with the reason and left out of every mean, one that its user spoiled
+of every mean but those about users. What is kept of a session
 after grading does not grow with its length, so that memory stays flat over thousands of logs.
 """
 
@@ -20,6 +21,8 @@ Find = Callable[[str], Scenario | None]
 """Finds a scenario by name; None where there is no such scenario."""
 STATEFUL = "toolsandbox"
 """The family that can say nothing without state."""
+USERS = "user_conduct"
+"""The family that is not about the agent."""
 
 
 @dataclass(slots=True)
@@ -27,6 +30,7 @@ class Collection:
     """The scores of many sessions, and what their summaries need."""
 
     mode: Mode
+    keep_spoiled: bool = False
     sessions: list[Scores] = field(default_factory=list[Scores])
     warnings: list[str] = field(default_factory=list[str])
     _graded: list[tuple[Subject, Scores]] = field(default_factory=list[tuple[Subject, Scores]])
@@ -48,9 +52,9 @@ class Collection:
         """The scores, with the state rebuilt where a log of our tools lacks it and its results bear that out."""
         whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
         if not mismatches:
-            return grade(whole, scenario, self.mode)
+            return grade(whole, scenario, self.mode, keep_spoiled=self.keep_spoiled)
         self.warnings.append(f"{trajectory.path}: {_doubt(mismatches)}")
-        scores = grade(trajectory, scenario, self.mode)
+        scores = grade(trajectory, scenario, self.mode, keep_spoiled=self.keep_spoiled)
         return replace(scores, verdicts={**scores.verdicts, STATEFUL: Verdict(inconclusive=_doubt(mismatches))})
 
     def summary(self) -> Mapping[str, Any]:
@@ -65,7 +69,7 @@ class Collection:
 
     def _verdicts(self, family: str) -> Iterator[tuple[Subject, Verdict]]:
         for subject, scores in self._graded:
-            if scores.scored and family in scores.verdicts:
+            if (scores.scored or (scores.spoiled and family == USERS)) and family in scores.verdicts:
                 yield subject, scores.verdicts[family]
 
     def to_json(self) -> dict[str, Any]:
@@ -78,14 +82,14 @@ class Collection:
         }
 
 
-def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict") -> Collection:
-    """Grade logs one after the other.
+def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict", *, keep_spoiled: bool = False) -> Collection:
+    """Grade logs one after the other; ``keep_spoiled`` scores sessions that their user spoiled.
 
     Raises:
         TrajectoryError: a log cannot be read.
         GraderError: a log or its scenario cannot be used.
     """
-    collection = Collection(mode)
+    collection = Collection(mode, keep_spoiled)
     for path in paths:
         trajectory = read_trajectory(path)
         collection.add(trajectory, find(trajectory.started.scenario))

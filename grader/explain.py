@@ -26,6 +26,8 @@ def _lines(scores: Scores) -> Iterator[str]:
     yield from _table(("milestone", "event", "score", ""), _rows(verdict.details))
     yield from _harm(verdict.details)
     yield from _summary(verdict.values)
+    if scores.spoiled:
+        yield f"not scored: {scores.reason}"
 
 
 def _rows(details: Iterable[Detail]) -> Iterator[tuple[str, str, str, str]]:

@@ -18,6 +18,7 @@ FAMILIES = MappingProxyType(
         "toolscan": "grader.toolscan:ToolScan",
         "mtu_bench": "grader.mtu_bench:MtuBench",
         "conduct": "grader.conduct:Conduct",
+        "user_conduct": "grader.users:UserConduct",
     }
 )
 """Family name to the module and class that grade it."""

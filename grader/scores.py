@@ -1,6 +1,7 @@
 """Grading one session: every family of metrics on one log, with the reasons.
 
-Policy: what a log lacks makes a family inconclusive, never 0; what broke a session makes it unscored, never bad.
+Policy: what a log lacks makes a family inconclusive, never 0; what broke a session makes it unscored, never bad. A
+session that its user spoiled says little about its agent and is not scored either, unless somebody wants it to be.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from grader.milestones.ending import unscored
 from grader.references import references_of
+from grader.users.metric import spoiled_by_user
 from sandbox_mcp.trajectory import Trajectory
 from scenarios.model import Scenario
 
@@ -19,7 +21,8 @@ from scenarios.model import Scenario
 class Scores:
     """What is said of one session: a verdict per family.
 
-    ``reason`` tells why the session is not scored, although its numbers are there; None means that it is.
+    ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
+    ``spoiled`` it is because of what its user did.
     """
 
     session: str
@@ -31,6 +34,7 @@ class Scores:
     verdicts: Mapping[str, Verdict]
     reason: str | None = None
     path: str = ""
+    spoiled: bool = False
 
     @property
     def scored(self) -> bool:
@@ -59,8 +63,10 @@ class Scores:
         }
 
 
-def grade(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode = "strict") -> Scores:
-    """Grade one session with every family of metrics.
+def grade(
+    trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode = "strict", *, keep_spoiled: bool = False
+) -> Scores:
+    """Grade one session with every family of metrics; ``keep_spoiled`` scores it even if its user spoiled it.
 
     Pure and deterministic: needs no model, no server, no network, and executes no tool.
 
@@ -69,6 +75,9 @@ def grade(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode =
     """
     subject = Subject(trajectory, references_of(scenario, trajectory), scenario)
     started = trajectory.started
+    verdicts = {family.name: family.grade(subject, mode) for family in families()}
+    broken = unscored(trajectory)
+    spoiled = None if broken or keep_spoiled else spoiled_by_user(verdicts["user_conduct"])
     return Scores(
         session=started.session,
         scenario=started.scenario,
@@ -76,9 +85,10 @@ def grade(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode =
         trial=started.trial,
         categories=scenario.categories if scenario else started.categories,
         mode=mode,
-        verdicts={family.name: family.grade(subject, mode) for family in families()},
-        reason=unscored(trajectory),
+        verdicts=verdicts,
+        reason=broken or spoiled,
         path=trajectory.path,
+        spoiled=spoiled is not None,
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     "--threshold", type=float, help="Exit with 1 if the lower end of the mean score's 95 % interval is below this."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Also write scores to FILE.json, .csv, .xml or .parquet.")
+@click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
 @as_json
@@ -36,6 +37,7 @@ def command(
     threshold: float | None,
     out: Path | None,
     explain: bool,
+    keep_spoiled: bool,
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -48,7 +50,7 @@ def command(
     from sandbox_mcp.trajectory.log import find_logs
 
     logs = find_logs(paths)
-    collection = grade_logs(logs, finder(places), mode)
+    collection = grade_logs(logs, finder(places), mode, keep_spoiled=keep_spoiled)
     for warning in collection.warnings:
         click.echo(f"sandbox-mcp: {warning}", err=True)
     if out:
@@ -99,6 +101,9 @@ def _print_scores(collection: "Collection") -> None:
             f"\n{overall['n']} scored sessions, mean score {overall['score']:.3f}; "
             f"an agent that refuses everything would get {overall['refusal']:.3f} (mode {collection.mode})"
         )
+    spoiled = sum(scores.spoiled for scores in collection.sessions)
+    if spoiled:
+        click.echo(f"{spoiled} sessions are left out because their user spoiled them; --keep-spoiled scores them")
     for family, values in summary.items():
         if family != "toolsandbox":
             click.echo(f"{family}: {', '.join(_figures(values))}")

@@ -5,42 +5,14 @@ permission, it gives it; told that the work is done (anything that asks nothing)
 ends the conversation. Polite offers of more help are no questions.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_mcp.speech import asks_leave, mentions, question_in
 from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserTurn
 from scenarios.model import Script
-
-_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
-_OFFER = re.compile(
-    r"\b(?:any|some)thing (?:else|more)\b|\b(?:further|more|other) (?:help|assistance|questions?)\b"
-    r"|\bhow (?:else )?(?:can|may) i (?:help|assist)\b|\b(?:feel free|happy to help|here to help|at your service)\b"
-    r"|\blet me know if\b|\bif (?:you(?:'d| would)? (?:like|need|want|have)|there)\b"
-    r"|\b(?:would you like|do you want) me to\b.*\b(?:also|as well|too|again|another|later)\b",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(
-    r"\?\s*$"
-    r"|\b(?:please|kindly) (?:tell|give|provide|share|send|specify|confirm|clarify|choose|enter|say|supply|let me know)"
-    r"|\b(?:could|can|would|will) you (?:please )?(?:tell|give|provide|share|specify|confirm|clarify|let me know)\b"
-    r"|\blet me know (?:which|what|when|where|who|whom|how|whether|the|your)\b"
-    r"|\bi(?:'ll| will| would|'d)? (?:also )?(?:still )?need (?:you to|to know|your|the|some|a few|more)\b",
-    re.IGNORECASE,
-)
-_PERMISSION = re.compile(
-    r"\b(?:shall|should|may|can|could) i\b|\b(?:would you like|do you want|want|okay for|ok for) me to\b"
-    r"|\b(?:is (?:that|this|it) (?:correct|right|ok|okay|fine)|(?:that|sound) (?:right|good|ok|okay))\b"
-    r"|\b(?:go ahead|proceed|confirm|are you sure)\b",
-    re.IGNORECASE,
-)
-
-_OPEN = re.compile(
-    r"\b(?:when|what|which|where|who|whom|how|why)\b[^.!?]*?\b(?:shall|should|may|can|could) i\b", re.IGNORECASE
-)
-"""A question that cannot be answered with yes, whatever it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +62,8 @@ class _State:
         question = question_in(text)
         if question is None:
             return next((line for line in self._left() if line not in self._said), None)
-        known = [answer.say for answer in self._script.answers if _mentions(question, answer.about)]
-        asks_permission = bool(_PERMISSION.search(_OPEN.sub("", question)))
+        known = [answer.say for answer in self._script.answers if mentions(question, answer.about)]
+        asks_permission = asks_leave(question)
         fresh = [say for say in known if say not in self._said] if asks_permission else known
         self._said.update(known)
         if asks_permission:
@@ -101,18 +73,3 @@ class _State:
             return " ".join(fresh)
         self._puzzled += 1
         return self._script.unknown if self._puzzled < self._script.patience else None
-
-
-def question_in(text: str) -> str | None:
-    """The part of a message that asks the user for something; None where it asks nothing.
-
-    Said nothing at all, a user would ask back; that counts as a question too.
-    """
-    if not text.strip():
-        return ""
-    asking = [part for part in _SENTENCE.findall(text) if _REQUEST.search(part.strip()) and not _OFFER.search(part)]
-    return " ".join(part.strip() for part in asking) or None
-
-
-def _mentions(question: str, phrases: Sequence[str]) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", question, re.IGNORECASE) for phrase in phrases)
