@@ -1,7 +1,8 @@
 """Imports logs of Inspect: the JSON that ``inspect log dump`` prints, and ``.eval`` archives.
 
 Policy: one session per sample and epoch. Messages give the order; where a tool event was recorded it says what was
-called and what came of it. Targets and scores go to ``origin``, because a target is an answer and no reference calls.
+called and what came of it. A sample that this package's own task has played holds our log of it, which is taken as it
+is. Targets and scores go to ``origin``, because a target is an answer and no reference calls.
 """
 
 import io
@@ -24,7 +25,8 @@ from grader.importers._json import Loaded, Node, is_array, is_object, load_whole
 from grader.importers._values import arguments_of, decode, failure
 from grader.importers.base import Imported
 from grader.importers.tau_bench import digest_of
-from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind
+from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Event, TrajectoryError
+from sandbox_mcp.trajectory.log import parse_trajectory
 
 ATTACHMENT = "attachment://"
 KINDS: Final = MappingProxyType[str, ErrorKind]({"approval": "refused", "cancelled": "refused"})
@@ -41,6 +43,9 @@ CHECKS: Final = MappingProxyType[str, ErrorKind](
 
 GRADES: Final = MappingProxyType({"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0})
 """What Inspect's letters are worth as a number."""
+
+OWN: Final = "sandbox_mcp:log"
+"""Key of a sample's store under which the task of this package keeps its own log of the session."""
 
 DUMP: Final = "write it out with 'inspect log dump' and import the JSON"
 BROKEN = (
@@ -98,6 +103,9 @@ def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Loaded:
 
 def _session(log: Node, sample: Node, builder: SessionBuilder, names: Names) -> Imported:
     sample = _with_attachments(sample, builder)
+    ours = _own_log(sample, builder)
+    if ours is not None:
+        return Imported(names.unique(stem(log.path), sample.need("id").label()), ours)
     id_, epoch = sample.need("id").label(), sample.whole_at("epoch") or 1
     task = _describe(log, sample, builder, id_)
     builder.head = replace(builder.head, trial=epoch - 1)
@@ -109,6 +117,20 @@ def _session(log: Node, sample: Node, builder: SessionBuilder, names: Names) -> 
     _Player(builder, events).play(_messages(sample))
     end, detail = _end(log, sample, builder)
     return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)
+
+
+def _own_log(sample: Node, builder: SessionBuilder) -> tuple[Event, ...] | None:
+    """The session as this package itself recorded it, where the sample was one of its scenarios."""
+    text = sample.members_at("store").get(OWN)
+    if not isinstance(text, str):
+        return None
+    try:
+        log = parse_trajectory(text.encode(), sample.path)
+    except TrajectoryError as error:
+        builder.lose(sample, f"the store's {OWN!r} cannot be read ({error}); the messages are taken instead")
+        return None
+    started = replace(log.started, origin={**builder.origin, "losses": []})
+    return (started, *log.events, *((log.ended,) if log.ended else ()))
 
 
 def _with_attachments(sample: Node, builder: SessionBuilder) -> Node:

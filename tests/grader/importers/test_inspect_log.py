@@ -5,12 +5,16 @@ import copy
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import ImportFormatError
+from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.trajectory.log import to_line
+from tests.clients.sessions import SUITE
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started
 
 
@@ -296,3 +300,27 @@ def test_a_header_alone_says_what_is_missing(log):
     del log["samples"]
     with pytest.raises(ImportFormatError, match="holds no samples; was it dumped with --header-only"):
         read("inspect", log)
+
+
+# samples of our own task
+
+
+@pytest.fixture
+def own_log():
+    scenario = SUITE.get("wifi_off")
+    trajectory = Stage(scenario).rehearse(scenario.solutions[0]).log
+    return trajectory, "".join(map(to_line, (trajectory.started, *trajectory.events, trajectory.ended)))
+
+
+def test_a_sample_that_holds_our_own_log_is_that_session(log, sample, own_log):
+    trajectory, sample["store"] = own_log[0], {"sandbox_mcp:log": own_log[1]}
+    session = read_one("inspect", log)
+    assert (started(session), session.losses) == (replace(trajectory.started, origin=started(session).origin), ())
+    assert session.events[1:-1] == trajectory.events
+
+
+def test_a_log_of_ours_that_is_broken_is_told_and_the_messages_are_taken(log, sample):
+    sample["store"] = {"sandbox_mcp:log": "{}"}
+    session = read_one("inspect", log)
+    assert started(session).scenario == "flights/where"
+    assert any("sandbox_mcp:log" in loss.what for loss in session.losses)

@@ -1,0 +1,237 @@
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false, reportUnknownArgumentType=false, reportUntypedFunctionDecorator=false, reportUnknownLambdaType=false
+"""Scenarios as a task of Inspect: its agents under test, its models, its log.
+
+Policy: one sample per scenario and variant. The session is played as ``run`` plays it, over HTTP, with an agent of
+Inspect at the other end: Inspect's own loop of model and tools, or one that ``agent`` makes. What breaks outside the
+agent is an error of the sample, never a score. Our own log of the session goes into the sample's store under
+``sandbox_mcp:log``, and into a folder if one is named.
+"""
+
+import math
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.agent import Agent as InspectAgent
+from inspect_ai.agent import AgentState
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, get_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolSource, mcp_connection, mcp_server_http
+from inspect_ai.util import LimitExceededError
+
+from clients.base import Agent, AgentTurn, Brief, Conversation
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.run.people import users_named
+from sandbox_mcp.run.play import play
+from sandbox_mcp.run.select import select as chosen
+from sandbox_mcp.run.transports import transport
+from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, SessionEnded
+from sandbox_mcp.trajectory.log import SUFFIX, parse_trajectory, to_line
+from sandbox_mcp.users.completions import EndpointSettings
+from scenarios import Suite
+
+LOG = "sandbox_mcp:log"
+"""Key in a sample's store: our log of the session, as text."""
+MakeAgent = Callable[[str, Sequence[ToolSource]], InspectAgent]
+"""Makes an agent of Inspect from the session's instructions and its tools."""
+
+
+@task
+def scenarios(
+    select: str | list[str] = "",
+    variants: str | list[str] = "base",
+    agent: str | None = None,
+    user: str = "scripted",
+    user_model: str = "",
+    user_base_url: str | None = None,
+    places: str | None = None,
+    out: str | None = None,
+    seed: int = 0,
+) -> Task:
+    """Scenarios of the sandbox.
+
+    Args:
+        select: Selectors as ``run`` takes them, separated by commas; all scenarios without any.
+        variants: Variants, separated by commas.
+        agent: ``MODULE:ATTRIBUTE`` of what makes the agent, called with instructions and tools; a plain loop without.
+        user: Who plays the user, ``scripted`` or ``llm``.
+        user_model: Model of the llm user.
+        user_base_url: Its endpoint.
+        places: A scenario file or folder of one's own.
+        out: Folder for our own logs.
+        seed: Decides the world's ids.
+    """
+    suite = _suite(places)
+    names = chosen(suite, _listed(select))
+    samples = [_sample(suite, name, variant, seed) for name in names for variant in _listed(variants)]
+    return Task(
+        dataset=MemoryDataset(samples, name="sandbox-mcp"),
+        solver=session(agent, user, user_model, user_base_url, places, out, seed),
+        scorer=milestones(places),
+    )
+
+
+@solver
+def session(
+    agent: str | None = None,
+    user: str = "scripted",
+    user_model: str = "",
+    user_base_url: str | None = None,
+    places: str | None = None,
+    out: str | None = None,
+    seed: int = 0,
+) -> Solver:
+    """Play the sample's scenario with an agent of Inspect; the arguments are those of the task."""
+    suite = _suite(places)
+    users = users_named(user, EndpointSettings(user_model, user_base_url))  # pyright: ignore[reportArgumentType]
+    make = _found(agent) if agent else _plain
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks the model
+        scenario, variant = suite.get(state.metadata["scenario"]), state.metadata["variant"]
+        log, playing = _Lines(), _InInspect(state, make)
+        manager = SessionManager(suite, max_sessions=2)
+        spec = SessionSpec(scenario, variant, seed, max(0, state.epoch - 1), agent=playing.describe())
+        try:
+            async with transport("http", manager) as reach:
+                await play(manager, spec, playing, users.make(scenario), log, reach)
+        finally:
+            _keep(log.text, Unit(scenario.name, variant, seed, spec.trial), state, out)
+        if playing.limit is not None:
+            raise playing.limit
+        if log.ended is not None and log.ended.reason in INFRASTRUCTURE:
+            problem = f"the session ended with {log.ended.reason!r}: {log.ended.detail}"
+            raise SandboxError(problem) from playing.broke
+        return state
+
+    return solve
+
+
+@scorer(metrics=[mean(), stderr(cluster="scenario")])
+def milestones(places: str | None = None) -> Scorer:
+    """The session's similarity, graded strictly, with what was met and missed as its explanation."""
+    suite = _suite(places)
+
+    async def grade_sample(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - milestones say what is wanted
+        from grader import grade
+        from grader.explain import explain
+
+        trajectory = parse_trajectory(state.store.get(LOG, "").encode())
+        scores = grade(trajectory, suite.get(state.metadata["scenario"]))
+        value = scores.score if scores.scored and scores.score is not None else math.nan
+        return Score(value=value, answer=state.output.completion, explanation=explain(scores))
+
+    return grade_sample
+
+
+@dataclass(slots=True)
+class _InInspect(Agent):
+    """An agent of Inspect as ours: Inspect's messages are its memory."""
+
+    state: TaskState
+    make: MakeAgent
+    name: str = "inspect"
+    limit: LimitExceededError | None = None
+    broke: Exception | None = None
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        url, headers = str(brief.target.url), dict(brief.target.headers)
+        server = mcp_server_http(name="sandbox", url=url, headers=headers, timeout=60)
+        self.state.messages = []
+        async with mcp_connection([server]):
+            yield _Turns(self, self.make(brief.instructions, [server]))
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "model": str(get_model())}
+
+
+@dataclass(slots=True)
+class _Turns:
+    agent: _InInspect
+    inner: InspectAgent
+    said: AgentState = field(default_factory=lambda: AgentState(messages=[]))
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.said.messages = [said for said in self.said.messages if said.role != "system"]
+        self.said.messages.append(ChatMessageUser(content=message))
+        try:
+            self.said = await self.inner(self.said)
+        except LimitExceededError as limit:
+            self.agent.limit = limit
+            raise
+        except Exception as broke:
+            self.agent.broke = broke
+            raise
+        self.agent.state.messages = self.said.messages
+        self.agent.state.output = self.said.output
+        return AgentTurn(self.said.output.completion)
+
+
+def _plain(instructions: str, tools: Sequence[ToolSource]) -> InspectAgent:
+    """Inspect's own loop: the model is asked and its calls are made until it answers."""
+
+    async def execute(state: AgentState) -> AgentState:
+        begin = [ChatMessageSystem(content=instructions), *state.messages]
+        messages, state.output = await get_model().generate_loop(begin, tools=list(tools))
+        state.messages = [*begin, *messages]
+        return state
+
+    return execute
+
+
+def _suite(places: str | None) -> Suite:
+    return Suite([Path(places)] if places else [])
+
+
+def _listed(given: str | list[str]) -> list[str]:
+    """What was named; Inspect's command line makes lists of what has commas."""
+    parts = given.split(",") if isinstance(given, str) else given
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _sample(suite: Suite, name: str, variant: str, seed: int) -> Sample:
+    scenario = suite.get(name)
+    about = {"scenario": name, "variant": variant, "categories": list(scenario.categories)}
+    return Sample(id=Unit(name, variant, seed).name, input=scenario.user.opening, metadata=about)
+
+
+def _found(name: str) -> MakeAgent:
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SandboxError(f"agent {name!r} cannot be found: {error}; expected MODULE:ATTRIBUTE") from error
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Our log of the session, as text."""
+
+    text: str = ""
+    ended: SessionEnded | None = None
+
+    def write(self, event: Event) -> None:
+        self.text += to_line(event)
+        if isinstance(event, SessionEnded):
+            self.ended = event
+
+
+def _keep(text: str, unit: Unit, state: TaskState, out: str | None) -> None:
+    state.store.set(LOG, text)
+    if out is not None:
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{unit.name}{SUFFIX}").write_text(text, encoding="utf-8")
