@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NODE := .node
+FUZZ := .venv-fuzz
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench mcpb clean
+.PHONY: help setup demo test test-node check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -39,6 +41,22 @@ check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 	$(BIN)/lint-imports
 	$(BIN)/sandbox-mcp scenarios lint --deep --jobs $(JOBS)
 
+# Whoever has the packages elsewhere names their folder in SANDBOX_MCP_NODE_MODULES; without npm, what needs them skips.
+NODE_TOOLS := $(if $(SANDBOX_MCP_NODE_MODULES),,$(if $(shell command -v npm),$(NODE)/.installed))
+
+$(NODE)/.installed: packaging/node/package.json
+	mkdir -p $(NODE) && cp packaging/node/package.json $(NODE)/package.json
+	npm install --prefix $(NODE) --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(FUZZ)/.installed: packaging/fuzzer.txt
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/fuzzer.txt
+	@touch $@
+
+test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server against the conformance suite, the Inspector and a fuzzer.
+	$(BIN)/pytest -n $(JOBS) tests/node -rs
+
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench
 
@@ -46,4 +64,4 @@ mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publis
 	@$(BIN)/python packaging/build_mcpb.py dist
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) runs .pytest_cache .ruff_cache .hypothesis
