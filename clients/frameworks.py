@@ -47,6 +47,16 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
         "openai-agents": Framework(
             "OpenAI Agents SDK", "openai_agents.py", ("openai-agents>=0.20",), "chat completions or Responses"
         ),
+        # langchain-mcp-adapters needs mcp<2
+        "langgraph": Framework(
+            "LangGraph",
+            "langgraph_agent.py",
+            ("langgraph>=1.2", "langchain>=1.4", "langchain-mcp-adapters>=0.3", "langchain-openai>=1.7"),
+            "chat completions",
+        ),
+        "pydantic-ai": Framework(
+            "Pydantic AI", "pydantic_agent.py", ("pydantic-ai-slim[mcp,openai]>=2.60",), "chat completions"
+        ),
     }
 )
 
@@ -75,7 +85,6 @@ def framework_agent(name: str, settings: AgentSettings) -> LineAgent:
         key_variable=framework.key_variable,
         about={"framework": found},
         environment={"PATH": bin_of(name)},
-        lasting=True,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from clients.endpoint.outputs import bare
 from clients.endpoint.prompt import Prompt, Step, Turn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.mcp_tools import parsed
@@ -74,6 +75,6 @@ def _returned(step: Step, tool: str | None) -> Mapping[str, Any] | None:
     """The object that a step's call of this tool returned, if it made one and it returned one."""
     for call in step.calls:
         if call.name == tool and call.id in step.outputs:
-            value = parsed(step.outputs[call.id])
+            value = parsed(bare(step.outputs[call.id]))
             return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     return None

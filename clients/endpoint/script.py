@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from clients.endpoint.outputs import bare
 from clients.endpoint.prompt import Prompt, Step
 from clients.endpoint.reply import Fault, Move, PlannedMove, Reply
 from clients.mcp_tools import parsed
@@ -126,7 +127,7 @@ class ScriptedModel:
         for planned, step in zip(self.script.steps, taken, strict=False):
             for call, made in zip(planned.calls, step.calls, strict=False):
                 if call.label and made.id in step.outputs:
-                    results[call.label] = parsed(step.outputs[made.id])
+                    results[call.label] = parsed(bare(step.outputs[made.id]))
         return results
 
 

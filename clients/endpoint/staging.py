@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from clients.endpoint.outputs import bare
 from clients.endpoint.prompt import Prompt, Step, Turn
 from clients.mcp_tools import parsed, unwrapped
 from clients.plan import PlanError, as_text, fill, ready, refusal, staged
@@ -168,9 +169,10 @@ def _outputs(step: Step) -> Iterable[str]:
 
 def _is_refusal(output: str) -> bool:
     """What a tool returns is JSON; a refusal is a sentence."""
-    return isinstance(parsed(output), str) and not output.startswith(("{", '"'))
+    text = bare(output)
+    return bool(text) and isinstance(parsed(text), str) and not text.startswith(("{", '"'))
 
 
 def _value(output: str) -> Any:
-    value = parsed(output)
+    value = parsed(bare(output))
     return refusal(value) if isinstance(value, str) and CODE.search(value) else value

@@ -1,6 +1,7 @@
 """OpenAI Agents SDK: its runner with its own MCP client, on chat completions or Responses.
 
-The SDK lists the tools anew for every answer and gives a call five seconds unless told otherwise.
+The SDK lists the tools anew for every answer, gives a call five seconds, and ends its run where the model calls a tool
+that is not there, unless told otherwise.
 """
 
 from collections.abc import AsyncGenerator
@@ -30,7 +31,7 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
             instructions=start.instructions,
             mcp_servers=[server],
             model=model_class(start.model, client),
-            model_settings=ModelSettings(extra_args=parameters or None),
+            model_settings=ModelSettings(extra_body=parameters or None),
         )
         yield Chat(agent, start.max_steps)
 
@@ -45,17 +46,27 @@ class Chat:
 
     async def turn(self, text: str) -> Said:
         """Run the agent until it answers."""
-        from agents import Runner
+        from agents import RunConfig, Runner
         from agents.exceptions import MaxTurnsExceeded
 
         self.said.append({"role": "user", "content": text})
         try:
-            result = await Runner.run(self.agent, self.said, max_turns=self.max_steps)
-        except MaxTurnsExceeded:
-            return Said("", finish=MAX_STEPS)
+            told = RunConfig(tool_not_found_behavior="return_error_to_model")
+            result = await Runner.run(self.agent, self.said, max_turns=self.max_steps, run_config=told)
+        except MaxTurnsExceeded as stopped:
+            return self._stopped(stopped.run_data)
         self.said = result.to_input_list()
-        usage = result.context_wrapper.usage
-        return Said(str(result.final_output), usage.input_tokens, usage.output_tokens, usage.requests)
+        return Said(str(result.final_output), *_used(result))
+
+    def _stopped(self, run: Any) -> Said:
+        """What was done until then stays in memory, and was paid for."""
+        self.said += [item.to_input_item() for item in run.new_items]
+        return Said("", *_used(run), finish=MAX_STEPS)
+
+
+def _used(run: Any) -> tuple[int, int, int]:
+    usage = run.context_wrapper.usage
+    return usage.input_tokens, usage.output_tokens, usage.requests
 
 
 if __name__ == "__main__":

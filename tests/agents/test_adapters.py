@@ -1,0 +1,150 @@
+"""What every framework's adapter promises, with the framework as it is published.
+
+The facts about each client are asserted, because scores can only be compared if nothing but the model decides them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.endpoint import Fault, chat
+from tests.agents import kit
+from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
+from tests.e2e.processes import MODERN
+
+HANDSHAKE = "2025-11-25"
+
+
+@dataclass(frozen=True)
+class Case:
+    """An adapter, how its requests are read, and the facts about it. ``temperature`` is where a request has it."""
+
+    agent: str
+    facts: Facts
+    read: Read = chat.read
+    options: tuple[str, ...] = ()
+    temperature: tuple[str, ...] = ("temperature",)
+    checks: bool = False
+    """Whether it answers calls that lack an argument itself."""
+
+    @property
+    def name(self) -> str:
+        return " ".join([self.agent, *self.options[1::2]])
+
+
+CASES = (
+    Case("openai-agents", Facts(MODERN, "none", together=False, result="text", refusal="text"), checks=True),
+    Case("langgraph", Facts(HANDSHAKE, "one", together=True, result="text", refusal="text")),
+    Case(
+        "langgraph",
+        Facts(HANDSHAKE, "one a call", together=True, result="text", refusal="text"),
+        options=("--param", "connection=per_call"),
+    ),
+    Case("pydantic-ai", Facts(MODERN, "none", together=True, result="value", refusal="error")),
+)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
+)
+def case(request: pytest.FixtureRequest) -> Case:
+    kit.need(request.param.agent)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def five(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The five scenarios, played once."""
+    out = tmp_path_factory.mktemp("five") / "run"
+    return kit.played(case.agent, out, *FIVE, options=["--param", "temperature=0", *case.options])
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The same scenarios as the reference solutions play them."""
+    return kit.played("reference", tmp_path_factory.mktemp("reference") / "run", *FIVE)
+
+
+def test_the_five_scenarios_get_their_full_score(five: Played) -> None:
+    assert five.scores == dict.fromkeys(FIVE, 1.0), five.reasons
+
+
+def test_what_it_did_is_what_the_solutions_do(five: Played, reference: Played) -> None:
+    assert kit.deeds(five) == kit.deeds(reference)
+
+
+def test_the_facts_about_the_client(case: Case, five: Played) -> None:
+    assert kit.facts(five, case.read) == case.facts
+
+
+def test_the_documentation_has_them(case: Case, five: Played) -> None:
+    kit.documented(case.name, case.facts, scores=five.scores)
+
+
+def test_parameters_reach_the_model(case: Case, five: Played) -> None:
+    for request in five.requests:
+        found: Any = request
+        for key in case.temperature:
+            found = found[key]
+        assert found == 0
+
+
+def test_tokens_and_requests_are_counted(five: Played) -> None:
+    counted = five.summary["tokens"]["agent"]
+    assert counted["requests"] == len(five.requests)
+    assert counted["prompt_tokens"] > counted["completion_tokens"] > 0
+
+
+def test_the_version_is_in_every_log(case: Case, five: Played) -> None:
+    assert all(all(log.started.agent["framework"].values()) for log in five.logs.values())
+
+
+BLUNDERS = """
+steps:
+- calls: [{tool: no_such_tool, arguments: {}}]
+- calls: [{tool: set_wifi_status, arguments: {on: perhaps}}]
+- calls: [{tool: set_wifi_status, arguments: {of: false}}]
+- calls: [{tool: set_wifi_status, arguments: {on: false}}]
+- say: Wifi is off.
+"""
+
+
+def test_a_model_that_errs_is_told_and_goes_on(case: Case, tmp_path: Path) -> None:
+    found = kit.played(case.agent, tmp_path / "run", ONCE, brain=kit.script(BLUNDERS), options=case.options)
+    assert found.scores == {ONCE: 1.0}, found.reasons
+    told = [text for _, text in kit.outputs(found, case.read)]
+    assert len(told) == 4
+    assert "no_such_tool" in told[0]
+    assert "on must be boolean, not" in told[1]
+    assert len(found.calls(ONCE)) == (2 if case.checks else 3), "what is recorded is what arrived"
+
+
+ENDLESS = """
+repeat: true
+steps:
+- calls: [{tool: set_wifi_status, arguments: {on: false}}]
+"""
+
+
+def test_a_model_that_never_stops_is_stopped_and_scored(case: Case, tmp_path: Path) -> None:
+    options = ["--max-steps", "3", *case.options]
+    found = kit.played(case.agent, tmp_path / "run", ONCE, brain=kit.script(ENDLESS), options=options)
+    answers = found.finishes(ONCE)
+    assert set(answers) == {"max_steps"}
+    assert len(found.requests) == 3 * len(answers) == found.summary["tokens"]["agent"]["requests"]
+    assert found.scores[ONCE] is not None
+
+
+def test_an_endpoint_that_fails_is_no_score_unless_it_recovers(case: Case, tmp_path: Path) -> None:
+    faults = {
+        ONCE: Fault(status=429, retry_after=0, times=1),
+        ASKED: Fault(status=500, times=None),
+        TALK: Fault("half", times=None),
+        TOGETHER: Fault("invalid_json", times=None),
+    }
+    options = ["--max-retries", "1", *case.options]
+    found = kit.played(case.agent, tmp_path / "run", *faults, brain=kit.Faulty(faults), options=options)
+    assert found.scores == {ONCE: 1.0, ASKED: None, TALK: None, TOGETHER: None}, found.reasons
