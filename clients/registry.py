@@ -17,6 +17,7 @@ from clients.base import Agent, UnknownAgentError
 from clients.frameworks import FRAMEWORKS, framework_agent
 from clients.line_agent import LineAgent
 from clients.settings import AgentSettings
+from clients.text_agent import TextAgent
 from scenarios.problem import closest
 
 Builder = Callable[[AgentSettings], Agent]
@@ -40,10 +41,32 @@ def _openai(settings: AgentSettings) -> Agent:
     return OpenAIAgent.of(settings)
 
 
-AGENTS: Mapping[str, Builder] = MappingProxyType({"reference": _reference, "refuse": _refuse, "openai": _openai})
+def _responses(settings: AgentSettings) -> Agent:
+    from clients.responses_agent import ResponsesAgent
+
+    return ResponsesAgent.of(settings)
+
+
+def _anthropic(settings: AgentSettings) -> Agent:
+    from clients.anthropic_agent import AnthropicAgent
+
+    return AnthropicAgent.of(settings)
+
+
+AGENTS: Mapping[str, Builder] = MappingProxyType(
+    {
+        "reference": _reference,
+        "refuse": _refuse,
+        "openai": _openai,
+        "responses": _responses,
+        "anthropic": _anthropic,
+    }
+)
 """The agents that come with the package and run in this process."""
-COMMAND = "command:"
-"""What the name of an agent begins with that is a command line."""
+COMMAND, TEXT = "command:", "command-text:"
+"""What the name of an agent begins with that is a command line, which speaks JSON or plain text."""
+ADDRESS = ("http://", "https://")
+"""What the name of an agent begins with that is an address."""
 
 
 def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
@@ -57,8 +80,10 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
         return AGENTS[name](given)
     if name in FRAMEWORKS:
         return framework_agent(name, given)
-    if name.startswith(COMMAND):
+    if name.startswith((COMMAND, TEXT)):
         return _command(name, given)
+    if name.startswith(ADDRESS):
+        return _address(name, given)
     if ":" in name:
         return _own(name, given)
     hint = closest(name, [*AGENTS, *FRAMEWORKS])
@@ -66,10 +91,20 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
 
 
 def _command(name: str, settings: AgentSettings) -> Agent:
-    command = tuple(shlex.split(name.removeprefix(COMMAND)))
+    prefix, _, line = name.partition(":")
+    try:
+        command = tuple(shlex.split(line, posix=sys.platform != "win32"))
+    except ValueError as error:
+        raise UnknownAgentError(f"agent {name!r} is no command line: {error}") from error
     if not command:
-        raise UnknownAgentError(f"agent {name!r} names no command; write command:PROGRAM ARGUMENTS")
-    return LineAgent(name, command, settings)
+        raise UnknownAgentError(f"agent {name!r} names no command; write {prefix}:PROGRAM ARGUMENTS")
+    return (LineAgent if prefix == "command" else TextAgent)(name, command, settings)
+
+
+def _address(name: str, settings: AgentSettings) -> Agent:
+    from clients.http_agent import HttpAgent
+
+    return HttpAgent.of(name, settings)
 
 
 def _own(name: str, settings: AgentSettings) -> Agent:

@@ -10,12 +10,13 @@ Run as a script with names of distributions, it says which versions of them this
 import asyncio
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, cast
 
 MAX_STEPS = "max_steps"
 """Why an answer ended that was stopped because the model went on and on."""
@@ -66,10 +67,11 @@ Converse = Callable[[Start], AbstractAsyncContextManager[Conversation]]
 
 
 def main(converse: Converse) -> None:
-    """Serve conversations until the input ends."""
+    """Serve conversations until the input ends, or until told to stop, and then still tidy up."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    asyncio.run(_Serving(converse, out).run())
+    with suppress(asyncio.CancelledError):
+        asyncio.run(_Serving(converse, out).run())
 
 
 @dataclass
@@ -78,6 +80,9 @@ class _Serving:
     out: TextIO
 
     async def run(self) -> None:
+        with suppress(NotImplementedError, AttributeError):  # where there are no such signals
+            this = cast("asyncio.Task[None]", asyncio.current_task())
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         while (first := await _read()) is not None:
             try:
                 await self._conversation(_start(first))
@@ -86,10 +91,12 @@ class _Serving:
 
     async def _conversation(self, start: Start) -> None:
         async with self.converse(start) as conversation:
-            self._write({"type": "ready"})
+            self._write({"type": "ready", "lasting": True})
             while (message := await _read()) is not None and message.get("type") == "user":
                 said = await conversation.turn(message["text"])
                 self._write(_reply(said))
+        if message is not None:
+            self._write({"type": "ended"})
 
     def _fail(self, error: Exception) -> None:
         traceback.print_exception(error, file=sys.stderr)
@@ -97,7 +104,7 @@ class _Serving:
         self._write({"type": "error", "error": f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}"})
 
     def _write(self, message: Mapping[str, Any]) -> None:
-        self.out.write(json.dumps(message, ensure_ascii=False) + "\n")
+        self.out.write(json.dumps(message) + "\n")
         self.out.flush()
 
 

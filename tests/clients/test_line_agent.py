@@ -57,7 +57,8 @@ def test_tokens_that_it_reports_are_counted(tmp_path: Path) -> None:
     [
         ("import sys; print('no key', file=sys.stderr); sys.exit(3)", "ended with exit code 3; its last words: no key"),
         ("print('hello', flush=True); import time; time.sleep(30)", "'hello'; expected one JSON object a line"),
-        ("print('[1]', flush=True); import time; time.sleep(30)", "expected an object with a type"),
+        ("print('[1]', flush=True); import time; time.sleep(30)", "'[1]'; expected one JSON object a line"),
+        ("print('{}', flush=True); import time; time.sleep(30)", "expected an object with a type"),
         ('print(\'{"type": "error", "error": "no such model"}\', flush=True)', "no such model"),
         ('print(\'{"type": "reply", "text": ""}\', flush=True)', "began with 'reply'; expected 'ready'"),
         (POLITE.replace('"text"', '"words"'), "expected a reply with text"),
