@@ -16,7 +16,7 @@ from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
 from sandbox_mcp.cli.progress import Display
-from sandbox_mcp.cli.user_options import chosen_users, user_options
+from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.batch import Batch
@@ -132,7 +132,7 @@ def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
         variants=tuple(dict.fromkeys(options["variants"])),
         seed=options["seed"],
         trials=options["trials"],
-        jobs=options["jobs"],
+        jobs=jobs_for(crew.users, options),
         shard=Shard.parse(options["shard"]),
         transport=transport,
         patience=options["max_turn_seconds"],

@@ -1,13 +1,16 @@
 """Options that say who plays the user.
 
-Policy: the user's model is the agent's unless told otherwise, because that is what a dry run and a first try want.
+Policy: the user's model is the agent's unless told otherwise, because that is what a dry run and a first try want. An
+option that means nothing for the user chosen is an error, but for those that name its model.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from sandbox_mcp.cli.agent_options import agent_endpoint, parameters
 
@@ -27,10 +30,10 @@ def user_options(command: Command) -> Command:
 _OPTIONS = (
     click.option(
         "--user",
-        type=click.Choice(["scripted", "llm"]),
+        type=click.Choice(["scripted", "llm", "human", "replay"]),
         default="scripted",
         show_default=True,
-        help="Who plays the user.",
+        help="Who plays the user: the scenario's script, a model, you, or what was said before.",
     ),
     click.option("--user-model", help="Model of the llm user. [default: --model]"),
     click.option("--user-base-url", help="Its endpoint. [default: --base-url]"),
@@ -45,17 +48,45 @@ _OPTIONS = (
         type=click.Choice(["knows", "does_not_know", "demonstration"]),
         help="What the llm user is not told. May be repeated.",
     ),
+    click.option(
+        "--user-tools",
+        metavar="NAMES",
+        help="What the llm user may call beside its way to leave: look_up, check_goal, or both with a comma. "
+        "[default: none, as in the paper]",
+    ),
+    click.option(
+        "--user-lines",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What the replay user says: a text, one utterance a line, or YAML or JSON with a list for each scenario.",
+    ),
+    click.option(
+        "--user-log",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Or a log, or a run's folder: what the user said in the same scenario, variant and trial.",
+    ),
 )
+_BELONGS = {"user_tools": "llm", "user_lines": "replay", "user_log": "replay"}
+"""Options that mean nothing unless that user plays."""
 
 
 def chosen_users(options: Mapping[str, Any]) -> "Users":
     """The users that the options ask for.
 
     Raises:
-        RunError: the llm user has no model.
+        RunError: the llm user has no model, or there is nothing to replay.
     """
-    from sandbox_mcp.run.people import users_named
+    from sandbox_mcp.run.people import human_users, user_tools, users_named
 
+    kind = options["user"]
+    for option, owner in _BELONGS.items():
+        if options[option] is not None and kind != owner:
+            raise click.UsageError(f"--{option.replace('_', '-')} is for --user {owner}, and the user is {kind}")
+    if kind == "human":
+        return human_users()
+    if kind == "replay":
+        return _replayed(options["user_lines"], options["user_log"])
     agent = agent_endpoint(options)
     endpoint = replace(
         agent,
@@ -64,4 +95,28 @@ def chosen_users(options: Mapping[str, Any]) -> "Users":
         key_variable=options["user_api_key_env"] or agent.key_variable,
         parameters=parameters(options["user_params"]),
     )
-    return users_named(options["user"], endpoint, frozenset(options["user_without"]))
+    without = frozenset(options["user_without"])
+    return users_named(kind, endpoint, without, user_tools(options["user_tools"] or ""))
+
+
+def jobs_for(users: "Users", options: Mapping[str, Any]) -> int:
+    """How many sessions to play at a time: one where a person plays and nothing else was said.
+
+    Raises:
+        click.UsageError: the person would have to share standard input with the selectors.
+    """
+    if users.alone and "-" in options.get("selectors", ()):
+        raise click.UsageError("the human user needs standard input, so selectors cannot be read from it; use @FILE")
+    given = click.get_current_context().get_parameter_source("jobs")
+    return 1 if users.alone and given is ParameterSource.DEFAULT else options["jobs"]
+
+
+def _replayed(lines: Path | None, log: Path | None) -> "Users":
+    from sandbox_mcp.run.people import replayed_users
+    from sandbox_mcp.run.utterances import recorded_lines, written_lines
+
+    if lines is not None and log is None:
+        return replayed_users(written_lines(lines))
+    if log is not None and lines is None:
+        return replayed_users(recorded_lines(log))
+    raise click.UsageError("--user replay says what is in --user-lines FILE or in --user-log PATH; give one of them")

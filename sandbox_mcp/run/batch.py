@@ -15,6 +15,7 @@ from sandbox_mcp.run.scores import Score, score
 from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.session import SessionSpec
 from scenarios import Scenario, UnknownScenarioError
 from scenarios.variants import variant_named
 
@@ -39,17 +40,20 @@ class Batch:
         """Play what is missing and return the summary of all that is there.
 
         Raises:
-            RunError: the folder cannot be used, or another command is playing the same part of the run.
+            RunError: the users cannot play this, the folder cannot be used, or another command is playing the same
+                part of the run.
             ScenarioError: a scenario or variant cannot be used.
         """
         suite, folder = self.crew.suite, self.crew.folder
         scenarios = {name: suite.get(name) for name in self.plan.scenarios}
         for variant in self.plan.variants:
             variant_named(variant)
+        mine = self.plan.shard.of(self.plan.units)
+        self.crew.users.check(map(self._spec, mine), self.plan.jobs, elsewhere=self.executor is not None)
         folder.prepare()
         with folder.claimed(self.plan.shard):
             folder.state(self._manifest(scenarios))
-            await self._play(self.plan.shard.of(self.plan.units))
+            await self._play(mine)
             summary = self._summary()
             folder.summarise(summary)
         return summary
@@ -59,6 +63,9 @@ class Batch:
         missing = [unit for unit in mine if not self._found(unit)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         await (self.executor or self.crew).play(missing, self.plan, self.tally.begin, self._played)
+
+    def _spec(self, unit: Unit) -> SessionSpec:
+        return SessionSpec(self.crew.suite.get(unit.scenario), unit.variant, unit.seed, unit.trial)
 
     def _found(self, unit: Unit) -> bool:
         scenario = self.crew.suite.get(unit.scenario)

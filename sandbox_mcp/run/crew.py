@@ -92,7 +92,7 @@ class Crew:
         )
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
-            await play(table.manager, spec, self.agent, self.users.make(scenario), log, table.reach, table.patience)
+            await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
         self.folder.keep(unit)
         return score(log.memory.trajectory(), scenario)
 

@@ -1,28 +1,49 @@
-"""Who takes part in a run: the agent under test and the simulated user, by name.
+"""Who takes part in a run beside the agent: the simulated, replayed or real user, by name.
 
-Policy: one agent object serves all sessions of a run, and every session gets a user of its own, made from its scenario.
+Policy: every session gets a user of its own, made from its spec. A person plays one session at a time. What a user
+cannot play is found out before the first session begins.
 """
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.utterances import Utterances
+from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
 from sandbox_mcp.users.completions import Completions, EndpointSettings
-from scenarios.model import Scenario
+from scenarios.problem import closest
 
-UserName = Literal["scripted", "llm"]
+UserName = Literal["scripted", "llm", "human", "replay"]
 USERS: tuple[UserName, ...] = get_args(UserName)
 
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Makes the users of a run. ``description`` is what logs and manifest say about every one of them."""
+    """Makes the users of a run.
 
-    make: Callable[[Scenario], User]
+    ``description`` is what logs and manifest say about every one of them. With ``alone`` they are one person, who can
+    play one session at a time and in this process.
+    """
+
+    make: Callable[[SessionSpec], User]
     description: Mapping[str, Any]
     endpoint: Completions | None = None
+    alone: bool = False
+
+    def check(self, specs: Iterable[SessionSpec], jobs: int = 1, *, elsewhere: bool = False) -> None:
+        """See whether these sessions can be played, ``jobs`` at a time, perhaps in processes of their own.
+
+        Raises:
+            RunError: they cannot.
+        """
+        if self.alone and (jobs > 1 or elsewhere):
+            asked = "in processes of their own" if elsewhere else f"{jobs} at a time"
+            raise RunError(f"the human user plays one session at a time, not {asked}; use --jobs 1")
+        for spec in specs:
+            self.make(spec)
 
     async def aclose(self) -> None:
         """Let go of the endpoint, if there is one."""
@@ -30,19 +51,63 @@ class Users:
             await self.endpoint.aclose()
 
 
-def users_named(name: UserName, settings: EndpointSettings, without: frozenset[str] = frozenset()) -> Users:
-    """The users of that name; ``settings`` and ``without``, what it is not told, matter for ``llm`` only.
+def users_named(
+    name: Literal["scripted", "llm"],
+    settings: EndpointSettings,
+    without: frozenset[str] = frozenset(),
+    tools: tuple[str, ...] = (),
+) -> Users:
+    """Users that are simulated; all but the name, among it what it is not told and its tools, matters for ``llm`` only.
 
     Raises:
         RunError: no model is named for ``llm``.
     """
     if name == "scripted":
-        return Users(lambda scenario: ScriptedUser(scenario.user.script), {"kind": "scripted"})
-    from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
+        return Users(lambda spec: ScriptedUser(spec.scenario.user.script), {"kind": "scripted"})
+    from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, described
 
     if not settings.model:
         raise RunError("the llm user needs to know which model to ask; name one with --user-model")
     told = ALL_PARTS - without
     endpoint = Completions(settings)
-    description = {"kind": "llm", **settings.describe(), "told": sorted(told)}
-    return Users(lambda scenario: LlmUser(scenario.user, endpoint, told), description, endpoint)
+    description = {"kind": "llm", **described(endpoint, told, tools)}
+    return Users(lambda spec: LlmUser(spec.scenario.user, endpoint, told, tools), description, endpoint)
+
+
+def human_users() -> Users:
+    """One person, at the terminal or behind the pipe of this process.
+
+    Raises:
+        RunError: there is neither.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise RunError("the human user needs a terminal or a pipe on standard input, and it is closed")
+    from sandbox_mcp.users.human import TerminalUser
+    from sandbox_mcp.users.terminal import Terminal
+
+    terminal = Terminal()
+    description = {"kind": "human", "channel": "terminal"}
+    return Users(lambda spec: TerminalUser(spec.scenario.user, terminal), description, alone=True)
+
+
+def replayed_users(utterances: Utterances) -> Users:
+    """Users that say what is written down or was said before."""
+    from sandbox_mcp.users.replay import ReplayUser
+
+    source = utterances.description
+    return Users(lambda spec: ReplayUser(spec.scenario.user, utterances.of(spec), source), {"kind": "replay", **source})
+
+
+def user_tools(given: str) -> tuple[str, ...]:
+    """The tools of the llm user that a list of names with commas means, in a fixed order; ``none`` means none.
+
+    Raises:
+        RunError: a name is unknown.
+    """
+    from sandbox_mcp.users.recall import USER_TOOLS
+
+    names = [name.strip() for name in given.split(",") if name.strip() not in ("", "none")]
+    for name in names:
+        if name not in USER_TOOLS:
+            raise RunError(f"unknown tool {name!r} for the llm user; {closest(name, list(USER_TOOLS))}")
+    return tuple(name for name in USER_TOOLS if name in names)

@@ -28,7 +28,7 @@ from sandbox_mcp.trajectory import (
     ToolCall,
     Trajectory,
 )  # fmt: skip
-from sandbox_mcp.users import Line, User, UserError
+from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
 from sandbox_mcp.world import Clock, IdStream, World
 from scenarios.variants import actions, presented, variant_named
 
@@ -219,8 +219,8 @@ class Session:
         waited = self.world.clock.now - before
         return outcome, {"waited": waited} if waited else {}
 
-    async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
-        """Let the agent say something to the user, and the user answer.
+    async def say(self, text: str, meta: Mapping[str, Any] | None = None, *, answer: UserTurn | None = None) -> Reply:
+        """Let the agent say something to the user, and the user answer; ``answer`` is theirs where it is known.
 
         Raises:
             SessionError: the session is over.
@@ -230,9 +230,11 @@ class Session:
         if self.turns >= self.spec.scenario.max_turns:
             return self._over("max_turns")
         try:
-            turn = await self.user.respond(tuple(self._dialogue))
+            turn = answer or await self.user.respond(tuple(self._dialogue))
         except UserError as error:
             return self._over("user_failed", str(error))
+        for made in turn.calls:
+            self._recall(made)
         for code in turn.confirms:
             self._confirm(code)
         if turn.says is None:
@@ -258,6 +260,11 @@ class Session:
     def over(self) -> bool:
         """Whether the session has ended."""
         return self.ended is not None
+
+    @property
+    def awaits_user(self) -> bool:
+        """Whether the user would be asked if the agent said something now, and not told that the limit is reached."""
+        return not self.over and self.turns + 1 < self.spec.scenario.max_turns
 
     @property
     def dialogue(self) -> tuple[Line, ...]:
@@ -375,6 +382,12 @@ class Session:
         tool = present(all_tools()["end_conversation"])
         outcome = call(self.world, {tool.name: tool}, tool.name, {})
         self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
+
+    def _recall(self, made: UserCall) -> None:
+        """Record what the user has looked up. That takes no time: the phone is not to know whether its owner thinks."""
+        outcome = Outcome(made.tool, made.arguments, result=made.result)
+        now = self.world.clock.now
+        self._record(made.tool.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="user")
 
     def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
         clock = self.world.tick()

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from sandbox_mcp.tools import Tool
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -18,16 +20,26 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class UserCall:
+    """A call of a tool of the user's own, carried out: it concerns nobody else, and is recorded."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
 class UserTurn:
     """What the user does next: says something, or ends the conversation (and then says nothing).
 
-    ``confirms`` are codes of actions that the user lets the agent carry out. ``meta`` is recorded with the message: for
-    a model, which one and how many tokens.
+    ``confirms`` are codes of actions that the user lets the agent carry out, ``calls`` what it has called before it
+    spoke. ``meta`` is recorded with the message: for a model, which one and how many tokens.
     """
 
     says: str | None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     confirms: tuple[str, ...] = ()
+    calls: tuple[UserCall, ...] = ()
 
     @property
     def ends(self) -> bool:

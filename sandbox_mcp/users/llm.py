@@ -1,20 +1,23 @@
 """A simulated user played by a language model, over any OpenAI-compatible endpoint.
 
 Policy: the model is told its goal and, each switchable, what it knows, what it does not know, and an example of how
-such a conversation goes. It has a tool to leave, and where the assistant asks it to confirm something under a code, a
-tool to confirm; consent in words alone confirms nothing. What it says is recorded as it is; an
-endpoint that gives no usable answer is a fault of the user, never of the agent.
+such a conversation goes; the goal is never left out, because without one nobody wants anything. It has a tool to leave,
+and where the assistant asks it to confirm something under a code, a tool to confirm; consent in words alone confirms
+nothing. Tools to recall what it knows and wants are given only where they are asked for. What it says is recorded as
+it is; an endpoint that gives no usable answer is a fault of the user, never of the agent.
 
-Source of the parts and of their being switchable: ToolSandbox, section 3.3 and table 2.
+Source of the parts and of their being switchable: ToolSandbox, section 2.2 and table 2, whose first row has the goal
+alone and whose user has no tool but the one to leave.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_mcp.tools.gates import CODE
-from sandbox_mcp.users.base import Line, UserError, UserTurn
-from sandbox_mcp.users.completions import Answer, Completions, EndpointError
+from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
+from sandbox_mcp.users.completions import Answer, Completions, EndpointError, Usage, as_message
+from sandbox_mcp.users.recall import USER_TOOLS
 from scenarios.model import Exchange, UserSpec
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
@@ -23,6 +26,8 @@ END = "end_conversation"
 CONFIRM = "confirm_action"
 ASKED = 3
 """How often a model is asked in all when it neither speaks nor leaves."""
+LOOKS = 4
+"""How often it may look things up before it answers; then the tools for that are taken away."""
 
 ROLE = (
     "You play a person who owns a phone and writes to the assistant on it. The messages you receive are the "
@@ -43,6 +48,7 @@ ENDING = (
     "Call it without writing anything with it. Do not thank or say goodbye first, and do not leave while the assistant "
     "waits for an answer that you can give."
 )
+NOT_NOW = "Not carried out: call this together with your answer."
 START = "(You are connected to the assistant. Write your first message.)"
 
 END_TOOL: Mapping[str, Any] = {
@@ -70,16 +76,21 @@ CONFIRM_TOOL: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class LlmUser:
-    """A user that a model plays; ``told`` is what of its specification the model gets to see."""
+    """A user that a model plays.
+
+    ``told`` is what of its specification the model gets to see, ``tools`` name what it may look up, of
+    ``recall.USER_TOOLS``.
+    """
 
     spec: UserSpec
     endpoint: Completions
     told: frozenset[str] = ALL_PARTS
+    tools: tuple[str, ...] = ()
     kind: str = "llm"
 
     def describe(self) -> Mapping[str, Any]:
-        """Which model plays it, and what it was told."""
-        return {**self.endpoint.settings.describe(), "told": sorted(self.told)}
+        """Which model plays it, what it was told, and its tools where it has any."""
+        return described(self.endpoint, self.told, self.tools)
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
         """Ask the model what the user says next.
@@ -87,14 +98,39 @@ class LlmUser:
         Raises:
             UserError: there was no usable answer.
         """
-        messages = [{"role": "system", "content": prompt(self.spec, self.told)}, *conversation(dialogue)]
-        tools = [END_TOOL, CONFIRM_TOOL] if CODE.search(dialogue[-1].text) else [END_TOOL]
-        for _ in range(ASKED):
-            answer = await self._ask(messages, tools)
-            turn = self._turn(answer)
+        thought = _Thought([{"role": "system", "content": prompt(self.spec, self.told)}, *conversation(dialogue)])
+        silent = 0
+        while silent < ASKED:
+            answer = await self._ask(thought.messages, self._offered(dialogue, thought))
+            thought.usage += answer.usage
+            if self._recalls(answer, dialogue, thought):
+                continue
+            turn = self._turn(answer, thought)
             if turn is not None:
                 return turn
+            silent += 1
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
+
+    def _offered(self, dialogue: Sequence[Line], thought: "_Thought") -> list[Mapping[str, Any]]:
+        confirm = [CONFIRM_TOOL] if CODE.search(dialogue[-1].text) else []
+        recall = [USER_TOOLS[name].definition() for name in self.tools] if thought.looks < LOOKS else []
+        return [END_TOOL, *confirm, *recall]
+
+    def _recalls(self, answer: Answer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
+        """Carry out what the model wants to look up; whether that is all that came of its answer."""
+        wanted = {call.name for call in answer.calls}
+        if END in wanted or not wanted.intersection(self.tools) or thought.looks >= LOOKS:
+            return False
+        thought.looks += 1
+        thought.messages.append(as_message(answer))
+        for call in answer.calls:
+            said = NOT_NOW
+            if call.name in self.tools:
+                made = USER_TOOLS[call.name].call(self.spec, dialogue, call.arguments)
+                thought.calls.append(made)
+                said = made.result
+            thought.messages.append({"role": "tool", "tool_call_id": call.id, "content": said})
+        return True
 
     async def _ask(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> Answer:
         try:
@@ -102,13 +138,29 @@ class LlmUser:
         except EndpointError as error:
             raise UserError(str(error)) from error
 
-    def _turn(self, answer: Answer) -> UserTurn | None:
-        meta = {"model": self.endpoint.settings.model, "usage": answer.usage.to_json()}
+    def _turn(self, answer: Answer, thought: "_Thought") -> UserTurn | None:
+        meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
+        calls = tuple(thought.calls)
         if any(call.name == END for call in answer.calls):
-            return UserTurn(None, meta=meta)
+            return UserTurn(None, meta=meta, calls=calls)
         codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in CODE.findall(call.arguments))
         says = answer.text.strip() or (self.spec.script.confirm if codes else "")
-        return UserTurn(says, confirms=codes, meta=meta) if says else None
+        return UserTurn(says, confirms=codes, meta=meta, calls=calls) if says else None
+
+
+@dataclass(slots=True)
+class _Thought:
+    """What goes on between the assistant's words and the user's: the request so far, what it cost, what was called."""
+
+    messages: list[dict[str, Any]]
+    usage: Usage = field(default_factory=Usage)
+    calls: list[UserCall] = field(default_factory=list[UserCall])
+    looks: int = 0
+
+
+def described(endpoint: Completions, told: frozenset[str], tools: Sequence[str]) -> Mapping[str, Any]:
+    """What logs and manifests say about such a user."""
+    return {**endpoint.settings.describe(), "told": sorted(told), **({"tools": list(tools)} if tools else {})}
 
 
 def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS) -> str:

@@ -174,3 +174,98 @@ def test_a_session_whose_user_fails_says_nothing_about_the_agent() -> None:
     end = log.events[-1]
     assert isinstance(end, SessionEnded)
     assert (end.reason, "connection failed" in str(end.detail)) == ("user_failed", True)
+
+
+# tools of its own
+
+
+RECALLING = """
+repeat: true
+steps:
+  - {say: "", calls: []}
+  - {say: Let me think., calls: [{tool: look_up, arguments: {question: her number}}, {tool: check_goal}]}
+  - {say: It is 0491 570 737.}
+"""
+
+
+def recalls(script: str, tools: tuple[str, ...] = ("look_up", "check_goal")) -> tuple[UserTurn, list[Any]]:
+    seen: list[Mapping[str, Any]] = []
+
+    async def work() -> UserTurn:
+        endpoint = Completions(EndpointSettings("m", url))
+        try:
+            return await LlmUser(SPEC, endpoint, tools=tools).respond(ASKED)
+        finally:
+            await endpoint.aclose()
+
+    with running(Endpoint(scripted(script), seen.append)) as url:
+        return anyio.run(work), seen
+
+
+def test_it_looks_up_what_it_knows_before_it_answers() -> None:
+    turn, seen = recalls(RECALLING)
+    assert turn.says == "It is 0491 570 737."
+    assert [(call.tool.name, call.arguments) for call in turn.calls] == [
+        ("look_up", {"question": "her number"}), ("check_goal", {}),
+    ]  # fmt: skip
+    assert [message["content"] for message in seen[1]["messages"] if message["role"] == "tool"] == [
+        call.result for call in turn.calls
+    ]
+
+
+def test_what_looking_up_costs_is_counted() -> None:
+    turn, seen = recalls(RECALLING)
+    assert turn.meta["usage"]["requests"] == len(seen) == 2
+
+
+def test_it_has_no_tools_but_the_one_to_leave_unless_asked_for() -> None:
+    for tools in ((), ("look_up",)):
+        _, seen = recalls("{repeat: true, steps: [{say: Ilse.}]}", tools)
+        assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation", *tools]
+
+
+def test_a_tool_it_was_not_given_is_no_answer() -> None:
+    with pytest.raises(UserError, match="neither spoke nor left"):
+        recalls("{repeat: true, steps: [{calls: [{tool: look_up, arguments: {question: x}}]}]}", ("check_goal",))
+
+
+def test_a_model_that_only_looks_things_up_loses_the_tools_and_then_is_broken() -> None:
+    with pytest.raises(UserError, match="neither spoke nor left"):
+        recalls("{repeat: true, steps: [{calls: [{tool: check_goal}]}]}")
+
+
+def test_leaving_counts_before_anything_else() -> None:
+    turn, _ = recalls("{repeat: true, steps: [{calls: [{tool: check_goal}, {tool: end_conversation}]}]}")
+    assert (turn.ends, turn.calls) == (True, ())
+
+
+def test_what_it_looked_up_is_in_the_log_and_moves_no_clock() -> None:
+    def played(tools: tuple[str, ...], script: str) -> list[Any]:
+        log = MemoryLog()
+
+        async def work() -> None:
+            endpoint = Completions(EndpointSettings("m", url))
+            session = Session(SessionSpec(NEIGHBOUR), LlmUser(SPEC, endpoint, tools=tools), log)
+            session.begin()
+            await session.say("What is her number?")
+            await endpoint.aclose()
+
+        with running(Endpoint(scripted(script))) as url:
+            anyio.run(work)
+        return log.events
+
+    plain = played((), "{repeat: true, steps: [{say: It is 0491 570 737.}]}")
+    looked = played(("look_up", "check_goal"), RECALLING)
+    calls = [event for event in looked if isinstance(event, ToolCall)]
+    assert [(call.caller, call.name, call.tool) for call in calls] == [
+        ("user", "look_up", "look_up"), ("user", "check_goal", "check_goal"),
+    ]  # fmt: skip
+    assert "0491 570 737" in calls[0].result
+    assert [event.clock for event in looked if isinstance(event, Message)] == [
+        event.clock for event in plain if isinstance(event, Message)
+    ]
+
+
+def test_the_log_names_its_tools_where_it_has_any() -> None:
+    user = LlmUser(SPEC, Completions(EndpointSettings("m", "http://models.example/v1")), tools=("look_up",))
+    assert user.describe()["tools"] == ["look_up"]

@@ -1,0 +1,51 @@
+"""The user that says what somebody has written down or once said, and then leaves.
+
+Policy: the n-th answer is the n-th line, whatever the agent says, so that two agents can be given the very same words.
+The opening is the scenario's own. Where the first user confirmed something, this one confirms whatever it is asked to
+at that place, because codes depend on what the agent does.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.users.base import Line, UserTurn
+from sandbox_mcp.users.typed import CONFIRM, LEAVE
+from scenarios.model import UserSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayUser:
+    """Says these lines in order, ``/end`` and ``/confirm`` as a person would type them, then leaves."""
+
+    spec: UserSpec
+    lines: tuple[str, ...]
+    source: Mapping[str, Any]
+    kind: str = "replay"
+
+    def describe(self) -> Mapping[str, Any]:
+        """Where the lines are from."""
+        return self.source
+
+    async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
+        """The line at this place of the dialogue."""
+        place = sum(line.speaker == "agent" for line in dialogue) - 1
+        return self._turn(self.lines[place], dialogue[-1].text) if place < len(self.lines) else UserTurn(None)
+
+    def _turn(self, line: str, heard: str) -> UserTurn:
+        command, _, rest = line.partition(" ")
+        if command == LEAVE:
+            return UserTurn(None)
+        if command == CONFIRM:
+            codes = tuple(dict.fromkeys(CODE.findall(heard)))
+            words = CODE.sub("", rest, count=1).strip()
+            return UserTurn(words or self.spec.script.confirm, confirms=codes)
+        return UserTurn(line.removeprefix("/") if line.startswith("//") else line)
+
+
+def digest_of(lines: object) -> str:
+    """What tells one set of lines from another."""
+    return sha256(json.dumps(lines, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]

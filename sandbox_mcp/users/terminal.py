@@ -1,0 +1,87 @@
+"""A person at a terminal: what they are shown, and what they type.
+
+Policy: a terminal gets line editing and a history, a pipe is read line by line and shown what was read, so that its
+transcript is whole. What is shown goes to stderr, because stdout is for results; only the prompt of a real terminal
+goes where line editing needs it. Typing stops everything else, which is harmless, since one person plays one session.
+"""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+
+from sandbox_mcp.users.base import UserError
+
+
+class Terminal:
+    """The terminal, or the pipe, that this process was started with."""
+
+    def show(self, text: str) -> None:
+        """Show a text to the person."""
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+    def ask(self, prompt: str, words: Sequence[str] = ()) -> str | None:
+        """One line of the person's; None once they end their input. ``words`` are offered to complete what they type.
+
+        Raises:
+            UserError: there is nothing to read from.
+        """
+        if sys.stdin is None or sys.stdin.closed:
+            raise UserError("there is nobody to ask: standard input is closed")
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            return _edited(prompt, words)
+        print(prompt, end="", file=sys.stderr, flush=True)  # noqa: T201
+        line = sys.stdin.readline()
+        typed = line.rstrip("\r\n")
+        if not (line and sys.stdin.isatty()):  # a terminal has shown what was typed, and its end of line
+            self.show(typed)
+        return typed if line else None
+
+
+def _edited(prompt: str, words: Sequence[str]) -> str | None:
+    with _interruptible(), _completing(words):
+        try:
+            return input(prompt)
+        except EOFError:
+            print()  # noqa: T201
+            return None
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let Ctrl-C stop the reading at once, whoever handles it otherwise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _completing(words: Sequence[str]) -> Generator[None]:
+    """Complete these words with the tabulator, where there is line editing."""
+    with suppress(ImportError):
+        import readline
+
+        readline.set_completer(_completer(words))
+        readline.set_completer_delims(" ")
+        readline.parse_and_bind("bind ^I rl_complete" if _is_libedit() else "tab: complete")
+    yield
+
+
+def _is_libedit() -> bool:
+    import readline
+
+    return "libedit" in (readline.__doc__ or "")
+
+
+def _completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
+    def complete(typed: str, number: int) -> str | None:
+        fitting = [word for word in words if word.startswith(typed)]
+        return fitting[number] if number < len(fitting) else None
+
+    return complete

@@ -1,0 +1,76 @@
+"""Who plays the user, as the command line says it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.server import running
+from clients.endpoint.user import ScriptedUserModel
+from sandbox_mcp.cli.run import command
+from sandbox_mcp.trajectory import read_trajectory
+from tests.clients.sessions import SUITE
+
+LATE = "late_for_dinner_low_battery"
+
+
+def ran(*arguments: object, typed: str | None = None) -> Result:
+    return CliRunner().invoke(
+        command, [*map(str, arguments), "--agent", "reference", "--transport", "direct"], input=typed
+    )
+
+
+def said(out: Path) -> list[str]:
+    (log,) = (out / "logs").glob("*.jsonl")
+    return [e.content for e in read_trajectory(log).events if e.event == "message" and e.sender == "user"]
+
+
+def test_a_person_types_what_the_user_says(tmp_path: Path) -> None:
+    result = ran(LATE, "--user", "human", "--out", tmp_path, typed="Wren, my sister.\n/end\n")
+    assert result.exit_code == 0, result.output
+    assert said(tmp_path) == [SUITE.get(LATE).user.opening, "Wren, my sister."]
+    assert "you> Wren, my sister." in result.stderr
+    assert "you> " not in result.stdout
+
+
+def test_lines_of_a_file_are_said_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "lines.yaml").write_text(f"{LATE}: [Wren., Thanks.]")
+    result = ran(LATE, "--user", "replay", "--user-lines", tmp_path / "lines.yaml", "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert said(tmp_path / "run")[1:] == ["Wren.", "Thanks."]
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["user"]["kind"] == "replay"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--user", "replay"], "give one of them"),
+        (["--user", "replay", "--user-lines", "a", "--user-log", "b"], "give one of them"),
+        (["--user-lines", "a"], "--user-lines is for --user replay, and the user is scripted"),
+        (["--user-tools", "look_up"], "--user-tools is for --user llm, and the user is scripted"),
+        (["--user", "human", "--jobs", "2"], "the human user plays one session at a time, not 2 at a time"),
+        (["--user", "human", "--executor", "processes"], "not in processes of their own"),
+        (["--user", "human", "-"], "the human user needs standard input"),
+        (["--user", "llm", "--model", "m", "--user-tools", "look_upp"], "did you mean 'look_up'?"),
+    ],
+)
+def test_what_does_not_go_together_is_told(tmp_path: Path, arguments: list[str], problem: str) -> None:
+    result = ran("wifi_off", *arguments, "--out", tmp_path / "run")
+    assert problem in f"{result.output}{result.exception}"
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(None, None), ("none", None), ("check_goal, look_up", ["look_up", "check_goal"]), ("check_goal", ["check_goal"])],
+)
+def test_the_llm_users_tools_are_switched_one_by_one(tmp_path: Path, given: str | None, told: Any) -> None:
+    seen: list[Any] = []
+    more = [] if given is None else ["--user-tools", given]
+    with running(Endpoint(ScriptedUserModel([SUITE.get(LATE)]), seen.append)) as url:
+        ran(LATE, "--user", "llm", "--user-model", "m", "--user-base-url", url, *more, "--out", tmp_path)
+    assert json.loads((tmp_path / "run.json").read_text())["user"].get("tools") == told
+    assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation", *(told or [])]
