@@ -5,7 +5,7 @@ the same expected text against every message of a log.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 
@@ -22,11 +22,12 @@ def rouge_l(target: str, text: str) -> float:
     """
     if target == text:  # spares the tokenizer, which is slow to load
         return 1.0 if _HAS_TOKEN.search(text.lower()) else 0.0
-    wanted, given = tokens(target), tokens(text)
-    common = lcs_length(wanted, given)
+    given = tokens(text)
+    places, size = _places(target)
+    common = _common(places, size, given)
     if not common:
         return 0.0
-    precision, recall = common / len(given), common / len(wanted)
+    precision, recall = common / len(given), common / size
     return 2 * precision * recall / (precision + recall)
 
 
@@ -43,15 +44,31 @@ def lcs_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
     Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).
     """
-    places: dict[str, int] = {}
-    for place, token in enumerate(first):
-        places[token] = places.get(token, 0) | 1 << place
-    everywhere = (1 << len(first)) - 1
-    unmatched = everywhere
+    return _common(_where(first), len(first), second)
+
+
+def _common(places: Mapping[str, int], size: int, second: tuple[str, ...]) -> int:
+    everywhere = unmatched = (1 << size) - 1
     for token in second:
         here = unmatched & places.get(token, 0)
-        unmatched = ((unmatched + here) | (unmatched - here)) & everywhere
-    return len(first) - unmatched.bit_count()
+        if here:  # a token that occurs nowhere changes nothing
+            unmatched = ((unmatched + here) | (unmatched - here)) & everywhere
+    return size - unmatched.bit_count()
+
+
+def _where(text: tuple[str, ...]) -> dict[str, int]:
+    """For each token the places where it occurs, as the bits of a number."""
+    places: dict[str, int] = {}
+    for place, token in enumerate(text):
+        places[token] = places.get(token, 0) | 1 << place
+    return places
+
+
+@lru_cache(maxsize=1024)
+def _places(target: str) -> tuple[Mapping[str, int], int]:
+    """Where each token of an expected text is, and how many there are."""
+    wanted = tokens(target)
+    return _where(wanted), len(wanted)
 
 
 @cache

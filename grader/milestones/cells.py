@@ -35,6 +35,8 @@ def similarity(target: Target, row: Cells) -> float | None:
     total, count = 1.0, 0
     for column, measure in target:
         value = measure(row[column]) if column in row else 0.0
+        if value == 0.0:
+            return 0.0
         if value is not None:
             total *= value
             count += 1
@@ -111,17 +113,20 @@ def _trace(alternatives: Any, tolerance: Mapping[str, float]) -> CellMeasure:
     golden = tuple((item["tool"], item["arguments"]) for item in alternatives or ())
 
     def measure(calls: Sequence[Call] | None) -> float:
-        found = any(_same_call(call, tool, given, tolerance) for call in calls or () for tool, given in golden)
-        return 1.0 if found else 0.0
+        for call in calls or ():
+            for tool, given in golden:
+                if call.tool == tool and _same_arguments(call.arguments, given, tolerance):
+                    return 1.0
+        return 0.0
 
     return measure
 
 
-def _same_call(call: Call, tool: str, arguments: Mapping[str, Any], tolerance: Mapping[str, float]) -> bool:
-    given = call.arguments
-    return call.tool == tool and all(
-        name in given and _near(value, given[name], tolerance.get(name)) for name, value in arguments.items()
-    )
+def _same_arguments(given: Mapping[str, Any], wanted: Mapping[str, Any], tolerance: Mapping[str, float]) -> bool:
+    for name, value in wanted.items():
+        if name not in given or not _near(value, given[name], tolerance.get(name)):
+            return False
+    return True
 
 
 def value_sets(extract: Sequence[Extraction], call: Call) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.milestones.assignment import assign
-from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Measured
+from grader.milestones.case import MESSAGES, CaseConstraint, Measured
 from grader.milestones.cells import Target, filled, shape, similarity, targets, value_sets
-from grader.milestones.history import Filled, History, zero_filled
+from grader.milestones.history import History, zero_filled
 
 COMPARING = ("addition", "removal", "update")
 """The kinds that compare two states, for which empty cells count as zero values."""
@@ -24,11 +24,13 @@ class Judge:
     def __init__(self, constraint: CaseConstraint, history: History) -> None:
         self.table, self.kind, self.reference = constraint.table, constraint.kind, constraint.reference
         self._constraint, self._history = constraint, history
+        self._row = history.filled_row if self.kind in COMPARING else history.row
         rows = tuple(zero_filled(row) for row in constraint.rows) if self.kind in COMPARING else constraint.rows
         self._wanted: tuple[Target, ...] = () if self.kind == "trace_dependent" else targets(constraint, rows)
         self._known: dict[tuple[int, int], float] = {}
         self._pairs: dict[int, list[float | None]] = {}
         self._made: dict[int, list[Target]] = {}
+        self._hopeful: frozenset[int] | None = None
 
     def value(self, state: int, reference: int) -> float:
         """From 0 to 1, for the version at the index in question and the version at the reference."""
@@ -36,6 +38,14 @@ class Judge:
         if value is None:
             value = self._known[state, reference] = self._judge(state, reference)
         return value
+
+    def along(self) -> list[float]:
+        """At every index the value, with the first index as the reference."""
+        here = self._history.versions[self.table]
+        if self.table == MESSAGES:
+            return [self._judge(index, 0) for index in here]
+        values = {state: self.value(state, here[0]) for state in set(here)}
+        return [values[state] for state in here]
 
     def yields(self, reference: int) -> list[Target]:
         """For ``trace_dependent``: the expected messages that the calls of the message ``reference`` make up."""
@@ -55,16 +65,26 @@ class Judge:
         extract = self._constraint.extract or ()
         return [values for call in self._history.calls[reference] for values in value_sets(extract, call)]
 
-    def ceilings(self, values: Sequence[float]) -> list[float]:
-        """``values``, one per index, each times a number that the constraint never exceeds there."""
+    def ceilings(self, values: Sequence[float], among: Sequence[Sequence[int]]) -> list[float]:
+        """``values``, one per index, each times a number that the constraint never exceeds there.
+
+        ``among`` has for every index the versions that the reference may have there.
+        """
         here = self._history.versions[self.table]
         if self.kind == "trace_dependent":
             target = self._favourable()
             messages = self._history.messages
             return [v and v * (similarity(target, messages[index]) or 0.0) for index, v in enumerate(values)]
-        needed = {state for state, value in zip(here, values, strict=True) if value}
-        best = {state: self._ceiling(state) for state in needed}
-        return [value and value * best[state] for value, state in zip(values, here, strict=True)]
+        best: dict[tuple[int, int], float] = {}
+        found = list[float]()
+        for value, state, references in zip(values, here, among, strict=True):
+            if value:
+                key = (state, id(references))
+                if key not in best:
+                    best[key] = self._ceiling(state, references)
+                value *= best[key]
+            found.append(value)
+        return found
 
     def _judge(self, state: int, reference: int) -> float:
         if self.kind == "trace_dependent":
@@ -75,11 +95,15 @@ class Judge:
             return (similarity(wanted[0], self._history.messages[state]) or 0.0) if len(wanted) == 1 else 0.0
         if self.kind == "snapshot":
             return self._match(self._history.rows[self.table][state])
-        return self._compared(self._history.filled(self.table, state), self._history.filled(self.table, reference))
+        return self._compared(state, reference)
 
-    def _compared(self, state: Filled, reference: Filled) -> float:
+    def _compared(self, state_version: int, reference_version: int) -> float:
         if self.kind == "removal":
-            state, reference = reference, state
+            state_version, reference_version = reference_version, state_version
+        if not self._may(state_version):
+            return 0.0
+        state = self._history.filled(self.table, state_version)
+        reference = self._history.filled(self.table, reference_version)
         if state.unique:
             fresh = list(state.known - reference.known)
         else:
@@ -93,9 +117,18 @@ class Judge:
         else:
             counts = Counter(reference.numbers)
             fits = sum(counts[number] for number in state.numbers) == len(reference.numbers)
-        return self._match([self._history.filled_row(number) for number in fresh]) if fits else 0.0
+        return self._match(fresh) if fits else 0.0
 
-    def _match(self, rows: Sequence[Cells]) -> float:
+    def _may(self, version: int) -> bool:
+        """Whether a version has as many rows as are expected that are like an expected one at all."""
+        if self._hopeful is None:
+            every = self._history.every_filled(self.table)
+            self._hopeful = frozenset(number for number in every if any(self._pair(number)))
+        if len(self._hopeful) < len(self._wanted):
+            return False
+        return len(self._hopeful & self._history.filled(self.table, version).known) >= len(self._wanted)
+
+    def _match(self, rows: Sequence[int]) -> float:
         """How well rows are the expected rows.
 
         0 unless there are as many; else the largest geometric mean, over a one-to-one assignment, of the geometric
@@ -112,19 +145,24 @@ class Judge:
                 line.append(value)
         return assign(pairs)[0]
 
-    def _pair(self, row: Cells) -> list[float | None]:
+    def _pair(self, number: int) -> list[float | None]:
         """The similarity of a row to each expected row."""
-        values = self._pairs.get(id(row))
+        values = self._pairs.get(number)
         if values is None:
-            values = self._pairs[id(row)] = [similarity(target, row) for target in self._wanted]
+            row = self._row(number)
+            values = self._pairs[number] = [similarity(target, row) for target in self._wanted]
         return values
 
-    def _ceiling(self, state: int) -> float:
+    def _ceiling(self, state: int, references: Sequence[int]) -> float:
         """The best value of a version: over the references whose size fits, or if these are many by its rows alone."""
-        references = self._fitting(state)
-        if len(references) > EAGER:
+        if self.kind != "removal" and not self._may(state):
+            return 0.0
+        fitting = self._fitting(state)
+        if len(fitting) > EAGER:
+            fitting = set(fitting).intersection(references)
+        if len(fitting) > EAGER:
             return 1.0 if self.kind == "removal" else self._best_rows(state)
-        return max((self.value(state, reference) for reference in references), default=0.0)
+        return max((self.value(state, reference) for reference in fitting if reference in references), default=0.0)
 
     def _fitting(self, state: int) -> Sequence[int]:
         """The versions that, by the number of their rows, may be a reference with which the value is not 0.
@@ -141,7 +179,7 @@ class Judge:
     def _best_rows(self, state: int) -> float:
         """The geometric mean over the expected rows if each had the best row of a version."""
         numbers = self._history.filled(self.table, state).known
-        pairs = [self._pair(self._history.filled_row(number)) for number in numbers]
+        pairs = [self._pair(number) for number in numbers]
         product = 1.0
         for number in range(len(self._wanted)):
             product *= max((pair[number] or 0.0 for pair in pairs), default=0.0)

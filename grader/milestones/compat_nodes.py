@@ -5,12 +5,13 @@ Policy: a constraint is judged once per pair of table versions, never once per p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from grader.errors import GraderError
 from grader.milestones.case import LO, STATE_TABLES, Graph
 from grader.milestones.compat_judge import Judge
 from grader.milestones.history import History
-from grader.milestones.matching import Mark, View
+from grader.milestones.matching import Mark, View, same_marks
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
@@ -33,9 +34,10 @@ class _Rules:
         referred = {judge.reference for judge in self.referring} | set(self.guards)
         self.references = frozenset(node for node in referred if node is not None and node != LO)
 
-    def guarding(self, reference: int) -> tuple[str, ...]:
+    def guarding(self, reference: int | None) -> tuple[str, ...]:
         """The tables that must be as they were at a reference."""
-        return tuple(table for table in self.guarded if table in self.guards.get(reference, ()))
+        tables = set[str]() if reference is None else self.guards.get(reference, ())
+        return tuple(table for table in self.guarded if table in tables)
 
     def slots(self, reference: int) -> list[tuple[int, str]]:
         """The places in the view that a reference fills, with the table whose version goes there; guardrails first."""
@@ -66,6 +68,9 @@ class CompatNodes:
         self._base: dict[int, list[float]] = {}
         self._ceilings: dict[int, list[float]] = {}
         self._marks: dict[int, list[Mark]] = {}
+        self._stand_ins: dict[int, list[int]] = {}
+        self._joined: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+        self._places: dict[int, dict[tuple[int, ...], list[int]]] = {}
         self._slots = {
             (node, reference): tuple(slot for slot, _ in rules.slots(reference))
             for node, rules in self.rules.items()
@@ -95,19 +100,21 @@ class CompatNodes:
 
     def series(self, node: int, view: View) -> Sequence[float]:
         """The similarity at every index of the candidate range."""
-        base, rules = self._alone(node), self.rules[node]
-        if view == DEAD or not any(base):
-            return [0.0] * self.length
-        slots: tuple[int, ...] = view
-        values, versions = base, self.history.versions
-        if rules.referring:
-            values = [v if best else 0.0 for v, best in zip(base, self.ceiling(node), strict=True)]
-        for table, version in zip(rules.guarded, slots, strict=False):
-            values = [v if here == version else 0.0 for v, here in zip(values, versions[table], strict=True)]
-        for judge, version in zip(rules.referring, slots[len(rules.guarded) :], strict=True):
-            here = versions[judge.table]
-            values = [v and v * judge.value(here[index], version) for index, v in enumerate(values)]
-        return values if rules.root == 1 else [v and v**rules.root for v in values]
+        values = [0.0] * self.length
+        if view == DEAD:
+            return values
+        rules, base, slots = self.rules[node], self._alone(node), tuple[int, ...](view)
+        guarded = len(rules.guarded)
+        judged = [
+            (judge, self.history.versions[judge.table], version)
+            for judge, version in zip(rules.referring, slots[guarded:], strict=True)
+        ]
+        for index in self._promising(node).get(slots[:guarded], ()):
+            value = base[index]
+            for judge, here, version in judged:
+                value = value and value * judge.value(here[index], version)
+            values[index] = value and value**rules.root
+        return values
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:  # noqa: ARG002  # a place's mark is the same for all views
         """At every index what the nodes that refer to this one would take over."""
@@ -119,15 +126,56 @@ class CompatNodes:
             marks = self._marks[node] = list(zip(*columns, strict=True))
         return marks
 
+    def stand_ins(self, node: int, view: View) -> Sequence[int]:  # as its marks
+        """For every index the last one before it that the nodes that refer to this one cannot tell from it."""
+        found = self._stand_ins.get(node)
+        if found is None:
+            found = self._stand_ins[node] = same_marks(self.marks(node, view) or ())
+        return found
+
+    def share(self, node: int, view: View) -> float:  # noqa: ARG002
+        """All of the ceiling, unless the node is dead."""
+        return 0.0 if view == DEAD else 1.0
+
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every guardrail held and every reference were where it suits best."""
         values = self._ceilings.get(node)
         if values is None:
             rules, values = self.rules[node], self._alone(node)
             for judge in rules.referring:
-                values = judge.ceilings(values)
+                values = judge.ceilings(values, self._among(judge, rules.guarding(judge.reference)))
             values = self._ceilings[node] = [v and v**rules.root for v in values]
         return values
+
+    def _among(self, judge: Judge, guarding: tuple[str, ...]) -> list[Sequence[int]]:
+        """For every index the versions of a constraint's table at the places where the guardrails let its reference be.
+
+        The same list, not only an equal one, where the guarded tables are the same.
+        """
+        keys = self._joint(guarding)
+        found: dict[tuple[int, ...], dict[int, None]] = {}
+        for key, version in zip(keys, self.history.versions[judge.table], strict=True):
+            found.setdefault(key, {})[version] = None
+        lists = {key: tuple(versions) for key, versions in found.items()}
+        return [lists[key] for key in keys]
+
+    def _promising(self, node: int) -> Mapping[tuple[int, ...], Sequence[int]]:
+        """The indexes at which a node could be more than 0, by the versions of its guarded tables there."""
+        found = self._places.get(node)
+        if found is None:
+            found = self._places[node] = {}
+            guarded = self._joint(self.rules[node].guarded)
+            for index in compress(range(self.length), self.ceiling(node)):
+                found.setdefault(guarded[index], []).append(index)
+        return found
+
+    def _joint(self, tables: tuple[str, ...]) -> list[tuple[int, ...]]:
+        """At every index the versions of several tables."""
+        found = self._joined.get(tables)
+        if found is None:
+            columns = [self.history.versions[table] for table in tables]
+            found = self._joined[tables] = list(zip(*columns, strict=True)) if columns else [()] * self.length
+        return found
 
     def independent(self) -> dict[int, Sequence[float]]:
         """The similarities of the nodes that refer to no other node's place."""
@@ -143,8 +191,7 @@ class CompatNodes:
                 here = versions[table]
                 values = [v if version == here[0] else 0.0 for v, version in zip(values, here, strict=True)]
             for judge in rules.alone:
-                here = versions[judge.table]
-                values = [v and v * judge.value(here[index], here[0]) for index, v in enumerate(values)]
+                values = [v and v * value for v, value in zip(values, judge.along(), strict=True)]
             self._base[node] = values
         return values
 
@@ -155,13 +202,12 @@ class CompatNodes:
         or nothing that it needs can be taken from the message. Messages that yield the same count as the first of them.
         """
         rules = self.rules[node]
-        guards = [self.history.versions[table] for table in rules.guarding(reference)]
         judges = [judge for judge in rules.referring if judge.reference == reference]
         told: list[Sequence[int | None]] = [
             j.alike() if j.kind == "trace_dependent" else self.history.versions[j.table] for j in judges
         ]
-        guarded: list[tuple[int, ...]] = list(zip(*guards, strict=True)) if guards else [()] * self.length
-        useful = {there for there, best in zip(guarded, self.ceiling(node), strict=True) if best}
+        guarded = self._joint(rules.guarding(reference))
+        useful = set(compress(guarded, self.ceiling(node)))
         taken: list[tuple[int | None, ...]] = list(zip(*told, strict=True)) if told else [()] * self.length
         return [
             (*there, *values) if there in useful and None not in values else DEAD

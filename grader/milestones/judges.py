@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.milestones.assignment import assign
+from grader.milestones.lives import Bits, Life, RowKind, RowSets
 from grader.milestones.measures import Lookup, referred, similarity
 from grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.state import Row, Table
+from sandbox_mcp.world.state import Row
 from scenarios.model import CallConstraint, CallPattern, Expected, MessageConstraint, TableConstraint
 
 
@@ -106,7 +107,8 @@ class TableJudge:
     Expected rows are assigned to different actual rows so that the geometric mean over rows of the geometric mean over
     columns is largest. Further rows are not counted here: whatever nobody asked for voids the score by itself.
 
-    Every row is compared once, however many versions of the table it lives through.
+    Every row is compared once, however many versions of the table it lives through, and what may stand for the expected
+    rows in a version is a set of bits.
 
     Source: ToolSandbox, section 4; the rule that rows are tied by id and must last is ours.
     """
@@ -115,9 +117,10 @@ class TableJudge:
         self.constraint = constraint
         self._timeline = timeline
         self._lasting = lasting
-        self._end = timeline.table(constraint.table, timeline.last_version(constraint.table))
+        self._tables = timeline.tables(constraint.table)
+        self._end = self._tables[-1]
         self._refers = any(referred(expected) for row in constraint.rows for expected in row.values())
-        self._hopes: dict[Any, tuple[_Hope, ...]] = {}
+        self._hopes: dict[Any, _Hopes] = {}
 
     def value(self, state: int, reference: int, compare: Compare, *, fleeting: bool = False) -> float:
         """The similarity of one version of the table, with another as the reference.
@@ -125,42 +128,46 @@ class TableJudge:
         With ``fleeting`` it does not matter whether what was achieved lasts.
         """
         if self.constraint.kind == "unchanged":
-            return 1.0 if self._version(state) == self._version(reference) else 0.0
-        return self._assigned(state, self._present(state, reference, compare), fleeting=fleeting)[0]
+            return 1.0 if self._tables[state] == self._tables[reference] else 0.0
+        hopes = self._hopeful(compare)
+        return self._best(state, hopes, hopes.sets.usable[state] & hopes.sets.eligible[reference], fleeting=fleeting)
 
-    def ceiling(self, state: int) -> float:
-        """A number that the similarity of a version never exceeds, whatever the reference."""
+    def ceiling(self, state: int, reference: int | None = None) -> float:
+        """A number that the similarity of a version never exceeds, whatever the reference unless it is known."""
+        if reference is not None:
+            return self.value(state, reference, FAVOURABLE)
         if self.constraint.kind == "unchanged":
             return 1.0
-        now, gone = self._version(state), self.constraint.kind == "removes"
         hopes = self._hopeful(FAVOURABLE)
-        found = [hope for hope in hopes if (hope.key not in now if gone else now.get(hope.key) is hope.row)]
-        return self._assigned(state, found)[0]
+        return self._best(state, hopes, hopes.sets.usable[state])
 
     def rows(self, state: int, reference: int, compare: Compare) -> tuple[str, ...]:
         """The id of the row that stands for each expected row at that moment; empty where they cannot all be found."""
-        if self.constraint.kind == "unchanged":
+        if self.constraint.kind == "unchanged" or not self._fits(state):
             return ()
-        found = self._present(state, reference, compare)
-        return tuple(found[column].key for column in self._assigned(state, found, fleeting=True)[1])
+        hopes = self._hopeful(compare)
+        found = hopes.among(hopes.sets.usable[state] & hopes.sets.eligible[reference])
+        columns = self._assigned([hope.now for hope in found])[1]
+        return tuple(found[column].key for column in columns)
 
     def candidates(self, state: int, reference: int) -> list[tuple[str, Row]]:
         """The rows that the expected rows may stand for, with their ids."""
-        now, then = self._version(state), self._version(reference)
-        source = then if self.constraint.kind == "removes" else now
-        return [(key, row) for key, row in source.items() if self._eligible(key, row, now, then)]
-
-    def alike(self, references: int) -> list[Hashable]:
-        """For each of the first versions as a reference something that is equal where the values are."""
-        if self.constraint.kind == "unchanged":
-            return list(range(references))
-        hopes, kind = self._hopeful(FAVOURABLE), self.constraint.kind
-        tables = [self._version(number) for number in range(references)]
+        now, then, kind = self._tables[state], self._tables[reference], self.constraint.kind
         if kind == "adds":
-            return [tuple(hope.key in then for hope in hopes) for then in tables]
+            return [(key, row) for key, row in now.items() if key not in then]
         if kind == "removes":
-            return [tuple(then.get(hope.key) is hope.row for hope in hopes) for then in tables]
-        return [tuple(hope.key in then and then[hope.key] != hope.row for hope in hopes) for then in tables]
+            return [(key, row) for key, row in then.items() if key not in now]
+        return [(key, row) for key, row in now.items() if kind == "is" or (key in then and then[key] != row)]
+
+    def told(self, reference: int) -> Hashable:
+        """Something about a version as the reference that is equal where all values are."""
+        return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).sets.eligible[reference]
+
+    def stands_in(self, earlier: int, reference: int) -> bool:
+        """Whether no value from a version on is smaller if an earlier one is the reference instead of it."""
+        if self.constraint.kind == "unchanged":
+            return earlier == reference
+        return self._hopeful(FAVOURABLE).sets.stands_in(earlier, reference)
 
     def lasts(self, key: str) -> bool:
         """Whether the row's existence, or absence, is at the end as it was achieved."""
@@ -177,71 +184,84 @@ class TableJudge:
             return now
         return self._end[key].get(column)
 
-    def _hope(self, key: str, row: Row, compare: Compare) -> "_Hope | None":
-        now = tuple(fields_of(target, row, compare) for target in self.constraint.rows)
-        if not any(now):
-            return None
-        if not self.lasts(key):
-            return _Hope(key, row, now, (0.0,) * len(now))
-        ends = {name: self.at_end(key, name, cell) for name, cell in row.items()}
-        if all(ends[name] is cell for name, cell in row.items()):
-            return _Hope(key, row, now, now)
-
-        def both(expected: Expected, name: str, actual: Any) -> float:
-            return min(compare(expected, name, actual), compare(expected, name, ends.get(name)))
-
-        lasting = (fields_of(target, row, both) for target in self.constraint.rows)
-        return _Hope(key, row, now, tuple(lasting))
-
-    def _hopeful(self, compare: Compare) -> tuple["_Hope", ...]:
+    def _hopeful(self, compare: Compare) -> "_Hopes":
         """All rows that ever were and that are like an expected one; none if an expected row has no such row."""
         key = compare.key if self._refers else None
         hopes = self._hopes.get(key)
         if hopes is None:
-            wanted = self.constraint.rows
-            rows = self._timeline.every_row(self.constraint.table)
-            found = [hope for row_id, row in rows if (hope := self._hope(row_id, row, compare)) is not None]
-            whole = all(any(hope.now[number] for hope in found) for number in range(len(wanted)))
-            hopes = self._hopes[key] = tuple(found) if whole else ()
+            lives = self._timeline.lives(self.constraint.table)
+            likely = lives if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
+            found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
+            wanted = range(len(self.constraint.rows))
+            whole = all(any(hope.now[number] for hope in found) for number in wanted)
+            sets = (self.constraint.kind, lives, len(self._tables))
+            hopes = self._hopes[key] = _Hopes(found if whole else (), *sets)
         return hopes
 
-    def _present(self, state: int, reference: int, compare: Compare) -> list["_Hope"]:
-        now, then, gone = self._version(state), self._version(reference), self.constraint.kind == "removes"
-        source = then if gone else now
-        return [
-            hope
-            for hope in self._hopeful(compare)
-            if source.get(hope.key) is hope.row and self._eligible(hope.key, hope.row, now, then)
-        ]
+    def _hope(self, life: Life, compare: Compare) -> "_Hope | None":
+        now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)
+        if not any(now):
+            return None
+        if not self.lasts(life.key):
+            return _Hope(life, now, (0.0,) * len(now))
+        ends = {name: self.at_end(life.key, name, cell) for name, cell in life.row.items()}
+        if all(ends[name] is cell for name, cell in life.row.items()):
+            return _Hope(life, now, now)
 
-    def _eligible(self, key: str, row: Row, now: Table, then: Table) -> bool:
-        kind = self.constraint.kind
-        if kind == "adds":
-            return key not in then
-        if kind == "removes":
-            return key not in now
-        return kind == "is" or (key in then and then[key] != row)
+        def both(expected: Expected, name: str, actual: Any) -> float:
+            return min(compare(expected, name, actual), compare(expected, name, ends.get(name)))
 
-    def _assigned(
-        self, state: int, found: Sequence["_Hope"], *, fleeting: bool = False
-    ) -> tuple[float, tuple[int, ...]]:
+        lasting = (fields_of(target, life.row, both) for target in self.constraint.rows)
+        return _Hope(life, now, tuple(lasting))
+
+    def _best(self, state: int, hopes: "_Hopes", bits: Bits, *, fleeting: bool = False) -> float:
+        """The similarity of a version in which these rows may stand for the expected ones."""
+        if not self._fits(state):
+            return 0.0
+        if len(self.constraint.rows) == 1 and not fleeting:
+            return hopes.first(bits)
+        found = hopes.among(bits)
+        return self._assigned([hope.now if fleeting else hope.lasting for hope in found])[0]
+
+    def _fits(self, state: int) -> bool:
+        return self.constraint.kind != "is" or len(self._tables[state]) == len(self.constraint.rows)
+
+    def _assigned(self, pairs: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
+        """The best assignment of the expected rows to actual ones, given these rows' similarities to each of them."""
         wanted = len(self.constraint.rows)
-        if len(found) < wanted or (self.constraint.kind == "is" and len(self._version(state)) != wanted):
+        if len(pairs) < wanted:
             return 0.0, ()
-        if not wanted:
-            return 1.0, ()
-        pairs = [hope.now if fleeting else hope.lasting for hope in found]
-        return assign([[pair[number] for pair in pairs] for number in range(wanted)])
-
-    def _version(self, number: int) -> Table:
-        return self._timeline.table(self.constraint.table, number)
+        return assign([[pair[number] for pair in pairs] for number in range(wanted)]) if wanted else (1.0, ())
 
 
 @dataclass(frozen=True, slots=True)
 class _Hope:
     """A row that is a little like some expected one, with its similarity to each: now, and what of it lasts."""
 
-    key: str
-    row: Row
+    life: Life
     now: tuple[float, ...]
     lasting: tuple[float, ...]
+
+    @property
+    def key(self) -> str:
+        """The id of the row."""
+        return self.life.key
+
+
+class _Hopes:
+    """The rows that are like an expected one, the best first as far as the first expected row goes."""
+
+    def __init__(self, found: Sequence[_Hope], kind: RowKind, every: Sequence[Life], size: int) -> None:
+        self.all = found
+        order = sorted(range(len(found)), key=lambda number: -found[number].lasting[0])
+        self._ranked = [(found[number], number) for number in order]
+        self.sets = RowSets(kind, [hope.life for hope, _ in self._ranked], every, size)
+
+    def first(self, bits: Bits) -> float:
+        """The similarity of the best of some rows, 0 without any."""
+        return self._ranked[(bits & -bits).bit_length() - 1][0].lasting[0] if bits else 0.0
+
+    def among(self, bits: Bits) -> list[_Hope]:
+        """Some rows, in the order in which they were written."""
+        found = [item for number, item in enumerate(self._ranked) if bits >> number & 1]
+        return [hope for hope, _ in sorted(found, key=lambda item: item[1])]

@@ -5,9 +5,10 @@ no assignment is left out for speed. What makes it fast is that most indexes can
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from typing import Any, Protocol
 
 View = Any
@@ -17,6 +18,8 @@ Mark = Any
 
 TIE = 1e-9
 """Sums that differ by no more are equal; single similarities are compared to nine digits."""
+NOISE = 1e-12
+"""What rounding may add to a sum of similarities, and far less than a tie."""
 
 
 class CycleError(Exception):
@@ -51,8 +54,20 @@ class Similarities(Protocol):
         """The mark of every index, for the same views as ``series``; None where nothing refers to the node."""
         ...
 
+    def stand_ins(self, node: int, view: View) -> Sequence[int]:
+        """For every index an earlier one, or -1: there the node leaves those that refer to it at least as well off.
+
+        That is, if its similarity is no smaller there, they have no smaller similarity at any index from this one on,
+        nor have those that refer to them. Asked only where there are marks.
+        """
+        ...
+
     def ceiling(self, node: int) -> Sequence[float]:
         """At every index a number that the similarity never exceeds, whatever the view."""
+        ...
+
+    def share(self, node: int, view: View) -> float:
+        """How much of its ceiling, from 0 to 1, a node may still reach with what its view has absorbed so far."""
         ...
 
 
@@ -64,26 +79,36 @@ class Place:
     similarity: float
 
 
+def same_marks(marks: Sequence[Hashable]) -> list[int]:
+    """For every index the last earlier one with an equal mark, -1 where there is none."""
+    last: dict[Hashable, int] = {}
+    found = list[int]()
+    for index, mark in enumerate(marks):
+        found.append(last.get(mark, -1))
+        last[mark] = index
+    return found
+
+
 class _Track:
     """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
 
-    An index is worth a look from ``low`` on if no index in between has the same mark and at least its similarity:
-    such an earlier index leaves the same to the others and more room. The last such earlier one is its rival; only
-    indexes whose rival is not simply the index before can be worth a look from further back.
+    An index is worth a look from ``low`` on if no index in between stands in for it with at least its similarity: such
+    an earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose
+    rival is not simply the index before can be worth a look from further back.
     """
 
-    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, alike: Sequence[int]) -> None:
+    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, stand_ins: Sequence[int]) -> None:
         self.series = series
         self.marks = marks
         self.best = _suffix_maxima(series)
-        self._alike = alike
+        self._stand_ins = stand_ins
         self._rivals: list[int] = []
         self._breaks: list[int] = []
 
     def worthwhile(self, low: int) -> Iterator[int]:
         """The indexes from ``low`` on that an optimal assignment may need."""
         if not self._rivals:
-            self._rivals = _rivals(self.series, self._alike)
+            self._rivals = _rivals(self.series, self._stand_ins)
             self._breaks = [index for index, rival in enumerate(self._rivals) if rival < index - 1]
         yield low
         for index in self._breaks[bisect_right(self._breaks, low) :]:
@@ -102,9 +127,9 @@ def match(similarities: Similarities, nodes: Iterable[int], edges: Iterable[tupl
     Why it is exact: nodes are decided in one fixed topological order. What the open nodes still allow depends only
     on each one's lower limit (the largest index of a placed ancestor) and its view, because similarities refer to
     ancestors only; so a state (open nodes, limits, views) has one value, computed once. Open nodes that no edge or
-    reference connects add up independently. An index is skipped only if an earlier allowed one has the same mark
-    and no smaller similarity: exchanging the two changes no view, loosens every limit and loses nothing. A branch is
-    cut only if its ceiling is no better than a value already reached.
+    reference connects add up independently. An index is skipped only if an earlier allowed one stands in for it
+    with no smaller similarity: taking that one instead loosens every limit and loses nothing. A branch is cut only if
+    its ceiling is no better than a value already reached, rounding apart.
 
     Why it is polynomial for bounded width: limits take at most T values and views as many as there are marks; a chain
     or fan-in has O(m T) states for one live view, a diamond O(m T^2), each with at most T branches. Where similarities
@@ -160,7 +185,7 @@ class _Search:
         self.linked = _linked(self.before, self.references)
         self.tracks: dict[tuple[int, View], _Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
-        self._numbered: dict[int, tuple[Sequence[Mark], Sequence[int]]] = {}
+        self._all_alike = range(-1, similarities.length - 1)
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
 
@@ -215,18 +240,24 @@ class _Search:
     def _decide(self, part: int, first: int, limits: _Limits, views: _Views) -> float:
         """The value of a part whose first node is decided here, best branches first."""
         track, rest = self._track(first, views[first]), part & ~(1 << first)
-        branches: list[tuple[float, int, _Limits]] = []
+        raised = rest & self.followers[first]
+        steady = self._bound(rest & ~raised, limits, views)
+        hopes = [(*self._hope(position, rest, views), limits[position]) for position in _positions(raised)]
+        branches: list[tuple[float, int]] = []
         for index in track.worthwhile(limits[first]):
-            raised = self._raised(first, index, limits)
-            branches.append((track.series[index] + self._bound(rest, raised, views), index, raised))
-        branches.sort(key=lambda branch: (-branch[0], branch[1]))
-        best = -1.0
-        for bound, index, raised in branches:
-            if bound <= best:
+            bound = steady + track.series[index]
+            for share, best, limit in hopes:
+                bound += share * best[max(index, limit)]
+            branches.append((-bound, index))
+        branches.sort()
+        reached = -1.0
+        for minus, index in branches:
+            if -minus <= reached + NOISE:
                 break
             after = self._absorbed(first, index, track, views)
-            best = max(best, track.series[index] + self.value(rest, raised, after))
-        return best
+            value = track.series[index] + self.value(rest, self._raised(first, index, limits), after)
+            reached = max(reached, value)
+        return reached
 
     def _raised(self, position: int, index: int, limits: _Limits) -> _Limits:
         raised = list(limits)
@@ -244,36 +275,31 @@ class _Search:
         return tuple(absorbed)
 
     def _bound(self, open_: int, limits: _Limits, views: _Views) -> float:
+        """A number that the sum of the open nodes never exceeds."""
         total = 0.0
         for position in _positions(open_):
-            if self.references[position] & open_ or not self._known(position, views[position]):
-                total += self._ceiling(position)[limits[position]]
-            else:
-                total += self.tracks[position, views[position]].best[limits[position]]
+            share, best = self._hope(position, open_, views)
+            total += share * best[limits[position]]
         return total
 
-    def _known(self, position: int, view: View) -> bool:
-        return (position, view) in self.tracks
+    def _hope(self, position: int, open_: int, views: _Views) -> tuple[float, Sequence[float]]:
+        """How much of what, the best from each index on, an open node may still get."""
+        view = views[position]
+        if not self.references[position] & open_:
+            track = self.tracks.get((position, view))
+            if track is not None:
+                return 1.0, track.best
+        return self.similarities.share(self.order[position], view), self._ceiling(position)
 
     def _track(self, position: int, view: View) -> _Track:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
             marks = self.similarities.marks(node, view)
-            track = _Track(self.similarities.series(node, view), marks, self._alike(marks))
+            stand_ins = self._all_alike if marks is None else self.similarities.stand_ins(node, view)
+            track = _Track(self.similarities.series(node, view), marks, stand_ins)
             self.tracks[position, view] = track
         return track
-
-    def _alike(self, marks: Sequence[Mark] | None) -> Sequence[int]:
-        """For every index a small number, the same for equal marks; a list of marks is looked at once."""
-        if marks is None:
-            return (0,) * self.similarities.length
-        found = self._numbered.get(id(marks))
-        if found is None:
-            first: dict[Mark, int] = {}
-            alike = [first.setdefault(mark, len(first)) for mark in marks]
-            found = self._numbered[id(marks)] = (marks, alike)  # kept, so that its identity stays its own
-        return found[1]
 
     def _ceiling(self, position: int) -> Sequence[float]:
         maxima = self._ceilings.get(position)
@@ -326,21 +352,24 @@ def _linked(before: Sequence[int], references: Sequence[int]) -> list[int]:
 
 
 def _suffix_maxima(series: Sequence[float]) -> list[float]:
-    maxima = list(series)
-    for index in range(len(maxima) - 2, -1, -1):
-        if maxima[index] < maxima[index + 1]:
-            maxima[index] = maxima[index + 1]
+    maxima, highest = [0.0] * len(series), 0.0
+    for index in reversed(_above_zero(series)):
+        if series[index] > highest:
+            highest = series[index]
+            maxima[: index + 1] = [highest] * (index + 1)
     return maxima
 
 
-def _rivals(series: Sequence[float], alike: Sequence[int]) -> list[int]:
-    """For each index the last earlier one with the same mark and at least its similarity, -1 if there is none."""
-    rivals = list[int]()
-    stacks: list[list[int]] = [[] for _ in range(max(alike, default=-1) + 1)]
-    for index, similarity in enumerate(series):
-        stack = stacks[alike[index]]
-        while stack and series[stack[-1]] < similarity:
-            stack.pop()
-        rivals.append(stack[-1] if stack else -1)
-        stack.append(index)
+def _rivals(series: Sequence[float], stand_ins: Sequence[int]) -> list[int]:
+    """For each index the last one known that stands in for it with at least its similarity, -1 if there is none."""
+    rivals = list(stand_ins)
+    for index in _above_zero(series):
+        rival, similarity = rivals[index], series[index]
+        while rival >= 0 and series[rival] < similarity:
+            rival = rivals[rival]
+        rivals[index] = rival
     return rivals
+
+
+def _above_zero(series: Sequence[float]) -> list[int]:
+    return list(compress(range(len(series)), series))

@@ -4,15 +4,17 @@ Policy: a message counts only as far as what it rests on was met, so that its si
 similarity among its direct predecessors, theirs included; deeds count by themselves.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain, compress
 from typing import Any
 
 from grader.milestones.cells import shape
 from grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
-from grader.milestones.matching import Mark, Place, View
+from grader.milestones.matching import Mark, Place, View, same_marks
 from grader.milestones.measures import Lookup, referred, taken
 from grader.milestones.timeline import Timeline
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.trajectory import Message, ToolCall
 from scenarios.model import (
     START,
     CallConstraint,
@@ -59,6 +61,8 @@ class StrictNodes:
         }
         self._ceilings: dict[int, list[float]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
+        self._steady: dict[tuple[int, int, str], list[bool]] = {}
+        self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
         self._raw: dict[tuple[int, tuple[int, ...]], list[float]] = {}
 
     def references(self, node: int) -> frozenset[int]:
@@ -90,33 +94,50 @@ class StrictNodes:
         columns = [self._told(node, follower, slot, view) for follower, slot in self.watched[node]]
         return list(zip(*columns, strict=True)) if columns else None
 
+    def stand_ins(self, node: int, view: View) -> Sequence[int]:
+        """For every index the one before it if that stands in for it, else the last one that tells the same."""
+        watched = [item for item in self.watched[node] if item[1] != GATE]  # a gate sees no more than the similarity
+        if not watched:
+            return range(-1, self.length - 1)
+        told = [self._told(node, follower, slot, view) for follower, slot in watched]
+        found = same_marks(list(zip(*told, strict=True)))
+        as_good = [self._as_good(node, *item, column) for item, column in zip(watched, told, strict=True)]
+        for index in compress(range(self.length), map(all, zip(*as_good, strict=True))):
+            found[index] = index - 1
+        return found
+
+    def share(self, node: int, view: View) -> float:
+        """As much of the ceiling as what a message rests on was met."""
+        return view[-1] if self.gated[node] else 1.0
+
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every value and state from elsewhere were the most favourable."""
         values = self._ceilings.get(node)
         if values is None:
-            values = self._product(node, FAVOURABLE, lambda judge, state, _: judge.ceiling(state))
-            self._ceilings[node] = values
+            values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node))
         return values
 
-    def raw(self, node: int, slots: tuple[int, ...]) -> list[float]:
+    def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
         """At every event the milestone's own similarity, whatever it rests on.
 
         The geometric mean of its constraints; ``unchanged`` ones multiply and do not count in the root.
         """
+        if not slots:
+            return self.ceiling(node)  # nothing comes from elsewhere
         values = self._raw.get((node, slots))
         if values is None:
-            compare = self.compare(node, slots)
-            values = self._raw[node, slots] = self._product(
-                node,
-                compare,
-                lambda judge, state, since: judge.value(state, self.since(node, since, slots), compare),
-                [1.0 if best else 0.0 for best in self.ceiling(node)] if slots else None,
-            )
+            compare, where = self.compare(node, slots), [1.0 if best else 0.0 for best in self.ceiling(node)]
+
+            def judged(constraint: TableConstraint, state: int) -> float:
+                return self.judge(node, constraint).value(state, self.since(node, constraint, slots), compare)
+
+            values = self._raw[node, slots] = self._product(node, compare, judged, where)
         return values
 
     def compare(self, node: int, slots: tuple[int, ...]) -> Compare:
         """The comparison of a milestone's values, given the places of others."""
-        return Compare(self.lookup(node, slots), slots)
+        aspects = zip(self.aspects[node], slots, strict=False)
+        return Compare(self.lookup(node, slots), tuple(slot for (_, aspect), slot in aspects if aspect == CALL))
 
     def lookup(self, node: int, slots: tuple[int, ...]) -> Lookup:
         """Where a milestone's values come from, given the places of others."""
@@ -151,8 +172,9 @@ class StrictNodes:
             return place.index
         compare = self.compare(node, slots)
 
-        def judged(judge: TableJudge, state: int, constraint: TableConstraint) -> float:
-            return judge.value(state, self.since(node, constraint, slots), compare, fleeting=True)
+        def judged(constraint: TableConstraint, state: int) -> float:
+            since = self.since(node, constraint, slots)
+            return self.judge(node, constraint).value(state, since, compare, fleeting=True)
 
         values = self._product(node, compare, judged)
         best = max(values)
@@ -182,22 +204,32 @@ class StrictNodes:
         self,
         node: int,
         compare: Compare,
-        judged: Callable[[TableJudge, int, TableConstraint], float],
+        judged: Callable[[TableConstraint, int], float],
         where: list[float] | None = None,
     ) -> list[float]:
         """At every event the geometric mean of a milestone's constraints, or 0 where ``where`` is 0 already."""
         values, count = where or [1.0] * self.length, 0
         for constraint in sorted(self.milestones[node].constraints, key=_is_table):
             if isinstance(constraint, TableConstraint):
-                judge, versions = self.judge(node, constraint), self.timeline.versions(constraint.table)
-                needed = {state for state, value in zip(versions, values, strict=True) if value}
-                known = {state: judged(judge, state, constraint) for state in needed}
+                versions = self.timeline.versions(constraint.table)
+                known = {state: judged(constraint, state) for state in set(compress(versions, values))}
                 values = [value and value * known[state] for value, state in zip(values, versions, strict=True)]
             else:
-                events = zip(values, self.timeline.events, strict=True)
-                values = [value and value * judge_event(constraint, event, compare) for value, event in events]
+                before, values = values, [0.0] * self.length
+                for index, event in self._events(constraint):
+                    values[index] = before[index] and before[index] * judge_event(constraint, event, compare)
             count += not (isinstance(constraint, TableConstraint) and constraint.kind == "unchanged")
         return values if count <= 1 else [value and value ** (1 / count) for value in values]
+
+    def _highest(self, node: int, constraint: TableConstraint, state: int) -> float:
+        """The most that a constraint can be worth in a version; what it is worth where it compares with the start."""
+        return self.judge(node, constraint).ceiling(state, 0 if constraint.since == START else None)
+
+    def _events(self, constraint: CallConstraint | MessageConstraint) -> Iterable[tuple[int, Message | ToolCall]]:
+        """The events that can meet a constraint at all, with their indexes."""
+        if isinstance(constraint, MessageConstraint):
+            return self.timeline.messages(constraint.sender, constraint.recipient)
+        return chain.from_iterable(map(self.timeline.calls, {pattern.tool for pattern in constraint.patterns}))
 
     def _told(self, node: int, follower: int, slot: int, view: View) -> Sequence[Any]:
         """At every event what a follower takes over into one slot of its view."""
@@ -211,29 +243,60 @@ class StrictNodes:
             told = self._states[follower, node, table] = self._representatives(follower, node, table)
         return told
 
+    def _as_good(self, node: int, follower: int, slot: int, told: Sequence[int]) -> Sequence[bool]:
+        """For every index whether a follower is as well off with the index before it."""
+        table = self.aspects[follower][slot][1]
+        if table == CALL:
+            return [now in (-1, before) for before, now in zip((-1, *told), told, strict=False)]
+        found = self._steady.get((follower, node, table))
+        if found is None:
+            judges, versions = self._comparing(follower, node, table), self.timeline.versions(table)
+            steps = zip((0, *versions), versions, strict=False)
+            found = self._steady[follower, node, table] = [
+                before == now or all(judge.stands_in(before, now) for judge in judges) for before, now in steps
+            ]
+        return found
+
     def _calls_told(self, node: int, follower: int, view: View) -> list[int]:
         """At every event the first call that yields the same to a follower as the one met there, -1 for none."""
-        refs = [ref for ref in values_of(self.milestones[follower]) if self.numbers[ref.milestone] == node]
-        first: dict[str, int] = {}
-        told = [-1] * self.length
-        for index, value in enumerate(self.raw(node, view[: len(self.aspects[node])])):
-            event = self.timeline.events[index]
-            if value and isinstance(event, ToolCall):
-                found = [taken_from(ref, event) for ref in refs]
-                told[index] = first.setdefault(shape(found, index), index) if any(found) else -1
+        told, yields = [-1] * self.length, self._yields(node, follower)
+        for index in compress(range(self.length), self.raw(node, view[: len(self.aspects[node])])):
+            told[index] = yields(index)
         return told
+
+    def _yields(self, node: int, follower: int) -> Callable[[int], int]:
+        """For an event the first one asked for that yields a follower the same as the milestone's call, -1 for none."""
+        found = self._yielding.get((node, follower))
+        if found is None:
+            refs = [ref for ref in values_of(self.milestones[follower]) if self.numbers[ref.milestone] == node]
+            first: dict[str, int] = {}
+
+            @cache
+            def yields(index: int) -> int:
+                event = self.timeline.events[index]
+                taken = [taken_from(ref, event) for ref in refs] if isinstance(event, ToolCall) else ()
+                return first.setdefault(shape(taken, index), index) if any(taken) else -1
+
+            found = self._yielding[node, follower] = yields
+        return found
 
     def _representatives(self, follower: int, node: int, table: str) -> list[int]:
         """At every event the first version of a table that is the same to a follower as the one after the event."""
-        name, count = self.milestones[node].id, self.timeline.last_version(table) + 1
-        alike = [
-            self.judge(follower, item).alike(count)
+        judges, first = self._comparing(follower, node, table), dict[Hashable, int]()
+        told = [
+            first.setdefault(tuple(judge.told(version) for judge in judges), version)
+            for version in range(self.timeline.last_version(table) + 1)
+        ]
+        return [told[version] for version in self.timeline.versions(table)]
+
+    def _comparing(self, follower: int, node: int, table: str) -> list[TableJudge]:
+        """What judges a follower's constraints that compare a table with what it is at a milestone's place."""
+        name = self.milestones[node].id
+        return [
+            self.judge(follower, item)
             for item in self.milestones[follower].constraints
             if isinstance(item, TableConstraint) and (item.table, item.since) == (table, name)
         ]
-        first: dict[Any, int] = {}
-        told = [first.setdefault(key, version) for version, key in enumerate(zip(*alike, strict=True))]
-        return [told[version] for version in self.timeline.versions(table)]
 
     def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
         found: dict[Aspect, None] = {}

@@ -6,8 +6,9 @@ what the scenario calls the start is the state before it.
 
 from collections.abc import Sequence
 
+from grader.milestones.lives import Life, lives
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Row, Snapshot, Table, fold, snapshot_of
+from sandbox_mcp.world.state import Snapshot, Table, fold, snapshot_of
 
 
 class Timeline:
@@ -30,6 +31,14 @@ class Timeline:
             self.states.append(state)
         self.end = state
         self._versions: dict[str, tuple[list[int], list[Table]]] = {}
+        self._lives: dict[str, Sequence[Life]] = {}
+        self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
+        self._messages: dict[tuple[str, str], list[tuple[int, Message]]] = {}
+        for index, event in enumerate(self.events):
+            if isinstance(event, Message):
+                self._messages.setdefault((event.sender, event.recipient), []).append((index, event))
+            elif event.caller == "agent":
+                self._calls.setdefault(event.tool or event.name, []).append((index, event))
 
     def versions(self, table: str) -> Sequence[int]:
         """The number of a table's version after each event."""
@@ -39,11 +48,32 @@ class Timeline:
         """The rows of one version by id."""
         return self._numbered(name)[1][version]
 
-    def every_row(self, table: str) -> list[tuple[str, Row]]:
-        """All rows that the table ever held from the start on, with their ids; a changed row counts anew."""
-        changes = (change for event in self.events if isinstance(event, ToolCall) for change in event.changes)
-        written = [(c.key, c.after) for c in changes if c.table == table and c.after is not None]
-        return [*self.start.table(table).items(), *written]
+    def tables(self, name: str) -> Sequence[Table]:
+        """The rows of every version by id."""
+        return self._numbered(name)[1]
+
+    def calls(self, tool: str) -> Sequence[tuple[int, ToolCall]]:
+        """The agent's calls of a tool, with their indexes. A tool that was not offered goes by what it was called."""
+        return self._calls.get(tool, ())
+
+    def messages(self, sender: str, recipient: str) -> Sequence[tuple[int, Message]]:
+        """The messages from one to another, with their indexes."""
+        return self._messages.get((sender, recipient), ())
+
+    def lives(self, table: str) -> Sequence[Life]:
+        """All rows that the table held after any event, and at the start."""
+        found = self._lives.get(table)
+        if found is None:
+            versions, tables = self._numbered(table)
+            changes = (
+                (version, change)
+                for version, event in zip(versions, self.events, strict=True)
+                if isinstance(event, ToolCall)
+                for change in event.changes
+                if change.table == table
+            )
+            found = self._lives[table] = lives(tables[0], changes, len(tables))
+        return found
 
     def last_version(self, table: str) -> int:
         """The version at the end of the session."""

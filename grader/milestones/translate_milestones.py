@@ -12,7 +12,7 @@ Policy: what that evaluator has no word for takes its nearest one:
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
-from json import dumps
+from json import JSONEncoder
 from typing import Any, Literal
 
 from grader.milestones import case
@@ -37,6 +37,7 @@ KINDS: Mapping[str, case.Kind] = {
 VALUE = "value"
 """The name under which a value that is the whole content is extracted."""
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_JSON = JSONEncoder(default=str, ensure_ascii=False)
 
 
 def to_graph(milestones: tuple[Milestone, ...]) -> case.Graph:
@@ -53,7 +54,7 @@ def to_graph(milestones: tuple[Milestone, ...]) -> case.Graph:
 def json_text(value: object) -> str:
     """A value as JSON; nothing for a number too long to write."""
     try:
-        return dumps(value, default=str, ensure_ascii=False)
+        return _JSON.encode(value)
     except ValueError:
         return ""
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.milestones.matching import CycleError, Place, match
+from grader.milestones.matching import CycleError, Place, match, same_marks
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -42,6 +42,12 @@ class Tables:
 
     def marks(self, node: int, view: Any) -> list[int] | None:
         return list(self.marked[node]) if self.marked else None
+
+    def stand_ins(self, node: int, view: Any) -> list[int]:
+        return same_marks(self.marked[node])
+
+    def share(self, node: int, view: Any) -> float:
+        return 1.0
 
     def ceiling(self, node: int) -> list[float]:
         return list(self.ceilings[node]) if self.ceilings else list(self.plain[node])
