@@ -54,6 +54,9 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
             ("langgraph>=1.2", "langchain>=1.4", "langchain-mcp-adapters>=0.3", "langchain-openai>=1.7"),
             "chat completions",
         ),
+        "google-adk": Framework(
+            "Google ADK", "google_adk.py", ("google-adk[mcp]>=2.13",), "Gemini", key_variable="GOOGLE_API_KEY"
+        ),
         "pydantic-ai": Framework(
             "Pydantic AI", "pydantic_agent.py", ("pydantic-ai-slim[mcp,openai]>=2.60",), "chat completions"
         ),

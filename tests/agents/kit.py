@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import anyio
 import pytest
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
@@ -30,6 +31,7 @@ from clients.settings import AgentSettings
 from grader import Trajectory, read_trajectory
 from sandbox_mcp.server.doors import SessionDoor
 from sandbox_mcp.session import AGENT_INSTRUCTIONS
+from sandbox_mcp.session.batching import PAUSE
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.users.completions import EndpointSettings
 from tests.clients.sessions import SUITE
@@ -106,7 +108,7 @@ class Facts:
     ``result`` is ``text`` as the server wrote it, the ``value`` in it, or the ``whole`` result with both; ``refusal``
     is the server's ``text``, an object with it under ``error``, or the whole result. ``sessions`` is how many MCP
     sessions a conversation opens: none, one, or one for every call. ``together`` tells whether the calls of one answer
-    are sent at once.
+    are sent at once, ``quoted`` whether the tools' descriptions are changed on the way.
     """
 
     revision: str
@@ -116,6 +118,7 @@ class Facts:
     refusal: str
     instructions: bool = False
     prefix: str = ""
+    quoted: bool = False
 
     def row(self) -> str:
         """The row's cells."""
@@ -126,7 +129,7 @@ class Facts:
                 "at once" if self.together else "one by one",
                 self.result,
                 self.refusal,
-                f"`{self.prefix}`" if self.prefix else "as they are",
+                f"`{self.prefix}...`" if self.prefix else "quoted" if self.quoted else "as they are",
                 "yes" if self.instructions else "no",
             ]
         )
@@ -144,12 +147,34 @@ def need(agent: str, own: bool = True) -> None:
         pytest.skip(str(error))
 
 
-def played(agent: str, out: Path, *scenarios: str, brain: Brain | None = None, options: Sequence[str] = ()) -> Played:
-    """Play scenarios with an agent, one after the other; the model knows their answers, or is another ``brain``."""
+def played(
+    agent: str,
+    out: Path,
+    *scenarios: str,
+    brain: Brain | None = None,
+    options: Sequence[str] = (),
+    base: Callable[[str], str] = str,
+) -> Played:
+    """Play scenarios with an agent, one after the other; the model knows their answers, or is another ``brain``.
+
+    ``base`` makes what the agent takes as base URL of the endpoint's own, which ends in ``/v1``.
+    """
     requests: list[Body] = []
-    model = brain or Solver([SUITE.get(name) for name in scenarios])
+    model = Pondering(brain or Solver([SUITE.get(name) for name in scenarios]))
     with running(Endpoint(model, requests.append)) as url, listening() as wire:
-        given = ["--agent", agent, "--model", MODEL, "--base-url", url, "--out", str(out), "--jobs", "1", "--json"]
+        given = [
+            "--agent",
+            agent,
+            "--model",
+            MODEL,
+            "--base-url",
+            base(url),
+            "--out",
+            str(out),
+            "--jobs",
+            "1",
+            "--json",
+        ]
         done = run("run", *scenarios, *given, "--max-turn-seconds", "100", *options)
     logs = {path.name.partition("-")[0]: read_trajectory(path) for path in sorted((out / "logs").glob("*.jsonl"))}
     return Played(done, requests, wire, logs)
@@ -202,7 +227,9 @@ def facts(played: Played, read: Read = chat.read) -> Facts:
     shown = outputs(played, read)
     (refusal,) = {_kind(text) for _, text in shown if "ConfirmationRequiredError" in text}
     results = {_kind(text) for name, text in shown if name.endswith("search_contacts")}
-    offered = {name for request in played.requests for name in read(request).tools}
+    offered = {name: offer for request in played.requests for name, offer in read(request).tools.items()}
+    written = {tool.name: tool.description for log in played.logs.values() for tool in log.started.tools}
+    prefix = next(name for name in offered if name.endswith("set_wifi_status")).removesuffix("set_wifi_status")
     return Facts(
         revision=max(asked.revision for asked in played.wire),
         sessions=_sessions(played),
@@ -210,7 +237,8 @@ def facts(played: Played, read: Read = chat.read) -> Facts:
         result="/".join(sorted(results)),
         refusal=refusal,
         instructions=any(read(request).system.count(AGENT_INSTRUCTIONS) > 1 for request in played.requests),
-        prefix=next(name for name in offered if name.endswith("set_wifi_status")).removesuffix("set_wifi_status"),
+        prefix=prefix,
+        quoted=any(offered[prefix + name].description != description for name, description in written.items()),
     )
 
 
@@ -252,6 +280,18 @@ def deeds(played: Played) -> dict[str, list[str]]:
 def _deed(call: ToolCall) -> str:
     error = call.error.message if call.error else None
     return json.dumps([call.name, call.arguments, call.result, error], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Pondering:
+    """A model that takes the time to think that any real one takes: a call after it is a decision, not a reaction."""
+
+    brain: Brain
+
+    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+        """Think, then answer."""
+        await anyio.sleep(2 * PAUSE)
+        return await self.brain.decide(prompt, tries)
 
 
 @dataclass(frozen=True)

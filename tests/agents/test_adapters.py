@@ -3,13 +3,15 @@
 The facts about each client are asserted, because scores can only be compared if nothing but the model decides them.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clients.endpoint import Fault, chat
+from clients.endpoint import Brain, Fault, chat, gemini
+from clients.endpoint.server import root
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
 from tests.e2e.processes import MODERN
@@ -25,6 +27,7 @@ class Case:
     facts: Facts
     read: Read = chat.read
     options: tuple[str, ...] = ()
+    base: Callable[[str], str] = str
     temperature: tuple[str, ...] = ("temperature",)
     checks: bool = False
     """Whether it answers calls that lack an argument itself."""
@@ -32,6 +35,10 @@ class Case:
     @property
     def name(self) -> str:
         return " ".join([self.agent, *self.options[1::2]])
+
+    def played(self, out: Path, *scenarios: str, brain: Brain | None = None, options: Sequence[str] = ()) -> Played:
+        """What a run with it comes to."""
+        return kit.played(self.agent, out, *scenarios, brain=brain, options=[*options, *self.options], base=self.base)
 
 
 CASES = (
@@ -41,6 +48,13 @@ CASES = (
         "langgraph",
         Facts(HANDSHAKE, "one a call", together=True, result="text", refusal="text"),
         options=("--param", "connection=per_call"),
+    ),
+    Case(
+        "google-adk",
+        Facts(HANDSHAKE, "one", together=True, result="whole", refusal="whole", quoted=True),
+        read=gemini.read,
+        base=root,
+        temperature=("generationConfig", "temperature"),
     ),
     Case("pydantic-ai", Facts(MODERN, "none", together=True, result="value", refusal="error")),
 )
@@ -59,7 +73,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 def five(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Played:
     """The five scenarios, played once."""
     out = tmp_path_factory.mktemp("five") / "run"
-    return kit.played(case.agent, out, *FIVE, options=["--param", "temperature=0", *case.options])
+    return case.played(out, *FIVE, options=["--param", "temperature=0"])
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +127,7 @@ steps:
 
 
 def test_a_model_that_errs_is_told_and_goes_on(case: Case, tmp_path: Path) -> None:
-    found = kit.played(case.agent, tmp_path / "run", ONCE, brain=kit.script(BLUNDERS), options=case.options)
+    found = case.played(tmp_path / "run", ONCE, brain=kit.script(BLUNDERS))
     assert found.scores == {ONCE: 1.0}, found.reasons
     told = [text for _, text in kit.outputs(found, case.read)]
     assert len(told) == 4
@@ -130,8 +144,7 @@ steps:
 
 
 def test_a_model_that_never_stops_is_stopped_and_scored(case: Case, tmp_path: Path) -> None:
-    options = ["--max-steps", "3", *case.options]
-    found = kit.played(case.agent, tmp_path / "run", ONCE, brain=kit.script(ENDLESS), options=options)
+    found = case.played(tmp_path / "run", ONCE, brain=kit.script(ENDLESS), options=["--max-steps", "3"])
     answers = found.finishes(ONCE)
     assert set(answers) == {"max_steps"}
     assert len(found.requests) == 3 * len(answers) == found.summary["tokens"]["agent"]["requests"]
@@ -145,6 +158,5 @@ def test_an_endpoint_that_fails_is_no_score_unless_it_recovers(case: Case, tmp_p
         TALK: Fault("half", times=None),
         TOGETHER: Fault("invalid_json", times=None),
     }
-    options = ["--max-retries", "1", *case.options]
-    found = kit.played(case.agent, tmp_path / "run", *faults, brain=kit.Faulty(faults), options=options)
+    found = case.played(tmp_path / "run", *faults, brain=kit.Faulty(faults), options=["--max-retries", "1"])
     assert found.scores == {ONCE: 1.0, ASKED: None, TALK: None, TOGETHER: None}, found.reasons
