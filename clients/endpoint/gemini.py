@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from clients.arguments import as_arguments
 from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
 from clients.endpoint.protocol import Protocol
 from clients.endpoint.wire import Answer, BadRequestError, event, offer, pieces
@@ -146,13 +147,10 @@ def _calls(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def _object(arguments: str) -> dict[str, Any] | None:
+def _object(arguments: str) -> Mapping[str, Any] | None:
     """Arguments as an object, None if they are none, which the protocol has no way to carry."""
-    try:
-        value: Any = json.loads(arguments)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    found = as_arguments(arguments)
+    return None if isinstance(found, str) else found
 
 
 def _chunk(answer: Answer, parts: list[dict[str, Any]], *, ended: bool) -> dict[str, Any]:

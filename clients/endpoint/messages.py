@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from clients.arguments import as_arguments
 from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
 from clients.endpoint.protocol import Protocol
 from clients.endpoint.wire import Answer, BadRequestError, event, offer, pieces
@@ -161,17 +162,10 @@ PROTOCOL = Protocol(read, whole, lambda found, _: stream(found), error)
 def _content(answer: Answer) -> list[dict[str, Any]]:
     said = [{"type": "text", "text": answer.text}] if answer.text else []
     calls = [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)} for call in answer.calls
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": as_arguments(call.arguments)}
+        for call in answer.calls
     ]
     return [*said, *calls]
-
-
-def _input(arguments: str) -> Any:
-    """Arguments as a value; what is no JSON can only be sent as the text it is."""
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
 
 
 def _stop(answer: Answer) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from clients.endpoint.channel import Talk, loading, talk_in
 from clients.endpoint.prompt import Prompt
+from clients.endpoint.react import in_calls, in_text
 from clients.endpoint.reply import Move, PlannedMove, Reply
 from clients.endpoint.staging import Place, Stage
 from clients.plan import PlanError, as_text, fill, ready
@@ -27,7 +28,11 @@ class Solver:
         self._stage = Stage(scenarios)
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
-        """The next step of the solution."""
+        """The next step of the solution, in text if the request asks for text."""
+        textual = in_calls(prompt)
+        return in_text(self._move(textual)) if textual else self._move(prompt)
+
+    def _move(self, prompt: Prompt) -> Move:
         if load := loading(prompt):
             return load
         talk = talk_in(prompt)

@@ -44,7 +44,9 @@ def command(host: str, port: int, **options: Any) -> None:
     endpoint = Endpoint(_brain(**options))
     listener = bind(host, port)
     url = base_url(listener)
-    click.echo(f"listening on {url}; {root(url)} for Anthropic's and Google's clients; any model and any key will do", err=True)
+    click.echo(
+        f"listening on {url}; {root(url)} for Anthropic's and Google's clients; any model and any key will do", err=True
+    )
     with suppress(KeyboardInterrupt):
         serve(endpoint, listener)
 

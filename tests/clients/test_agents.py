@@ -14,6 +14,7 @@ from clients.refuse import REFUSAL, RefuseAgent
 from clients.registry import AGENTS, agent_named
 from clients.settings import AgentSettings
 from grader.milestones import baselines
+from sandbox_mcp.users.completions import EndpointSettings
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write
 
@@ -153,8 +154,6 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     ],
 )
 def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_as: str) -> None:
-    from sandbox_mcp.users.completions import EndpointSettings
-
     assert agent_named(name, AgentSettings(EndpointSettings("m"))).name == known_as
 
 
@@ -181,5 +180,5 @@ def test_what_is_no_agent_is_told_in_one_line(name: str, says: str) -> None:
 
 
 def test_only_the_reference_agent_sees_solutions() -> None:
-    settings = AgentSettings(endpoint=AgentSettings().endpoint.__class__("m"))
+    settings = AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1"))
     assert [name for name in AGENTS if agent_named(name, settings).wants_solution] == ["reference"]

@@ -15,6 +15,7 @@ from sandbox_mcp.users.completions import (
     EndpointSettings,
     FunctionCall,
     Usage,
+    as_message,
     read_answer,
 )
 from tests.clients.sessions import scripted
@@ -72,8 +73,8 @@ def test_anything_else_is_no_answer(broken: Any) -> None:
 
 def test_an_answer_goes_back_as_it_came() -> None:
     message = called(id="a", type="function", function={"name": "wait", "arguments": "{oops"})
-    assert read_answer(body(message)).message() == {"role": "assistant", **message}
-    assert read_answer(body({"content": ""})).message() == {"role": "assistant", "content": ""}
+    assert as_message(read_answer(body(message))) == {"role": "assistant", **message}
+    assert as_message(read_answer(body({"content": ""}))) == {"role": "assistant", "content": ""}
 
 
 def test_usages_add_up() -> None:

@@ -1,0 +1,52 @@
+"""Requests of agents that have the model reason and act in text, understood as if they used calls, and the way back.
+
+Policy: such a request is known by its instructions, which list the tools in the form of :mod:`clients.react_text`. A
+step has one action, so of several calls the first is written.
+"""
+
+import json
+from dataclasses import replace
+
+from clients.endpoint.prompt import Call, Prompt, Step, Turn
+from clients.endpoint.reply import Move
+from clients.endpoint.wire import offer
+from clients.react_text import CORRECTION, OBSERVATION, read_step, tools_in
+
+
+def in_calls(prompt: Prompt) -> Prompt | None:
+    """The request with tools, calls and outputs where the original has text; None if it is no such request."""
+    tools = tools_in(prompt.system)
+    if tools is None:
+        return None
+    turns: list[Turn] = []
+    for turn in prompt.turns:
+        steps = tuple(_step(step, len(turns)) for step in turn.steps)
+        if turns and turns[-1].steps and turn.user.startswith((OBSERVATION, CORRECTION)):
+            turns[-1] = _continued(turns[-1], turn.user, steps)
+        else:
+            turns.append(Turn(turn.user, steps))
+    offers = {str(tool["name"]): offer(tool, "arguments") for tool in tools}
+    return replace(prompt, turns=tuple(turns), tools=offers)
+
+
+def _step(step: Step, number: int) -> Step:
+    written = read_step(step.text)
+    if written.action is None:
+        return Step(step.text if written.answer is None else written.answer)
+    return Step("", (Call(f"call_{number}", written.action, written.arguments),))
+
+
+def _continued(turn: Turn, said: str, steps: tuple[Step, ...]) -> Turn:
+    """A turn with what its last action came to, and what the model did then."""
+    *before, last = turn.steps
+    outputs = {call.id: said.removeprefix(OBSERVATION).strip() for call in last.calls}
+    return Turn(turn.user, (*before, Step(last.text, last.calls, outputs), *steps))
+
+
+def in_text(move: Move) -> Move:
+    """A move as one step of text."""
+    if not move.calls:
+        return Move(f"Thought: There is nothing left to do.\nFinal Answer: {move.text}")
+    call = move.calls[0]
+    given = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+    return Move(f"Thought: {call.name} comes next.\nAction: {call.name}\nAction Input: {given}")

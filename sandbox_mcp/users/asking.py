@@ -1,0 +1,264 @@
+"""What asking a model comes to, whatever the protocol: which endpoint, how patiently, and what was answered.
+
+Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, half an answer, an answer that is none)
+are retried with back-off, and ``Retry-After`` is honoured; faults that will not pass are told at once. No fault is an
+answer.
+"""
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit, urlunsplit
+
+PASSING = frozenset({408, 409, 429})
+"""Statuses below 500 that are worth another try."""
+LONGEST_PAUSE = 60.0
+"""Seconds waited at most between two tries, whatever the endpoint asks for."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class EndpointError(Exception):
+    """The endpoint gave no usable answer, however often it was asked."""
+
+
+class _Fault(Exception):
+    """One failed try; ``after`` is how many seconds the endpoint asked to wait."""
+
+    def __init__(self, problem: str, *, passing: bool, after: float | None = None) -> None:
+        self.passing = passing
+        self.after = after
+        super().__init__(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who a protocol comes from: its own address, and the variables that people keep another one and the key in."""
+
+    url: str
+    url_variable: str
+    key_variable: str
+
+
+OPENAI = Provider("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+ANTHROPIC = Provider("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """Which endpoint, which model, and how patient to be.
+
+    ``key_variable`` names the environment variable with the API key, None the provider's own; the key itself is kept
+    nowhere. ``parameters`` go into every request as they are, for example ``temperature``. ``timeout`` is in seconds,
+    per request.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    key_variable: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    timeout: float = 120.0
+    retries: int = 5
+    pause: float = 1.0
+    provider: Provider = OPENAI
+
+    @property
+    def url(self) -> str:
+        """Where the endpoint is: as given, or as the environment says, or the provider's own."""
+        return self.base_url or os.environ.get(self.provider.url_variable) or self.provider.url
+
+    @property
+    def key(self) -> str | None:
+        """The key, where there is one."""
+        return os.environ.get(self.key_variable or self.provider.key_variable) or None
+
+    def problem(self) -> str | None:
+        """What keeps the endpoint from being asked at all, and what to do about it; None if nothing is known to."""
+        host = _host(self.url)
+        if host is None:
+            source = "--base-url" if self.base_url else self.provider.url_variable
+            return f"cannot ask {self.url!r}; {source} must be an address such as http://127.0.0.1:8000/v1"
+        if self.key is None and (self.key_variable or host == _host(self.provider.url)):
+            named = self.key_variable or self.provider.key_variable
+            other = "name another variable with --api-key-env, or another endpoint with --base-url"
+            return f"needs a key for {self.url!r} in the variable {named!r}, which is not set; set it, {other}"
+        return None
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a log may say of it: no key, and no credentials in the address."""
+        parts = urlsplit(self.url)
+        address = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return {"model": self.model, "base_url": address, "parameters": dict(self.parameters)}
+
+
+def _host(url: str) -> str | None:
+    """The host in an address of the web; None if it is no such address."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.scheme in {"http", "https"} and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call that a model asked for; ``arguments`` is the text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens read and written, and how many requests it took, failed ones not counted."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    requests: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+        )
+
+    def to_json(self) -> dict[str, int]:
+        """As a log has it."""
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "requests": self.requests,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said: text, calls, or both.
+
+    ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
+    protocols in which an answer has parts that mean nothing to anybody else.
+    """
+
+    text: str
+    calls: tuple[FunctionCall, ...]
+    usage: Usage
+    finish: str | None = None
+    parts: tuple[Mapping[str, Any], ...] = ()
+
+
+class ModelEndpoint(ABC):
+    """A connection to one endpoint in one protocol, shared by all who ask it; opened with the first question.
+
+    ``package`` is the provider's client, ``kind`` what an answer is called.
+    """
+
+    package: ClassVar[str]
+    kind: ClassVar[str]
+
+    def __init__(self, settings: EndpointSettings, sleep: Sleep | None = None) -> None:
+        self.settings = settings
+        self._sleep = sleep
+        self._client: Any = None
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """The provider's client, which must not try anything again by itself."""
+
+    @abstractmethod
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        """Send a request, the settings' parameters with it; gives the client's raw response."""
+
+    @abstractmethod
+    def _read(self, body: Any) -> Answer:
+        """What a response says.
+
+        Raises:
+            ValueError, LookupError, TypeError, AttributeError: it is none.
+        """
+
+    async def request(self, request: Mapping[str, Any]) -> Answer:
+        """Ask, as often as it takes and ``retries`` allows.
+
+        Raises:
+            EndpointError: there was no usable answer.
+        """
+        for tried in range(self.settings.retries + 1):
+            try:
+                return await self._once(request)
+            except _Fault as fault:
+                if not fault.passing or tried == self.settings.retries:
+                    times = f" ({tried + 1} tries)" if tried else ""
+                    address = self.settings.describe()["base_url"]
+                    raise EndpointError(f"model endpoint {address}: {fault}{times}") from fault
+                await self._wait(tried, fault.after)
+        raise AssertionError("unreachable")
+
+    async def aclose(self) -> None:
+        """Close the connection; the next question would open another."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _once(self, request: Mapping[str, Any]) -> Answer:
+        if self._client is None:
+            self._client = self._open()
+        sdk: Any = import_module(self.package)
+        try:
+            response = await self._send(self._client, request)
+        except sdk.APIError as error:
+            raise _fault(error, sdk) from error
+        try:
+            return self._read(json.loads(response.http_response.content))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _Fault(f"the answer is no {self.kind}: {error}", passing=True) from error
+
+    async def _wait(self, tried: int, after: float | None) -> None:
+        import anyio
+
+        pause = self.settings.pause * 2.0**tried if after is None else after
+        await (self._sleep or anyio.sleep)(min(pause, LONGEST_PAUSE))
+
+
+def _fault(error: Any, sdk: Any) -> _Fault:
+    """A fault out of the exception of a provider's client; the clients of both providers have the same ones."""
+    if isinstance(error, sdk.APIStatusError):
+        status = error.status_code
+        return _Fault(
+            f"status {status}: {_line(_said(error))}",
+            passing=status >= 500 or status in PASSING,
+            after=_retry_after(error.response.headers.get("retry-after")),
+        )
+    if isinstance(error, sdk.APITimeoutError):
+        return _Fault("no answer in time", passing=True)
+    if isinstance(error, sdk.APIConnectionError):
+        return _Fault(f"connection failed: {_line(str(error.__cause__ or error))}", passing=True)
+    return _Fault(_line(str(error)), passing=False)
+
+
+def _said(error: Any) -> str:
+    """What the endpoint itself said about its refusal: OpenAI's client gives what is under ``error``, others all."""
+    body: object = error.body
+    for _ in range(2):
+        if isinstance(body, Mapping):
+            told = cast("Mapping[str, object]", body)
+            body = told.get("message") or told.get("error")
+    return str(body if isinstance(body, str) else error.response.text or error.message)
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Seconds to wait; a date, which endpoints for models do not send, counts as none."""
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:
+        return None
+
+
+def _line(text: str, limit: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[:limit]}..."
