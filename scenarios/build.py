@@ -45,6 +45,7 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
+_COLUMNS = {name: frozenset(column.name for column in schema.columns) for name, schema in SCHEMAS.items()}
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool}
 SINGLE = "phone"
 """The label of the only row of a table that has one row."""
@@ -148,27 +149,28 @@ def _row(schema: TableSchema, key: str, row: Any, resolver: Resolver, where: tup
     given = cast("dict[str, Any]", row)
     if schema.key in given:
         raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
-    for column in given:
+    for column in given if given.keys() - _COLUMNS[schema.name] else ():
         _column(schema, column, (*where, column))
     cells: dict[str, Cell] = {schema.key: key}
     for column in schema.columns[1:]:
-        try:
-            cells[column.name] = value = _cell(resolver.plain(given.get(column.name)), column.type)
-        except (ValueProblemError, ValueError) as error:
-            raise ProblemError((*where, column.name), str(error)) from error
-        if value is None and not column.nullable:
+        value = given.get(column.name)
+        if value is not None:
+            try:
+                value = _cell(resolver.plain(value), column.type)
+            except (ValueProblemError, ValueError) as error:
+                raise ProblemError((*where, column.name), str(error)) from error
+        elif not column.nullable:
             raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
+        cells[column.name] = value
     return cells
 
 
 def _cell(value: Any, kind: str) -> Cell:
     """A value as a cell of that kind; ValueError where it is none."""
-    if value is None:
-        return None
-    if kind in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
     if isinstance(value, _TYPES.get(kind, ())):
         return value
+    if kind in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
     raise ValueError(f"{value!r} is no {kind}")
 
 

@@ -27,18 +27,18 @@ def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:
 
 def is_addition(key: str, value: Any) -> bool:
     """Whether a key adds to a list; a ``+`` on anything else is left there, and then is an unknown key."""
-    return key.endswith("+") and isinstance(value, list)
+    return isinstance(value, list) and key.endswith("+")
 
 
 def _deep(base: Any, branch: dict[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = dict(cast("dict[str, Any]", base)) if isinstance(base, dict) else {}
     for key, value in branch.items():
-        if is_addition(key, value):
-            merged[key[:-1]] = [*_items(merged.get(key[:-1])), *value]
-        elif value is None:
+        if value is None:
             merged.pop(key, None)
         elif isinstance(value, dict):
             merged[key] = _deep(merged.get(key), cast("dict[str, Any]", value))
+        elif is_addition(key, value):
+            merged[key[:-1]] = [*_items(merged.get(key[:-1])), *value]
         else:
             merged[key] = value
     return merged

@@ -45,14 +45,14 @@ class Resolver:
         Raises:
             ValueProblemError: it names a row that does not exist.
         """
+        if isinstance(value, str):
+            return self._labelled(value) if value.startswith("@") else value
         if isinstance(value, datetime):
             return to_timestamp(value, self.zone)
         if isinstance(value, date):
             raise ValueProblemError(
                 f"{value.isoformat()} is a date without a time; write it as text in quotes, or add a time"
             )
-        if isinstance(value, str) and value.startswith("@"):
-            return self._labelled(value)
         if isinstance(value, list):
             return [self.plain(item) for item in cast("list[Any]", value)]
         if isinstance(value, dict):
