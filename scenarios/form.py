@@ -1,6 +1,6 @@
 """Whether a parsed file has the form of a scenario file, and in plain words what is wrong where it has not.
 
-Policy: a whole file is checked before anything in it is merged, so that a fault is told where it was written.
+Policy: all that was read of a file is checked before anything of it is merged, so that a fault is told where it stands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,22 +35,24 @@ _WORDS = {
 """What to say for each type of fault that pydantic finds here."""
 
 
-def validate(data: Any, path: str, lines: Lines) -> None:
-    """Refuse a file that does not have the form of a scenario file.
+def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
+    """The entries of a file as they would be with nothing to extend; a file that has not the form is refused.
 
     Raises:
         ScenarioFileError: with the line of the first fault.
     """
+    alone = _alone(data)
     try:
-        RawFile.model_validate(_added(data))
+        RawFile.model_validate(alone)
     except ValidationError as error:
         fault = _telling(cast("Sequence[Mapping[str, Any]]", error.errors(include_url=False)))
         where = [part for part in fault["loc"] if not _is_tag(part)]
         raise ScenarioFileError(path, lines.of(where), _reason(where, fault, data)) from error
+    return alone["scenarios"]
 
 
-def _added(data: Any) -> Any:
-    """The file as it would be without anything to extend, so that ``tools+`` is seen as ``tools``."""
+def _alone(data: Any) -> Any:
+    """The file as it would be with nothing to extend, so that ``tools+`` is seen as ``tools``."""
     file: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     entries = file.get("scenarios")
     if not isinstance(entries, list):

@@ -1,11 +1,12 @@
 """Finding and loading scenarios.
 
-Policy: a file is parsed only when something in it is asked for. Names are found by a scan of the text, so that one
-scenario costs one file and those it extends, however large the suite is.
+Policy: a name is found by a scan of the texts, and of its file only its own entry is parsed, so that one scenario costs
+itself and what it extends, however large the suite and the file are. Whatever lists names parses whole files.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from scenarios.build import build, labels_of
 from scenarios.errors import ScenarioFileError, UnknownScenarioError
+from scenarios.excerpt import excerpt
 from scenarios.form import validate
 from scenarios.merge import merge, written_as
 from scenarios.model import Scenario
@@ -22,17 +24,17 @@ from scenarios.values import row_id
 from scenarios.yaml_lines import load
 
 BUILT_IN = Path(__file__).parent / "suite"
-_NAME = re.compile(r"name:\s*[\"']?([a-z][a-z0-9_]*)")
-"""Finds too much (people have names as well) and finds it fast: it begins with a literal and ignores line starts."""
+_NAMING = r"name[\"']?:\s*[\"']?{}\b"
+"""How a name is written, mostly. Finds too much: people have names as well."""
 
 
 class _File:
-    """One parsed file: its entries by name, as written, and where they stand."""
+    """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str) -> None:
         self.path = str(path)
-        data, self.lines = load(_text(path), self.path)
-        validate(data, self.path, self.lines)
+        data, self.lines = load(text, self.path)
+        self.alone = validate(data, self.path, self.lines)
         self.entries: list[dict[str, Any]] = data["scenarios"]
         self.index: dict[str, int] = {}
         for number, entry in enumerate(self.entries):
@@ -52,6 +54,10 @@ class _Source:
     @property
     def entry(self) -> dict[str, Any]:
         return self.file.entries[self.number]
+
+    def merged(self) -> dict[str, Any]:
+        """The entry with all that it inherits."""
+        return merge(self.base, self.entry) if self.base else self.file.alone[self.number]
 
     def find(self, path: Sequence[str | int]) -> tuple[int, int]:
         """How many parts of a path of the merged scenario were written here, and the line of the last."""
@@ -86,13 +92,9 @@ class Suite:
         self._chains: dict[str, list[_Source]] = {}
 
     @cached_property
-    def _homes(self) -> dict[str, list[Path]]:
-        """Every name to the files that seem to hold it; files given by the caller come before built-in ones."""
-        homes: dict[str, list[Path]] = {}
-        for path in self._paths(self._places):
-            for name in dict.fromkeys(_NAME.findall(_text(path))):
-                homes.setdefault(name, []).append(path)
-        return homes
+    def _texts(self) -> dict[Path, str]:
+        """Every file as it is written; files given by the caller come before built-in ones."""
+        return {path: _text(path) for path in self._paths(self._places)}
 
     @staticmethod
     def _paths(places: Sequence[Path]) -> list[Path]:
@@ -162,14 +164,14 @@ class Suite:
         Raises like :meth:`get`, but for bases, which have one too.
         """
         nearest = self._links(name)[0]
-        world: dict[str, Any] = merge(nearest.base, nearest.entry).get("world") or {}
+        world: dict[str, Any] = nearest.merged().get("world") or {}
         rows = ((table, label) for table, labelled in world.items() for label in labels_of(table, labelled))
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}
 
     def base(self, name: str) -> Scenario:
         """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
         nearest = self._links(name)[0]
-        merged = {**merge(nearest.base, nearest.entry), "name": name, "user": {"goal": "-", "opening": "-"}}
+        merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
         return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0)
 
     def bases(self) -> tuple[str, ...]:
@@ -187,8 +189,18 @@ class Suite:
 
     def _file(self, path: Path) -> _File:
         if path not in self._files:
-            self._files[path] = _File(path)
+            self._files[path] = _File(path, _text(path))
         return self._files[path]
+
+    def _file_with(self, path: Path, name: str) -> _File:
+        """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file."""
+        if path in self._files:
+            return self._files[path]
+        text = excerpt(self._texts[path], name)
+        if text is not None:
+            with suppress(ScenarioFileError):
+                return _File(path, text)
+        return self._file(path)
 
     def _every_name(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self._playable(self._places[: self._own]), *self._playable((BUILT_IN,)))))
@@ -196,19 +208,33 @@ class Suite:
     def _find(self, name: str) -> tuple[_File, int] | None:
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
         for path in self._candidates(name):
-            number = self._file(path).index.get(name)
-            if number is not None:
-                return self._file(path), number
+            file = self._file_with(path, name)
+            if name in file.index:
+                return file, file.index[name]
         return None
 
     def _candidates(self, name: str) -> Iterator[Path]:
-        yield from self._homes.get(name, ())
-        yield from self._paths(self._places)
+        naming = re.compile(_NAMING.format(re.escape(name)))
+        for path, text in self._texts.items():
+            file = self._files.get(path)
+            if name in file.index if file else name in text and naming.search(text):
+                yield path
+        yield from self._texts
+
+    def _why_not(self, base: str, via: tuple[str, ...]) -> str:
+        if base in via:
+            return f"itself by way of {' > '.join((*via, base))}"
+        return f"unknown {base!r}; {closest(base, self._seeming_names())}"
+
+    def _seeming_names(self) -> Iterable[str]:
+        """What the files seem to name, without reading them; each once."""
+        naming = re.compile(_NAMING.format("([a-z][a-z0-9_]*)"))
+        return dict.fromkeys(name for text in self._texts.values() for name in naming.findall(text))
 
     def _build(self, file: _File, number: int) -> Scenario:
         chain = self._chain(file, number, ())
         entry = chain[0].entry
-        merged = {**merge(chain[0].base, entry), "name": entry["name"]}
+        merged = {**chain[0].merged(), "name": entry["name"]}
         try:
             line = file.lines.of(("scenarios", number))
             return build(RawScenario.model_validate(merged), merged, file.path, line)
@@ -222,14 +248,10 @@ class Suite:
         name, base = str(entry["name"]), entry.get("extends")
         if base is None:
             return [_Source(file, number, {})]
-        line = file.lines.of(("scenarios", number, "extends"))
-        if base in (*via, name):
-            circle = " > ".join((*via, name, base))
-            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends itself by way of {circle}")
-        found = self._find(base)
+        found = None if base in (*via, name) else self._find(base)
         if found is None:
-            hint = closest(base, self._homes)
-            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends unknown {base!r}; {hint}")
+            line = file.lines.of(("scenarios", number, "extends"))
+            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {self._why_not(base, (*via, name))}")
         rest = self._chains.get(base) or self._chain(*found, (*via, name))
         self._chains[base] = rest
-        return [_Source(file, number, merge(rest[0].base, rest[0].entry)), *rest]
+        return [_Source(file, number, rest[0].merged()), *rest]

@@ -343,6 +343,18 @@ def test_a_value_that_means_nothing(tmp_path: Path, value: str) -> None:
     assert error.line == marked_line(text)
 
 
+def test_a_fault_among_other_scenarios_is_told_where_it_was_written(tmp_path: Path) -> None:
+    text = file_of(entry(name="first"), entry(f"tools:\n  - frobnicate {HERE}"), entry(name="last"))
+    error = fault_of(tmp_path, text)
+    assert (error.line, "unknown tool 'frobnicate'" in str(error)) == (marked_line(text), True)
+
+
+def test_of_several_faults_the_first_in_the_file_is_told(tmp_path: Path) -> None:
+    text = file_of(entry(f"colour: blue {HERE}", name="first"), entry("flavour: mint"))
+    error = fault_of(tmp_path, text)
+    assert (error.line, "scenario 'first': unknown key 'colour'" in str(error)) == (marked_line(text), True)
+
+
 def test_extending_the_unknown(tmp_path: Path) -> None:
     text = file_of(entry(base=f"lakesise {HERE}"))
     error = fault_of(tmp_path, text)

@@ -80,6 +80,18 @@ class TestReading:
         written(tmp_path, file_of(entry(name="shared")), "shared.yaml")
         assert Suite([tmp_path]).get("mine").name == "mine"
 
+    def test_a_scenario_reads_only_the_entries_it_needs(self, tmp_path: Path) -> None:
+        faulty = entry("colour: blue", name="faulty")
+        path = written(tmp_path, file_of(faulty, entry(name="shared"), entry(base="shared")))
+        assert Suite([path]).get("mine").line == 10
+        with pytest.raises(ScenarioFileError, match="scenario 'faulty': unknown key 'colour'"):
+            Suite([path]).names()
+
+    def test_an_entry_that_cannot_be_read_alone_is_read_with_the_others(self, tmp_path: Path) -> None:
+        text = file_of(entry('about: "A dash\n- name: this is no entry\nat all"'), entry(name="last"))
+        path = written(tmp_path, text.replace("    - name: this", "  - name: this"))
+        assert Suite([path]).get("mine").about == "A dash - name: this is no entry at all"
+
     def test_listing_names_reads_all_of_the_callers_files(self, tmp_path: Path) -> None:
         written(tmp_path, BROKEN, "broken.yaml")
         written(tmp_path, file_of(entry()))
