@@ -149,7 +149,7 @@ class ChatAgent(Agent):
 
 
 def checked(agent: str, settings: EndpointSettings, provider: "Provider", package: str) -> EndpointSettings:
-    """The settings of an agent for a provider that is asked by a package of its own, with an extra of that name.
+    """The settings of an agent for a provider that is asked by a package of its own.
 
     Raises:
         UnknownAgentError: no model is named, the endpoint cannot be asked like this, or the package is missing.
@@ -160,8 +160,7 @@ def checked(agent: str, settings: EndpointSettings, provider: "Provider", packag
     if problem := meant.problem():
         raise UnknownAgentError(f"the {agent} agent {problem}")
     if find_spec(package) is None:
-        extra = "llm" if package == "openai" else package
         raise UnknownAgentError(
-            f"the {agent} agent needs {package!r}; install it with: pip install 'sandbox-mcp[{extra}]'"
+            f"the {agent} agent needs the package {package!r}; install it with: pip install {package}"
         )
     return meant

@@ -104,6 +104,6 @@ def _write_parquet(path: Path, sessions: Sequence[Scores]) -> None:
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError as error:
-        raise GraderError("Parquet needs an extra: install sandbox-mcp[parquet]") from error
+        raise GraderError("Parquet needs the package 'pyarrow'; install it with: pip install pyarrow") from error
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(arrow.Table.from_pylist(rows(sessions)), str(path))
