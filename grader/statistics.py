@@ -15,6 +15,8 @@ PASS = 1.0 - 1e-9
 """The score from which a session counts as passed."""
 LEVEL = 0.95
 POWER = 0.8
+NOISE = 1e-12
+"""A standard error below this is what rounding leaves of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,9 @@ class Estimate:
 class Comparison:
     """Run B against run A on what both played: the mean difference B - A, and McNemar's test on passing.
 
-    ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases. ``only_a`` and
-    ``only_b`` count sessions that only one run passed; ``p_value`` is two-sided and exact.
+    ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases; None where that
+    cannot be told, because there is one scenario or the difference did not vary. ``only_a`` and ``only_b`` count
+    sessions that only one run passed; ``p_value`` is two-sided and exact.
     """
 
     difference: Estimate
@@ -193,11 +196,14 @@ def _mcnemar(only_a: int, only_b: int) -> float:
 
 
 def _smallest(gains: Mapping[str, Sequence[float]], level: float) -> float | None:
-    """(t(level) + t(power)) * SE: the true difference that would be found significant in ``POWER`` of such runs."""
+    """(t(level) + t(power)) * SE: the true difference that would be found significant in ``POWER`` of such runs.
+
+    None where SE is unknown or 0, which says that too few scenarios were played, not that everything would be found.
+    """
     count = sum(map(len, gains.values()))
     mean = math.fsum(map(math.fsum, gains.values())) / count
     error = _standard_error(gains, mean, count)
-    if error is None:
+    if error is None or error < NOISE:
         return None
     freedom = len(gains) - 1
     return (_t(1 - (1 - level) / 2, freedom) + _t(POWER, freedom)) * error

@@ -46,6 +46,10 @@ def _show(found: dict[str, Any]) -> None:
     smallest = found["smallest_detectable"]
     if smallest is not None:
         click.echo(f"smallest difference that this comparison would have found 4 times in 5: {smallest:.3f}")
+    elif found["difference"]["low"] is not None:
+        click.echo(
+            "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
+        )
     click.echo(f"passed only by A: {test['only_a']}, only by B: {test['only_b']}, McNemar p = {test['p']:.3g}")
     for word in ("better", "worse"):
         click.echo(f"{word} in B: {', '.join(found[word]) or 'none'}")

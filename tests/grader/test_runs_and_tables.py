@@ -46,6 +46,12 @@ def invoke(*arguments: str | Path) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+def scored_session(scenario: str) -> dict[str, object]:
+    """One session with a full score as ``grade --json`` prints it."""
+    metrics = {"toolsandbox": {"score": 1.0}}
+    return {"id": scenario, "scenario": scenario, "variant": "base", "trial": 0, "scored": True, "metrics": metrics}
+
+
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
     folder = tmp_path / "good"
@@ -88,6 +94,14 @@ def test_compare_prints_a_table(good: Path, bad: Path) -> None:
     assert code == 0
     assert "one scenario, no interval" in output
     assert "McNemar p = 1" in output
+
+
+def test_compare_says_where_nothing_varied(tmp_path: Path) -> None:
+    sessions = [scored_session(name) for name in ("a", "b")]
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps({"mode": "strict", "sessions": sessions}))
+    assert json.loads(invoke("compare", path, path, "--json")[1])["smallest_detectable"] is None
+    assert "nothing varied from scenario to scenario, so the smallest difference" in invoke("compare", path, path)[1]
 
 
 def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:

@@ -135,6 +135,12 @@ def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> Non
     assert sizes[0] > sizes[1] > sizes[2]
 
 
+@pytest.mark.parametrize("gain", [0.0, 0.1])
+def test_where_every_scenario_differs_alike_no_smallest_difference_is_made_up(gain: float) -> None:
+    a, b = run(a=[0.3], b=[0.2], c=[0.1]), run(a=[0.3 + gain], b=[0.2 + gain], c=[0.1 + gain])
+    assert compare(a, b).smallest is None
+
+
 def test_runs_with_nothing_in_common_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match="no session in common"):
         compare(run(a=[1.0]), run(b=[1.0]))
