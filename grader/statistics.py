@@ -58,8 +58,8 @@ class Estimate:
 class Comparison:
     """Run B against run A on what both played: the mean difference B - A, and McNemar's test on passing.
 
-    ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases; None where that
-    cannot be told, because there is one scenario or the difference did not vary. ``only_a`` and ``only_b`` count
+    ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases; None where
+    that cannot be told, because there is one scenario or the difference did not vary. ``only_a`` and ``only_b`` count
     sessions that only one run passed; ``p_value`` is two-sided and exact.
     """
 
