@@ -26,6 +26,7 @@ def _lines(scores: Scores) -> Iterator[str]:
     yield from _table(("milestone", "event", "score", ""), _rows(verdict.details))
     yield from _harm(verdict.details)
     yield from _summary(verdict.values)
+    yield from _conduct_of_user(scores)
     if scores.spoiled:
         yield f"not scored: {scores.reason}"
 
@@ -51,6 +52,12 @@ def _harm(details: Iterable[Detail]) -> Iterator[str]:
             yield f"minefield {item['id']}: {met}"
         elif item["kind"] == "unwanted":
             yield f"unwanted: {item['text']} (#{item['seq']}), which voids the score"
+
+
+def _conduct_of_user(scores: Scores) -> Iterator[str]:
+    verdict = scores.verdicts.get("user_conduct")
+    for item in verdict.details if verdict else ():
+        yield f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}"
 
 
 def _summary(values: Mapping[str, Any]) -> Iterator[str]:

@@ -19,6 +19,7 @@ COMMANDS = MappingProxyType(
         "connect": "Connect an MCP host: print its configuration, or write it.",
         "scenarios": "List, show and check scenarios.",
         "run": "Play scenarios with an agent and record them.",
+        "play": "Play a scenario yourself, as its user or as the agent.",
         "agents": "List the agents there are, and install frameworks.",
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",

@@ -20,18 +20,23 @@ Command = Callable[..., Any]
 
 def agent_options(command: Command) -> Command:
     """Give a command the options that :func:`chosen_agent` reads."""
+    return _AGENT(model_options(command))
+
+
+def model_options(command: Command) -> Command:
+    """Give a command all of these options but the one that names the agent."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
+_AGENT = click.option(
+    "--agent",
+    required=True,
+    metavar="NAME",
+    help="One of 'sandbox-mcp agents', command:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
+)
 _OPTIONS = (
-    click.option(
-        "--agent",
-        required=True,
-        metavar="NAME",
-        help="One of 'sandbox-mcp agents', command:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
-    ),
     click.option("--model", default="", help="Model that the agent asks."),
     click.option("--base-url", help="Its endpoint. [default: what the provider's variable says]"),
     click.option("--api-key-env", help="Variable that holds the key. [default: the provider's own]"),

@@ -14,6 +14,7 @@ from sandbox_mcp.run.utterances import Utterances
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
 from sandbox_mcp.users.completions import Completions, EndpointSettings
+from sandbox_mcp.users.human import TerminalUser
 from scenarios.problem import closest
 
 UserName = Literal["scripted", "llm", "human", "replay"]
@@ -74,20 +75,32 @@ def users_named(
     return Users(lambda spec: LlmUser(spec.scenario.user, endpoint, told, tools), description, endpoint)
 
 
-def human_users() -> Users:
-    """One person, at the terminal or behind the pipe of this process.
+def human_users(*, at_once: bool = False) -> Users:
+    """One person, at the terminal or behind the pipe of this process; ``at_once`` tells them right away what they want.
 
     Raises:
         RunError: there is neither.
     """
-    if sys.stdin is None or sys.stdin.closed:
-        raise RunError("the human user needs a terminal or a pipe on standard input, and it is closed")
-    from sandbox_mcp.users.human import TerminalUser
-    from sandbox_mcp.users.terminal import Terminal
+    require_person()
 
-    terminal = Terminal()
+    def make(spec: SessionSpec) -> User:
+        user = TerminalUser(spec.scenario.user, introduced=at_once)
+        if at_once:
+            user.terminal.show(user.introduction())
+        return user
+
     description = {"kind": "human", "channel": "terminal"}
-    return Users(lambda spec: TerminalUser(spec.scenario.user, terminal), description, alone=True)
+    return Users(make, description, alone=True)
+
+
+def require_person() -> None:
+    """See that somebody can type.
+
+    Raises:
+        RunError: nobody can.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise RunError("a person needs a terminal or a pipe on standard input to type, and it is closed")
 
 
 def replayed_users(utterances: Utterances) -> Users:

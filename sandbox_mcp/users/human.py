@@ -15,15 +15,17 @@ from sandbox_mcp.users.typed import HELP, TypedError, briefing, turn_of
 from scenarios.model import UserSpec
 
 PROMPT = "you> "
+COMMANDS = ("/confirm", "/end", "/goal", "/help")
 KIND = "human"
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalUser:
-    """A person at the terminal."""
+    """A person at the terminal; ``introduced`` if they have been told what they want."""
 
     spec: UserSpec
     terminal: Terminal = field(default_factory=Terminal)
+    introduced: bool = False
     kind: str = KIND
 
     def describe(self) -> Mapping[str, Any]:
@@ -36,10 +38,10 @@ class TerminalUser:
         Raises:
             UserError: there is nothing to read from.
         """
-        if len(dialogue) == 2:
+        if len(dialogue) == 2 and not self.introduced:
             self.terminal.show(self.introduction())
         self.terminal.show(f"\nassistant: {dialogue[-1].text}")
-        while (typed := self.terminal.ask(PROMPT, ("/confirm", "/end", "/goal", "/help"))) is not None:
+        while (typed := await self.terminal.ask(PROMPT, COMMANDS)) is not None:
             try:
                 turn = self._turn(typed.strip(), dialogue)
             except TypedError as error:

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
+import anyio
+
 from sandbox_mcp.users.base import UserError
 
 
@@ -21,12 +23,20 @@ class Terminal:
         """Show a text to the person."""
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
-    def ask(self, prompt: str, words: Sequence[str] = ()) -> str | None:
+    async def ask(self, prompt: str, words: Sequence[str] = ()) -> str | None:
         """One line of the person's; None once they end their input. ``words`` are offered to complete what they type.
 
         Raises:
             UserError: there is nothing to read from.
         """
+        try:
+            return self._read(prompt, words)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)  # for whoever else would have got it, such as the event loop
+            await anyio.sleep_forever()
+            raise
+
+    def _read(self, prompt: str, words: Sequence[str]) -> str | None:
         if sys.stdin is None or sys.stdin.closed:
             raise UserError("there is nobody to ask: standard input is closed")
         if sys.stdin.isatty() and sys.stdout.isatty():
@@ -82,6 +92,8 @@ def _is_libedit() -> bool:
 def _completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
     def complete(typed: str, number: int) -> str | None:
         fitting = [word for word in words if word.startswith(typed)]
-        return fitting[number] if number < len(fitting) else None
+        if number >= len(fitting):
+            return None
+        return fitting[number] if len(fitting) > 1 else f"{fitting[number]} "
 
     return complete

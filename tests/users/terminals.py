@@ -14,7 +14,7 @@ class Typed:
     def show(self, text: str) -> None:
         self.shown.append(text)
 
-    def ask(self, prompt: str, words: Sequence[str] = ()) -> str | None:
+    async def ask(self, prompt: str, words: Sequence[str] = ()) -> str | None:
         self.prompts.append(prompt)
         return self._lines.pop(0) if self._lines else None
 

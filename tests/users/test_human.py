@@ -118,7 +118,7 @@ def test_at_a_pipe_lines_are_read_and_shown(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("Wren.\r\n"))
     terminal = Terminal()
-    assert [terminal.ask("you> "), terminal.ask("you> ")] == ["Wren.", None]
+    assert [anyio.run(terminal.ask, "you> "), anyio.run(terminal.ask, "you> ")] == ["Wren.", None]
     seen = capsys.readouterr()
     assert (seen.out, seen.err) == ("", "you> Wren.\nyou> \n")
 
@@ -126,7 +126,7 @@ def test_at_a_pipe_lines_are_read_and_shown(
 def test_nobody_to_ask_is_a_fault_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UserError, match="standard input is closed"):
-        Terminal().ask("you> ")
+        anyio.run(Terminal().ask, "you> ")
 
 
 def test_a_person_at_a_host_is_asked_by_the_server_alone() -> None:

@@ -1,0 +1,141 @@
+"""``sandbox-mcp play``: a person plays one scenario, as its user or as the agent.
+
+Policy: what is played is a session like any other, recorded among the others that were played this way and graded at
+the end. Every session of a scenario is a further trial of it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.agent_options import chosen_agent, model_options
+from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.cli.user_options import chosen_users, user_options
+
+if TYPE_CHECKING:
+    from clients.base import Agent
+    from sandbox_mcp.run.folder import RunFolder
+    from sandbox_mcp.run.people import Users
+    from sandbox_mcp.run.unit import Unit
+    from scenarios import Suite
+
+OUT = Path("runs/play")
+
+
+@click.command()
+@click.argument("scenario")
+@click.option(
+    "--as", "role", type=click.Choice(["user", "agent"]), default="agent", show_default=True, help="Whom you play."
+)
+@click.option("--agent", metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
+@model_options
+@user_options
+@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder for the logs.")
+@click.option("--variant", default="base", show_default=True, help="How tools are presented.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the world's ids.")
+@scenario_files
+def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) -> None:
+    """Play SCENARIO yourself, and see how it is graded.
+
+    As the agent you see the user's words and call the tools by typing their names; as the user you read what the agent
+    says and answer. /help tells what can be typed.
+    """
+    from sandbox_mcp.run.folder import RunFolder
+    from scenarios import Suite
+
+    _check(role, options)
+    suite, folder = Suite(places), RunFolder(options["out"])
+    unit = _next(folder, suite.get(scenario).name, options["variant"], options["seed"])
+    _play(suite, folder, unit, role, options)
+    _show(folder.log(unit), places)
+
+
+def _check(role: str, options: Mapping[str, Any]) -> None:
+    if role == "user" and not options["agent"]:
+        raise click.UsageError("as the user you need an agent to talk to; name one with --agent, such as reference")
+    if role == "user" and options["user"] != "scripted":
+        raise click.UsageError(f"you play the user yourself; leave out --user {options['user']}")
+    if role == "agent" and options["agent"]:
+        raise click.UsageError("you play the agent yourself; leave out --agent, or say --as user")
+    if role == "agent" and options["user"] == "human":
+        raise click.UsageError("you play the agent, and cannot play the user as well; say --as user")
+
+
+def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit":
+    """The first trial of the scenario that is not there yet."""
+    from sandbox_mcp.run.unit import Unit
+    from scenarios.variants import variant_named
+
+    variant_named(variant)
+    folder.prepare()
+    trial = 0
+    while folder.log(Unit(scenario, variant, seed, trial)).exists():
+        trial += 1
+    return Unit(scenario, variant, seed, trial)
+
+
+def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> None:
+    import anyio
+
+    from sandbox_mcp.run.play import play
+    from sandbox_mcp.run.transports import transport
+    from sandbox_mcp.session import SessionSpec
+    from sandbox_mcp.session.manager import SessionManager
+
+    agent, users = _agent(role, options), _users(role, options)
+    spec = SessionSpec(
+        suite.get(unit.scenario),
+        unit.variant,
+        unit.seed,
+        unit.trial,
+        agent={"name": agent.name, **agent.describe()},
+    )
+    manager = SessionManager(suite, max_sessions=1)
+
+    async def session() -> None:
+        with folder.writer(unit) as log:
+            async with transport("http" if agent.needs_url else "memory", manager) as reach:
+                try:
+                    await play(manager, spec, agent, users.make(spec), log, reach)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await agent.aclose()
+                        await users.aclose()
+
+    anyio.run(session)
+    folder.keep(unit)
+
+
+def _agent(role: str, options: Mapping[str, Any]) -> "Agent":
+    if role == "user":
+        return chosen_agent(options)
+    from sandbox_mcp.run.people import require_person
+    from sandbox_mcp.run.person import PersonAgent
+
+    require_person()
+    return PersonAgent()
+
+
+def _users(role: str, options: Mapping[str, Any]) -> "Users":
+    if role == "agent":
+        return chosen_users(options)
+    from sandbox_mcp.run.people import human_users
+
+    return human_users(at_once=True)
+
+
+def _show(log: Path, places: tuple[Path, ...]) -> None:
+    """The conversation, how it is graded, and where its log is."""
+    from grader.collection import grade_logs
+    from grader.conversation import conversation
+    from grader.explain import explain
+    from sandbox_mcp.cli.grade import finder
+    from sandbox_mcp.trajectory import read_trajectory
+
+    click.echo()
+    click.echo(conversation(read_trajectory(log)))
+    for scores in grade_logs([log], finder(places)).sessions:
+        click.echo(explain(scores), nl=False)
+    click.echo(f"log: {log}", err=True)
