@@ -96,7 +96,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
 
     async def session() -> None:
         with folder.writer(unit) as log:
-            async with transport("http" if agent.needs_url else "memory", manager) as reach:
+            async with transport("http" if agent.needs_url else "direct", manager) as reach:
                 try:
                     await play(manager, spec, agent, users.make(spec), log, reach)
                 finally:
