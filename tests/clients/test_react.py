@@ -55,6 +55,11 @@ def test_the_model_is_stopped_before_it_invents_an_observation(play: Play, agent
     assert [body[key] for body in came.seen] == [["\nObservation:"]] * 2
 
 
+def test_an_endpoint_that_knows_no_stop_can_be_spared_it(play: Play) -> None:
+    came = play("openai", solver(), WIFI_OFF.user.opening, react=True, parameters={"stop": None})
+    assert [body["stop"] for body in came.seen] == [None] * 2
+
+
 @EVERY
 def test_what_a_model_invents_all_the_same_is_not_shown_to_it_again(play: Play, agent: str) -> None:
     invented = 'Action: set_wifi_status\nAction Input: {"on": false}\nObservation: It failed.\nFinal Answer: It failed.'
