@@ -6,15 +6,16 @@ after grading does not grow with its length, so that memory stays flat over thou
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grader.errors import GraderError
 from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from grader.rebuild import Mismatch, rebuilt
 from grader.scores import Scores, grade
-from sandbox_mcp.trajectory import Trajectory, read_trajectory
+from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
 from scenarios.model import Scenario
 
 Find = Callable[[str], Scenario | None]
@@ -25,6 +26,14 @@ USERS = "user_conduct"
 """The family that is not about the agent."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A log that could not be graded, and why."""
+
+    path: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Collection:
     """The scores of many sessions, and what their summaries need."""
@@ -33,6 +42,7 @@ class Collection:
     keep_spoiled: bool = False
     sessions: list[Scores] = field(default_factory=list[Scores])
     warnings: list[str] = field(default_factory=list[str])
+    unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
     _graded: list[tuple[Subject, Scores]] = field(default_factory=list[tuple[Subject, Scores]])
 
     def add(self, trajectory: Trajectory, scenario: Scenario | None) -> Scores:
@@ -73,17 +83,27 @@ class Collection:
                 yield subject, scores.verdicts[family]
 
     def to_json(self) -> dict[str, Any]:
-        """Mode, summary by family, and every session, as one JSON object."""
+        """Mode, summary by family, every session, and what could not be read, as one JSON object."""
         return {
             "mode": self.mode,
             "summary": self.summary(),
             "sessions": [scores.to_json() for scores in self.sessions],
             "warnings": self.warnings,
+            "unreadable": [asdict(item) for item in self.unreadable],
         }
 
 
-def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict", *, keep_spoiled: bool = False) -> Collection:
+def grade_logs(
+    paths: Iterable[Path],
+    find: Find,
+    mode: Mode = "strict",
+    *,
+    keep_spoiled: bool = False,
+    skip_unreadable: bool = False,
+) -> Collection:
     """Grade logs one after the other; ``keep_spoiled`` scores sessions that their user spoiled.
+
+    With ``skip_unreadable``, logs that cannot be read or used are listed in the collection instead of raising.
 
     Raises:
         TrajectoryError: a log cannot be read.
@@ -91,8 +111,13 @@ def grade_logs(paths: Iterable[Path], find: Find, mode: Mode = "strict", *, keep
     """
     collection = Collection(mode, keep_spoiled)
     for path in paths:
-        trajectory = read_trajectory(path)
-        collection.add(trajectory, find(trajectory.started.scenario))
+        try:
+            trajectory = read_trajectory(path)
+            collection.add(trajectory, find(trajectory.started.scenario))
+        except (TrajectoryError, GraderError) as error:
+            if not skip_unreadable:
+                raise
+            collection.unreadable.append(Unreadable(str(path), str(error)))
     return collection
 
 

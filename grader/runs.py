@@ -67,7 +67,8 @@ def _from_scores(path: Path) -> Run:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         sessions = tuple(_session(item) for item in data["sessions"])
-        return Run(str(path), str(data["mode"]), sessions, tuple(map(str, data.get("warnings", ()))))
+        doubts = (*data.get("warnings", ()), *(item["reason"] for item in data.get("unreadable", ())))
+        return Run(str(path), str(data["mode"]), sessions, tuple(map(str, doubts)))
     except OSError as error:
         raise GraderError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     help="strict: holes closed; paper: as the papers say; compat: as the authors' code does.",
 )
 @click.option(
-    "--threshold", type=float, help="Exit with 1 if the lower end of the mean score's 95 % interval is below this."
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Exit with 1 if the lower end of the mean score's 95 % interval is below this.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
@@ -43,25 +45,28 @@ def command(
 ) -> None:
     """Score recorded sessions: PATHS are logs, or folders of them.
 
-    Needs no model, no server and no network.
+    Needs no model, no server and no network. Logs that cannot be read are named, and the others graded; the exit code
+    is then 2.
     """
     from grader.collection import grade_logs
     from grader.tables import write_scores
     from sandbox_mcp.trajectory.log import find_logs
 
     logs = find_logs(paths)
-    collection = grade_logs(logs, finder(places), mode, keep_spoiled=keep_spoiled)
-    for warning in collection.warnings:
-        click.echo(f"sandbox-mcp: {warning}", err=True)
+    collection = grade_logs(logs, finder(places), mode, keep_spoiled=keep_spoiled, skip_unreadable=True)
+    for told in (*collection.warnings, *(item.reason for item in collection.unreadable)):
+        click.echo(f"sandbox-mcp: {told}", err=True)
     if out:
         write_scores(out, collection.sessions, collection.to_json())
     if as_json:
         print_json(collection.to_json())
     elif explain:
         _print_explanations(logs, collection)
-    else:
+    elif collection.sessions:
         _print_scores(collection)
-    _check(collection, threshold)
+    missed = threshold is not None and bool(collection.sessions) and _missed(collection, threshold)
+    if missed or collection.unreadable:
+        raise click.exceptions.Exit(2 if collection.unreadable else 1)
 
 
 def finder(places: tuple[Path, ...]) -> "Find":
@@ -84,7 +89,9 @@ def _print_explanations(logs: list[Path], collection: "Collection") -> None:
     from grader.explain import explain
     from sandbox_mcp.trajectory import read_trajectory
 
-    for path, scores in zip(logs, collection.sessions, strict=True):
+    unreadable = {item.path for item in collection.unreadable}
+    graded = [path for path in logs if str(path) not in unreadable]
+    for path, scores in zip(graded, collection.sessions, strict=True):
         click.echo(conversation(read_trajectory(path)))
         click.echo(explain(scores))
 
@@ -131,9 +138,7 @@ def _numbers(verdicts: Any) -> tuple[Any, ...]:
     return turns, talk.values.get("recall") if talk else None, talk.values.get("precision") if talk else None
 
 
-def _check(collection: "Collection", threshold: float | None) -> None:
-    if threshold is None:
-        return
+def _missed(collection: "Collection", threshold: float) -> bool:
     from grader.runs import run_of
     from grader.statistics import mean_score
 
@@ -144,4 +149,4 @@ def _check(collection: "Collection", threshold: float | None) -> None:
     least = estimate.mean if estimate.low is None else estimate.low
     if least < threshold:
         click.echo(f"sandbox-mcp: the score may be as low as {least:.3f}, below the threshold {threshold}", err=True)
-        raise click.exceptions.Exit(1)
+    return least < threshold

@@ -74,12 +74,47 @@ def test_a_log_in_the_middle_of_which_a_line_is_broken(log: Path) -> None:
     lines = log.read_text().splitlines()
     lines[2] = lines[2][:40]
     log.write_text("\n".join(lines) + "\n")
-    assert str(invoke("grade", log).exception).startswith(f"{log}:3: is not a log event")
+    done = invoke("grade", log)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"sandbox-mcp: {log}:3: is not a log event")
 
 
 def test_a_log_of_a_newer_schema(log: Path) -> None:
     log.write_text(log.read_text().replace('"schema":1', '"schema":2', 1))
-    assert "was written with log schema 2; this version reads up to 1" in str(invoke("grade", log).exception)
+    assert "was written with log schema 2; this version reads up to 1" in invoke("grade", log).stderr
+
+
+def test_a_log_that_cannot_be_read_does_not_keep_the_others_from_being_graded(log: Path) -> None:
+    broken = log.with_name("broken.jsonl")
+    broken.write_text("hello\n")
+    done = invoke("grade", log.parent)
+    assert done.exit_code == 2
+    assert "1.000" in done.stdout
+    assert done.stderr.startswith(f"sandbox-mcp: {broken}:1: is no trajectory log: not JSON")
+
+
+def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
+    broken = log.with_name("broken.jsonl")
+    broken.write_text("hello\n")
+    done = invoke("grade", log.parent, "--json")
+    assert done.exit_code == 2
+    found = json.loads(done.stdout)
+    assert len(found["sessions"]) == 1
+    assert [item["path"] for item in found["unreadable"]] == [str(broken)]
+    assert "is no trajectory log: not JSON" in found["unreadable"][0]["reason"]
+
+
+def test_explanations_are_of_the_logs_that_could_be_read(log: Path) -> None:
+    log.with_name("a_broken_one.jsonl").write_text("hello\n")
+    done = invoke("grade", log.parent, "--explain")
+    assert (done.exit_code, "score 1.000" in done.stdout) == (2, True)
+
+
+@pytest.mark.parametrize("threshold", ["5", "-0.1"])
+def test_a_threshold_is_a_share(log: Path, threshold: str) -> None:
+    done = invoke("grade", log, "--threshold", threshold)
+    assert done.exit_code == 2
+    assert "is not in the range 0<=x<=1" in done.stderr
 
 
 def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) -> None:

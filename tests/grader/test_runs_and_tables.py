@@ -127,6 +127,14 @@ def test_gradings_of_different_runs_are_refused() -> None:
         compare_graders(Run("x", "strict", (Session("a", "a/base", 0, 1.0),)), Run("y", "strict", ()))
 
 
+def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Path, tmp_path: Path) -> None:
+    (good / "broken.jsonl").write_text("hello\n")
+    out = tmp_path / "scores.json"
+    assert invoke("grade", good, "--out", out)[0] == 2
+    (warning,) = read_run(out, find).warnings
+    assert "is no trajectory log: not JSON" in warning
+
+
 def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     path.write_text("[]")
