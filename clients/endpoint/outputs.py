@@ -4,12 +4,19 @@ Policy: only wrappings that real clients were seen to use are taken off; any oth
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+HEADING = re.compile(r"\AWall time: [0-9.]+ seconds\nOutput:\n?")
+
 
 def bare(output: str) -> str:
-    """The text of an output: out of ``{"error": text}`` (Pydantic AI), or of a whole MCP result (Google ADK)."""
+    """The text of an output.
+
+    Out of ``{"error": text}`` (Pydantic AI), of a whole MCP result (Google ADK), or from under what it took (Codex).
+    """
+    output = HEADING.sub("", output, count=1)
     try:
         value: Any = json.loads(output)
     except ValueError:

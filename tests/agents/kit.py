@@ -107,8 +107,8 @@ class Facts:
 
     ``result`` is ``text`` as the server wrote it, the ``value`` in it, or the ``whole`` result with both; ``refusal``
     is the server's ``text``, an object with it under ``error``, or the whole result. ``sessions`` is how many MCP
-    sessions a conversation opens: none, one, or one for every call. ``together`` tells whether the calls of one answer
-    are sent at once, ``quoted`` whether the tools' descriptions are changed on the way.
+    sessions a conversation opens: none, one, or one for every message or call. ``together`` tells whether the calls of
+    one answer are sent at once, ``quoted`` whether the tools' descriptions are changed on the way.
     """
 
     revision: str
@@ -236,18 +236,25 @@ def facts(played: Played, read: Read = chat.read) -> Facts:
         together=together[0] == together[1],
         result="/".join(sorted(results)),
         refusal=refusal,
-        instructions=any(read(request).system.count(AGENT_INSTRUCTIONS) > 1 for request in played.requests),
+        instructions=any(_told_twice(request) for request in played.requests),
         prefix=prefix,
         quoted=any(offered[prefix + name].description != description for name, description in written.items()),
     )
 
 
+def _told_twice(request: Body) -> bool:
+    """Whether the model sees the server's instructions, which are the session's, beside those of the session."""
+    return json.dumps(request).count(json.dumps(AGENT_INSTRUCTIONS)[1:-1]) > 1
+
+
 def _sessions(played: Played) -> str:
     opened = sum(asked.method == "initialize" for asked in played.wire)
     calls = sum(asked.method == "tools/call" for asked in played.wire)
-    if opened == 0:
-        return "none"
-    return "one" if opened == len(FIVE) else "one a call" if opened >= calls else f"{opened} for {calls} calls"
+    turns = sum(len(played.said(name)) for name in played.logs)
+    if opened >= calls:
+        return "one a call"
+    known = {0: "none", len(FIVE): "one", turns: "one a message"}
+    return known.get(opened, f"{opened} for {calls} calls")
 
 
 def _kind(output: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clients.endpoint import Brain, Fault, chat, gemini
+from clients.endpoint import Brain, Fault, chat, gemini, responses
 from clients.endpoint.server import root
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
@@ -55,6 +55,19 @@ CASES = (
         read=gemini.read,
         base=root,
         temperature=("generationConfig", "temperature"),
+    ),
+    Case(
+        "codex",
+        Facts(
+            "2025-06-18",
+            "one a message",
+            together=False,
+            result="text",
+            refusal="text",
+            instructions=True,
+            prefix=f"mcp__sandbox{responses.WITHIN}",
+        ),
+        read=responses.read,
     ),
     Case("pydantic-ai", Facts(MODERN, "none", together=True, result="value", refusal="error")),
 )

@@ -13,6 +13,8 @@ REFUSAL = "ValueError: no"
         REFUSAL,
         '{"error":"ValueError: no"}',
         '{"content":[{"type":"text","text":"ValueError: no"}],"isError":true}',
+        "Wall time: 0.0044 seconds\nOutput:\nValueError: no",
+        "Wall time: 0.0044 seconds\nOutput:ValueError: no",
     ],
 )
 def test_a_refusal_is_the_same_in_every_wrapping(output: str) -> None:
