@@ -76,8 +76,11 @@ def read_answer(body: Any) -> Answer:
     """The first choice of a chat completion.
 
     Raises:
-        LookupError, TypeError, AttributeError: it has none, or another form.
+        ValueError: it has none.
+        LookupError, TypeError, AttributeError: it has another form.
     """
+    if not body["choices"]:
+        raise ValueError("it has no choice")
     choice = body["choices"][0]
     message = choice["message"]
     calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))

@@ -67,7 +67,7 @@ def test_usage_that_is_not_told_counts_the_request_alone(usage: Any) -> None:
     "broken", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": {"tool_calls": [{"id": "a"}]}}]}]
 )
 def test_anything_else_is_no_answer(broken: Any) -> None:
-    with pytest.raises((LookupError, TypeError)):
+    with pytest.raises((ValueError, LookupError, TypeError)):
         read_answer(broken)
 
 
