@@ -2,7 +2,8 @@
 
 Policy: the resource says nothing that the agent is not told anyhow with its next result; reading it neither counts as
 having heard nor is recorded. The older protocol subscribes to the resource and is told on the connection's own stream,
-the newer one listens on a stream of the request; nothing is replayed to who was away, the resource can be read.
+the newer one listens on a stream of the request, which ends with the session; nothing is replayed to who was away, the
+resource can be read.
 """
 
 import asyncio
@@ -113,7 +114,7 @@ class Notices:
         opened = self._find(ctx)
         if opened not in self._audiences:
             self._audiences[opened] = audience = _Audience()
-            opened.watch(audience.tell)
+            opened.watch(audience.tell, audience.close)
         return self._audiences[opened]
 
 
@@ -129,7 +130,14 @@ class _Audience:
         self._bus = InMemorySubscriptionBus()
         self._connections: OrderedDict[int, ServerSession] = OrderedDict()
         self._telling: set[asyncio.Task[None]] = set()
-        self.listen = ListenHandler(self._bus, max_subscriptions=MOST)
+        self._listening = ListenHandler(self._bus, max_subscriptions=MOST)
+        self._closed = False
+
+    async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        """Tell who made this request, on its stream, until there will be nothing more to tell."""
+        if self._closed:
+            self._begin(self._end_streams())
+        return await self._listening(ctx, params)
 
     def admit(self, session: ServerSession) -> None:
         """Tell a connection of the older protocol from now on."""
@@ -146,6 +154,15 @@ class _Audience:
         self._begin(self._bus.publish(ResourceUpdated(uri=URI)))
         for session in self._connections.values():
             self._begin(session.send_resource_updated(URI))
+
+    def close(self) -> None:
+        """End the streams: the session is over. What is being told goes out first."""
+        self._closed = True
+        self._connections.clear()
+        self._begin(self._end_streams())
+
+    async def _end_streams(self) -> None:
+        self._listening.close()
 
     def _begin(self, telling: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(_quietly(telling))

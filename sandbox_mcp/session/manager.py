@@ -5,10 +5,11 @@ its agent. Whatever touches a session holds its lock. One that nobody has used f
 """
 
 import json
+import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -22,14 +23,15 @@ from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
 from sandbox_mcp.session.session import AgentCall, CallResult, Notice, Reply, Session, Unconfirmed
 from sandbox_mcp.session.spec import SessionSpec
-from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
+from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
-from sandbox_mcp.users import ScriptedUser, User
+from sandbox_mcp.users import ScriptedUser, User, UserTurn
 from scenarios import Suite
 from scenarios.model import Scenario
 from scenarios.variants import presented
 
+logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 UserFactory = Callable[[Scenario], User]
 """Makes the user that plays a scenario."""
@@ -87,8 +89,8 @@ class OpenSession:
     """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
 
     __slots__ = (
-        "__weakref__", "_batcher", "_log", "_watchers", "bearer", "lock", "opening", "path", "presentation", "session",
-        "token", "used",
+        "__weakref__", "_batcher", "_closing", "_log", "_watchers", "bearer", "lock", "opening", "path", "presentation",
+        "session", "token", "used",
     )  # fmt: skip
 
     def __init__(
@@ -105,6 +107,7 @@ class OpenSession:
         self._log = log
         self._batcher = Batcher(self.run, window)
         self._watchers: list[Callable[[], None]] = []
+        self._closing: list[Callable[[], None]] = []
         session.on_notice = self._tell
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
@@ -124,9 +127,14 @@ class OpenSession:
         await self._batcher.settle()
         async with self.turn():
             result = self.session.call_confirmed(call, refused, meta)
-        if self.session.over:
-            self.release()
+        self.settled()
         return result
+
+    async def answered(self, content: str, answer: UserTurn) -> CallResult:
+        """Let the agent say something that the person at its client has answered already."""
+        self.used = time.monotonic()
+        await self._batcher.settle()
+        return await self._alone(lambda: say_to_user(self.session, content, answer))
 
     async def notices(self) -> tuple[Notice, ...]:
         """All that the phone has announced so far."""
@@ -134,9 +142,11 @@ class OpenSession:
         async with self.turn():
             return self.session.notices
 
-    def watch(self, told: Callable[[], None]) -> None:
-        """Have ``told`` called whenever the phone announces something."""
+    def watch(self, told: Callable[[], None], closing: Callable[[], None]) -> None:
+        """Have ``told`` called whenever the phone announces something, and ``closing`` once it never will again."""
         self._watchers.append(told)
+        self._closing.append(closing)
+        self.settled()
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
@@ -150,9 +160,11 @@ class OpenSession:
 
     async def end(self, reason: EndReason, detail: str | None = None) -> None:
         """End the session; it can still be read. Ending it twice keeps the first reason."""
-        async with self.turn():
-            self.session.end(reason, detail)
-        self.release()
+        try:
+            async with self.turn():
+                self.session.end(reason, detail)
+        finally:
+            self.settled()
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """The session to oneself, for as long as the context is open."""
@@ -162,6 +174,14 @@ class OpenSession:
         """Let go of the log's file; it is taken up again by whatever is recorded next."""
         if isinstance(self._log, LogFile):
             self._log.release()
+
+    def settled(self) -> None:
+        """Once the session is over, let go of those who watch it and of its file."""
+        if self.session.over:
+            closing, self._closing = self._closing, []
+            for told in closing:
+                told()
+            self.release()
 
     def lines(self) -> bytes | None:
         """The log so far as JSON Lines, or None where somebody else keeps it."""
@@ -180,8 +200,7 @@ class OpenSession:
 
     def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         results = self.session.call_batch(calls)
-        if self.session.over:
-            self.release()
+        self.settled()
         return results
 
     def _tell(self) -> None:
@@ -195,8 +214,7 @@ class OpenSession:
                 with anyio.CancelScope(shield=True):
                     return await work()
             finally:
-                if self.session.over:
-                    self.release()
+                self.settled()
         raise RuntimeError("a shield was broken")
 
 
@@ -268,38 +286,51 @@ class SessionManager:
         return opened
 
     def get(self, token: str) -> OpenSession:
-        """The session of that token.
+        """The session of that token, which counts as used by it.
 
         Raises:
             UnknownSessionError: there is none.
         """
         try:
-            return self._open[token]
+            opened = self._open[token]
         except KeyError:
             raise UnknownSessionError from None
+        opened.used = time.monotonic()
+        return opened
 
     async def close(self, token: str, reason: EndReason = "abandoned") -> None:
         """End a session, unless it has ended, and forget it.
 
         Raises:
             UnknownSessionError: there is none of that token.
+            OSError: its log cannot be written; it is forgotten all the same.
         """
         opened = self.get(token)
-        await opened.end(reason)
-        self._open.pop(token, None)
+        try:
+            await opened.end(reason)
+        finally:
+            self._open.pop(token, None)
 
     async def close_all(self, reason: EndReason = "abandoned") -> None:
         """End and forget every session."""
         for token in list(self._open):
-            with suppress(UnknownSessionError):
-                await self.close(token, reason)
+            await self._give_up(token, reason)
 
     async def reap(self) -> None:
         """Close the sessions that nobody has used for ``idle_seconds``; one that is at work is left alone."""
         before = time.monotonic() - self.idle_seconds
         for opened in list(self._open.values()):
             if opened.used < before and not opened.lock.locked():
-                await self.close(opened.token)
+                await self._give_up(opened.token)
+
+    async def _give_up(self, token: str, reason: EndReason = "abandoned") -> None:
+        """Close one of many sessions: a log that cannot be written must not keep the others open."""
+        try:
+            await self.close(token, reason)
+        except UnknownSessionError:
+            pass  # somebody else has closed it meanwhile
+        except OSError as error:
+            logger.error("the end of a session is not in its log: %s", error)
 
     async def reap_forever(self) -> None:
         """Look for idle sessions, again and again."""

@@ -68,6 +68,7 @@ class StoredSession(OpenSession):
             finally:
                 self.release()
                 self._known = self._size()
+                self.settled()
 
     def _take_up(self) -> None:
         mend_log(self._file.path)

@@ -215,6 +215,62 @@ async def test_with_the_newer_protocol_a_listener_is_told() -> None:
         assert len(await read(client)) == 2
 
 
+async def told_to_the_end(updates: Any) -> list[Any]:
+    with anyio.fail_after(20):
+        return [update async for update in updates]
+
+
+async def test_the_stream_of_a_listener_ends_with_the_session_and_what_was_announced_goes_out_first() -> None:
+    session = timed()
+    async with (
+        Client(server_for(session), mode=MODERN) as client,
+        client.listen(resource_subscriptions=[URI]) as updates,
+    ):
+        await session.call("set_timer", {"seconds": 60, "label": "tea"})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.call, "wait", {"seconds": 100})
+            tasks.start_soon(session.end, "abandoned")
+        assert await told_to_the_end(updates) == [ResourceUpdated(uri=URI)]
+
+
+async def test_who_listens_to_a_session_that_is_over_hears_its_end_at_once() -> None:
+    session = timed()
+    await session.end("abandoned")
+    async with Client(server_for(session), mode=MODERN) as client:
+        for _ in range(MOST + 1):
+            async with client.listen(resource_subscriptions=[URI]) as updates:
+                assert await told_to_the_end(updates) == []
+
+
+async def test_a_stream_ends_when_another_process_ends_the_session(tmp_path: Any) -> None:
+    spec = SessionSpec(TIMED, session_id="mine")
+    here, there = (StateDir(tmp_path, SessionManager(SUITE, batch_window=0)).open(spec) for _ in range(2))
+    async with (
+        Client(server_for(here), mode=MODERN) as client,
+        client.listen(resource_subscriptions=[URI]) as updates,
+    ):
+        await there.end("abandoned")
+        await here.call("list_timers", {})
+        assert await told_to_the_end(updates) == []
+
+
+@pytest.mark.parametrize("how", ["close", "reap"])
+async def test_over_http_a_stream_ends_when_its_session_is_forgotten(server: Served, ear: Ear, how: str) -> None:
+    session, other = timed(server.manager), timed(server.manager)
+    async with (
+        over_http(server, session, MODERN, ear) as client,
+        over_http(server, other, MODERN, ear) as neighbour,
+        client.listen(resource_subscriptions=[URI]) as updates,
+        neighbour.listen(resource_subscriptions=[URI]) as still,
+    ):
+        session.used -= 2 * server.manager.idle_seconds
+        await (server.manager.close(session.token) if how == "close" else server.manager.reap())
+        assert await told_to_the_end(updates) == []
+        await let_go_off(other)
+        with anyio.fail_after(20):
+            assert await anext(still) == ResourceUpdated(uri=URI)
+
+
 async def test_only_so_many_may_listen() -> None:
     session = timed()
     async with Client(server_for(session), mode=MODERN) as client, anyio.create_task_group() as tasks:

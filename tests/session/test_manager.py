@@ -180,6 +180,53 @@ async def test_the_reaper_goes_on_by_itself() -> None:
         tasks.cancel_scope.cancel()
 
 
+async def test_a_request_is_use_though_it_be_no_call() -> None:
+    manager = SessionManager(SUITE, idle_seconds=0.2)
+    looked_at, idle = begin(manager), begin(manager)
+    await anyio.sleep(0.25)
+    manager.get(looked_at.token)
+    await manager.reap()
+    assert list(manager) == [looked_at]
+    assert idle.session.over
+
+
+class FullDisk:
+    """Where the end of a session no longer fits."""
+
+    def write(self, event: Any) -> None:
+        if isinstance(event, SessionEnded):
+            raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("way", ["reap", "close_all"])
+async def test_a_log_that_cannot_be_written_keeps_no_other_session_open(
+    way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = SessionManager(SUITE, idle_seconds=0.0)
+    manager.create(SessionSpec(WIFI_OFF), ScriptedUser(WIFI_OFF.user.script), sink=FullDisk())
+    other = begin(manager)
+    await anyio.sleep(0.01)
+    await getattr(manager, way)()
+    assert list(manager) == []
+    assert other.session.ended == "abandoned"
+    assert "No space left on device" in caplog.text
+
+
+@pytest.mark.parametrize("how", ["end", "say", "call", "before"])
+async def test_who_watches_a_session_is_told_once_that_it_is_over(how: str) -> None:
+    session, told = begin(SessionManager(SUITE, batch_window=0)), list[str]()
+    if how == "before":
+        await session.end("abandoned")
+    session.watch(lambda: None, lambda: told.append("over"))
+    if how == "say":
+        await session.say("Wifi is off.")
+    if how == "call":
+        session.session.turns = WIFI_OFF.max_turns
+        await session.call("get_wifi_status", {})
+    await session.end("abandoned")
+    assert told == ["over"]
+
+
 async def test_a_call_waits_until_the_user_has_answered() -> None:
     user, order = SlowUser(), list[str]()
     session = begin(SessionManager(SUITE, batch_window=0), user=user)
