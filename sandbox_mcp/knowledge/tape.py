@@ -97,6 +97,7 @@ class _Recorder:
         self._tape, self._lock = tape, Lock()
         lines = _lines(tape) if tape.exists() else iter(())
         self._settled = {_key(line): line for line in lines if _is_settled(line)}
+        _cut_to_whole_lines(tape)
 
     def asking(self, domain: str, source: Any) -> Ask:
         def ask(method: str, arguments: Mapping[str, Any]) -> Any:
@@ -111,7 +112,7 @@ class _Recorder:
         with self._lock:
             if key in self._settled:
                 return self._settled[key]
-            with self._tape.open("a", encoding="utf-8") as file:
+            with self._tape.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(_json(line) + "\n")
             if _is_settled(line):
                 self._settled[key] = line
@@ -169,13 +170,21 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
         TapeError: the file cannot be read, or a line is no record.
     """
     try:
-        texts = tape.read_text(encoding="utf-8").splitlines(keepends=True)
+        *texts, _ = tape.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise TapeError(f"cannot read the tape {str(tape)!r}: {error}") from error
     for number, text in enumerate(texts, 1):
-        if not text.endswith("\n"):
-            return
         yield _parsed(text, f"{tape}:{number}")
+
+
+def _cut_to_whole_lines(tape: Path) -> None:
+    """Remove what a crash left of a last line, so that the next one does not go on from there."""
+    if tape.exists():
+        data = tape.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with tape.open("r+b") as file:
+                file.truncate(whole)
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:

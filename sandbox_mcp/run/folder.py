@@ -78,16 +78,13 @@ class RunFolder:
             RunError: one does.
         """
         lock = FileLock(self._partial / f"shard-{shard.index}-of-{shard.count}.lock")
-        try:
-            with lock.held_at_once() as held:
-                if not held:
-                    raise RunError(
-                        f"another command is playing part {shard.index}/{shard.count} of the run in "
-                        f"{str(self.root)!r}; wait for it, or share the work with --shard I/N"
-                    )
-                yield
-        finally:
-            lock.close()
+        with lock.held_at_once() as held:
+            if not held:
+                raise RunError(
+                    f"another command is playing part {shard.index}/{shard.count} of the run in "
+                    f"{str(self.root)!r}; wait for it, or share the work with --shard I/N"
+                )
+            yield
 
     def set_aside(self) -> Iterator[Trajectory]:
         """What was set aside and can still be read."""

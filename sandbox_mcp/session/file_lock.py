@@ -1,5 +1,6 @@
 """A lock between processes, on a file of its own: flock where there is one, a locked byte on Windows."""
 
+import errno
 import os
 import sys
 import time
@@ -11,6 +12,8 @@ import anyio
 
 INTERVAL = 0.005
 """Seconds between two attempts to get a lock that another process holds."""
+HELD = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
+"""What the system says of a lock that another process holds; anything else is told, since waiting would not end."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -34,7 +37,11 @@ else:
 
 
 class FileLock:
-    """Held by one process at a time; a process that dies lets go of it. Not for use by two tasks of one process."""
+    """Held by one process at a time; a process that dies lets go of it. Not for use by two tasks of one process.
+
+    The file is open only while the lock is held, so that locks cost nothing when they are not used. All ways of taking
+    it raise OSError where the file system has no locks.
+    """
 
     __slots__ = ("_descriptor", "_path")
 
@@ -72,21 +79,20 @@ class FileLock:
         finally:
             self._release()
 
-    def close(self) -> None:
-        """Give back the file descriptor."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
     def _taken(self) -> bool:
-        if self._descriptor is None:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            _take(self._descriptor)
-        except OSError:
-            return False
+            _take(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            if error.errno in HELD:
+                return False
+            raise
+        self._descriptor = descriptor
         return True
 
     def _release(self) -> None:
         if self._descriptor is not None:
             _give(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = None

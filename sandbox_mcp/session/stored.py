@@ -133,11 +133,9 @@ class StateDir:
         path = self._log_of(session_id)
         if not path.exists():
             return None
-        lock = FileLock(path.with_suffix(".lock"))
-        with lock.held():
+        with FileLock(path.with_suffix(".lock")).held():
             mend_log(path)
             first, _, _ = path.read_bytes().partition(b"\n")
-        lock.close()
         return parse_trajectory(first, str(path)).started if first else None
 
     def new_id(self, name: str) -> str:

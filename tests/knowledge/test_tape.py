@@ -1,5 +1,6 @@
 """Record and replay: a run against a live source can be repeated without it, errors included."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from sandbox_mcp.knowledge import (
     UnknownUnitError,
 )
 from sandbox_mcp.knowledge.currency import Conversion
+from sandbox_mcp.knowledge.places import OfflinePlaces, Place
 from sandbox_mcp.knowledge.stocks import Quote
 from sandbox_mcp.knowledge.tape import question, record, replay
 
@@ -222,6 +224,27 @@ def test_a_line_that_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
     whole = tape.read_text()
     tape.write_text(whole + whole[:30])
     assert replay(tape).units.convert(1, "m", "km") == 0.001
+
+
+def test_recording_goes_on_after_a_line_that_a_crash_cut_off(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    record(Knowledge(), tape).units.convert(1, "m", "km")
+    whole = tape.read_text()
+    tape.write_text(whole + whole[:30])
+    record(Knowledge(), tape).units.convert(2, "m", "km")
+    assert replay(tape).units.convert(2, "m", "km") == 0.002
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x1e", "\r", "\r\n"])
+def test_what_only_some_take_for_the_end_of_a_line_is_text(end: str, tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+
+    class Told:
+        def search(self, text: str, latitude: float, longitude: float) -> list[Place]:
+            return [dataclasses.replace(OfflinePlaces().search("pizza", latitude, longitude)[0], address=f"a{end}b")]
+
+    record(Knowledge(places=Told()), tape).places.search("pizza", 37.33, -122.01)
+    assert replay(tape).places.search("pizza", 37.33, -122.01)[0].address == f"a{end}b"
 
 
 @pytest.mark.parametrize(

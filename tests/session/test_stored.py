@@ -1,6 +1,7 @@
 """Sessions in a state folder: any process goes on where the last one stopped, whatever moment it was stopped at."""
 
 import dataclasses
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import SessionError, SessionSpec
+from sandbox_mcp.session import SessionError, SessionSpec, file_lock
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
@@ -29,6 +30,10 @@ def process(folder: Path, session: str = "mine", scenario: str = "wifi_off", **s
     manager = SessionManager(SUITE)
     chosen = {"variant": "all_tools", "user_channel": "tool", **spec}
     return StateDir(folder, manager).open(SessionSpec(SUITE.get(scenario), session_id=session, **chosen))
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def without_wall(trajectory: Trajectory) -> list[Any]:
@@ -139,12 +144,28 @@ async def test_ids_are_made_where_none_is_given(tmp_path: Path) -> None:
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     one, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
-    with one.held():
-        assert not other._taken()
-    with other.held():
-        assert not one._taken()
-    one.close()
-    other.close()
+    with one.held(), other.held_at_once() as held:
+        assert not held
+    with other.held(), one.held_at_once() as held:
+        assert not held
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be counted here")
+async def test_sessions_that_rest_keep_no_file_open(tmp_path: Path) -> None:
+    before = open_files()
+    sessions = [process(tmp_path, session=f"s{number}") for number in range(5)]
+    for session in sessions:
+        await session.call("get_wifi_status", {})
+    assert open_files() <= before + 1  # the event loop may need one
+
+
+def test_where_there_are_no_locks_nobody_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(file_lock, "_take", fail)
+    with pytest.raises(OSError, match="No locks available"), FileLock(tmp_path / "lock").held():
+        pass
 
 
 @pytest.mark.parametrize(
