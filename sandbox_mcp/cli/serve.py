@@ -113,14 +113,21 @@ class Listen:
 @click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
 @click.option(
     "--user",
-    type=click.Choice(["scripted", "llm"]),
+    type=click.Choice(["scripted", "llm", "human"]),
     default="scripted",
     show_default=True,
-    help="Who plays the user, unless a harness asks for another.",
+    help="Who plays the user, unless a harness asks for another; human is whoever sits at the client.",
 )
 @click.option("--user-model", help="Model of the llm user.")
 @click.option("--user-base-url", help="Its OpenAI-compatible endpoint.  [default: $OPENAI_BASE_URL]")
 @click.option("--user-api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds its key.")
+@click.option("--user-tools", default="", metavar="NAMES", help="Like that of 'run', for the llm user.")
+@click.option(
+    "--user-without",
+    multiple=True,
+    type=click.Choice(["knows", "does_not_know", "demonstration"]),
+    help="What the llm user is not told. May be repeated.",
+)
 @knowledge_options
 @scenario_files
 def command(
@@ -143,6 +150,8 @@ def command(
     user_model: str | None,
     user_base_url: str | None,
     user_api_key_env: str,
+    user_tools: str,
+    user_without: tuple[str, ...],
     live: str | None,
     record_tape: Path | None,
     replay_tape: Path | None,
@@ -158,12 +167,14 @@ def command(
 
     play = Play(scenario, variant, seed, user_channel, session, elicits)
     _check(play, http, state_dir)
-    if user == "llm" and not user_model:
-        raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
+    _check_user(user, user_model, play)
     manager = SessionManager(
         Suite(places),
         log_dir=log_dir or default_log_dir(),
-        users=_users(user_model, user_base_url, user_api_key_env),
+        users={
+            **_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)),
+            **(_person() if user == "human" else {}),
+        },
         default_user=user,
         knowledge=chosen_knowledge(live, record_tape, replay_tape),
     )
@@ -183,6 +194,15 @@ def _check(play: Play, http: bool, state_dir: Path | None) -> None:
         raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
 
 
+def _check_user(user: str, model: str | None, play: Play) -> None:
+    if user == "llm" and not model:
+        raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
+    if user == "human" and not play.elicits:
+        raise SandboxError("the human user is asked by elicitation; leave out --no-elicitation")
+    if user == "human" and play.scenario and play.user_channel != "tool":
+        raise SandboxError("the human user is reached with send_message_to_user; add --user-channel tool")
+
+
 def default_log_dir() -> Path:
     """Where logs go unless it is said: a folder for state in the account of whoever runs this."""
     if os.name == "nt":
@@ -192,17 +212,28 @@ def default_log_dir() -> Path:
     return base / "sandbox-mcp" / "logs"
 
 
-def _users(model: str | None, base_url: str | None, key_variable: str) -> Mapping[str, "UserFactory"]:
-    """The users that a harness can ask for by name."""
+def _person() -> Mapping[str, "UserFactory"]:
+    """The person at the client, where they are to play the user."""
+    from sandbox_mcp.users.human import HostUser
+
+    return {"human": lambda scenario: HostUser(scenario.user)}
+
+
+def _users(
+    model: str | None, base_url: str | None, key_variable: str, tools: str = "", without: frozenset[str] = frozenset()
+) -> Mapping[str, "UserFactory"]:
+    """The simulated users that a harness can ask for by name."""
     from sandbox_mcp.session.manager import USERS
 
     if model is None:
         return USERS
+    from sandbox_mcp.run.people import user_tools
     from sandbox_mcp.users.completions import Completions, EndpointSettings
     from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
 
+    told, given = ALL_PARTS - without, user_tools(tools)
     endpoint = Completions(EndpointSettings(model=model, base_url=base_url, key_variable=key_variable))
-    return {**USERS, "llm": lambda scenario: LlmUser(scenario.user, endpoint, ALL_PARTS)}
+    return {**USERS, "llm": lambda scenario: LlmUser(scenario.user, endpoint, told, given)}
 
 
 def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":

@@ -1,7 +1,8 @@
-"""Confirmation by elicitation: where a person sits at the client, the client asks them, and the call goes on.
+"""Asking by elicitation: where a person sits at the client, the client asks them, and the call goes on.
 
-Policy: only where no harness speaks for the agent, since there the simulated user must confirm. The person sees the
-call as the agent made it, whole or shortened. Whatever is not a plain yes leaves the refusal as it was. The older
+Policy: only where no harness speaks for the agent, since there the simulated user must confirm. The person is asked to
+confirm a call, which they see as the agent made it, whole or shortened, or, where they play the user, to answer what
+the agent said. Whatever is not a plain yes, or an answer, leaves the refusal as it was. The older
 protocol asks while the call waits, if its transport can carry a question; the newer one answers the call with the
 question, and the client makes the call again with the person's answer. What a client brings back is only believed for
 the very call that it was asked about, once.
@@ -10,7 +11,7 @@ the very call that it was asked about, once.
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -20,8 +21,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from sandbox_mcp.server.context import Context
+from sandbox_mcp.server.replying import REPLY_FIELD, REPLY_SCHEMA, UNREACHABLE, question_for, settle_reply
 from sandbox_mcp.session import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.tool_channel import Unanswered
+
+Refused = Unconfirmed | Unanswered
+"""The refusal of a call that a person can still let happen."""
 
 FIELD = "confirm"
 """Name of the form's field, and of the question in the newer protocol."""
@@ -33,22 +39,24 @@ SCHEMA: Mapping[str, Any] = {
 LONGEST = 2000
 """How many characters of the arguments the person is shown."""
 CHANNEL: Mapping[str, str] = {"channel": "elicitation"}
-"""What a log says about a confirmation that the person at the client gave."""
+"""What a log says about a confirmation, or an answer, that the person at the client gave."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The newer protocol's answer to a call that the person must confirm; ``state`` comes back with theirs."""
+    """The newer protocol's answer to a call that needs the person; ``state`` comes back with theirs."""
 
     message: str
     state: str
+    name: str = FIELD
+    schema: Mapping[str, Any] = field(default_factory=lambda: SCHEMA)
 
     def wire(self, stamp: Mapping[str, Any] | None) -> dict[str, Any]:
         """The question as it travels."""
-        params = {"mode": "form", "message": self.message, "requestedSchema": SCHEMA}
+        params = {"mode": "form", "message": self.message, "requestedSchema": self.schema}
         return {
             "resultType": "input_required",
-            "inputRequests": {FIELD: {"method": "elicitation/create", "params": params}},
+            "inputRequests": {self.name: {"method": "elicitation/create", "params": params}},
             "requestState": self.state,
             "_meta": stamp,
         }
@@ -56,10 +64,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A call that waits for the person's answer, and how it was refused."""
+    """A call that waits for the person's answer, how it was refused, and the form that they are shown."""
 
     call: AgentCall
-    refused: Unconfirmed
+    refused: Refused
+    name: str
+    schema: Mapping[str, Any]
+    message: str
 
 
 class Confirming:
@@ -68,23 +79,22 @@ class Confirming:
     def __init__(self) -> None:
         self._asked: WeakKeyDictionary[OpenSession, dict[str, _Asked]] = WeakKeyDictionary()
 
-    async def ask(
-        self, ctx: Context, opened: OpenSession, call: AgentCall, refused: Unconfirmed
-    ) -> CallResult | Question:
+    async def ask(self, ctx: Context, opened: OpenSession, call: AgentCall, refused: Refused) -> CallResult | Question:
         """Have the person asked: what came of it, the question to send, or the refusal where nobody can be asked."""
         if not has_forms(ctx.session.client_capabilities):
             return refused
+        asked = _asked(opened, call, refused)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            question = Question(message_for(call), secrets.token_urlsafe(12))
-            self._asked.setdefault(opened, {})[question.state] = _Asked(call, refused)
+            question = Question(asked.message, secrets.token_urlsafe(12), asked.name, asked.schema)
+            self._asked.setdefault(opened, {})[question.state] = asked
             return question
         if not ctx.session.can_send_request:
-            return refused
+            return replace(refused, error=UNREACHABLE) if isinstance(refused, Unanswered) else refused
         try:
-            answer = await ctx.session.elicit_form(message_for(call), dict(SCHEMA), ctx.request_id)
+            answer = await ctx.session.elicit_form(asked.message, dict(asked.schema), ctx.request_id)
         except (MCPError, ValidationError):
             return refused
-        return await _settled(opened, _Asked(call, refused), yes=means_yes(answer.action, answer.content))
+        return await _settled(opened, asked, answer.action, answer.content)
 
     async def answered(self, opened: OpenSession, call: AgentCall, params: Mapping[str, Any]) -> CallResult | None:
         """What comes of the person's answer in ``params``; None where this call was not asked about."""
@@ -94,8 +104,8 @@ class Confirming:
         if asked is None or asked.call != call:
             return None
         del waiting[cast(str, state)]
-        answer = _mapping(_mapping(params.get("inputResponses")).get(FIELD))
-        return await _settled(opened, asked, yes=means_yes(answer.get("action"), answer.get("content")))
+        answer = _mapping(_mapping(params.get("inputResponses")).get(asked.name))
+        return await _settled(opened, asked, answer.get("action"), answer.get("content"))
 
 
 def message_for(call: AgentCall) -> str:
@@ -110,8 +120,19 @@ def means_yes(action: object, content: object) -> bool:
     return action == "accept" and _mapping(content).get(FIELD) is True
 
 
-async def _settled(opened: OpenSession, asked: _Asked, *, yes: bool) -> CallResult:
-    return await opened.call_confirmed(asked.call, asked.refused, CHANNEL) if yes else asked.refused
+def _asked(opened: OpenSession, call: AgentCall, refused: Refused) -> _Asked:
+    """What the person is shown: the call to confirm, or the words to answer."""
+    if isinstance(refused, Unanswered):
+        return _Asked(call, refused, REPLY_FIELD, REPLY_SCHEMA, question_for(opened.session, refused.content))
+    return _Asked(call, refused, FIELD, SCHEMA, message_for(call))
+
+
+async def _settled(opened: OpenSession, asked: _Asked, action: object, content: object) -> CallResult:
+    if isinstance(asked.refused, Unanswered):
+        return await settle_reply(opened, asked.refused, action, _mapping(content).get(REPLY_FIELD), CHANNEL)
+    if means_yes(action, content):
+        return await opened.call_confirmed(asked.call, asked.refused, CHANNEL)
+    return asked.refused
 
 
 def has_forms(capabilities: ClientCapabilities | None) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.lobby_names import LONGEST, matching, named, nearest, page_of
-from sandbox_mcp.server.lobby_texts import CONTROL, HOW_TO_PLAY, LIST, NOT_RUNNING, START, over, still_running
+from sandbox_mcp.server.lobby_texts import CONTROL, LIST, NOT_RUNNING, START, how_to_play, over, still_running
 from sandbox_mcp.session import CallResult, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
@@ -135,7 +135,8 @@ class Lobby:
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)
-        return CallResult({"scenario": scenario.name, "instructions": HOW_TO_PLAY, "user_says": opened.opening})
+        instructions = how_to_play(person=opened.session.user.kind == "human")
+        return CallResult({"scenario": scenario.name, "instructions": instructions, "user_says": opened.opening})
 
     def _scenario(self, name: str) -> Scenario:
         """The scenario that is meant; only a name that is not exact costs a look at all files."""

@@ -23,9 +23,11 @@ INSTRUCTIONS = (
     "4. Then call no more tools and tell the person in this chat that the scenario is over.\n"
     "While no scenario is running, the phone's tools do nothing."
 )
+_SIMULATED = "This user is simulated and cannot see this chat"
+_PERSON = "This user is a person who answers in forms of this client and does not follow this chat"
 HOW_TO_PLAY = (
-    f"{AGENT_INSTRUCTIONS} The scenario has begun, and user_says is what its user wants of you now. This user is "
-    f"simulated and cannot see this chat: call {SEND} for everything you want to ask or report, read the "
+    f"{AGENT_INSTRUCTIONS} The scenario has begun, and user_says is what its user wants of you now. {_SIMULATED}: "
+    f"call {SEND} for everything you want to ask or report, read the "
     "reply in its result, and go on until conversation_over is true. Do not ask the person in this chat for help or "
     "for anything that the user should know, and do not stop half-way to report to them. Do not look for the "
     "scenario's files or its log, and do not tell anybody how you think it works or what it checks. Once "
@@ -122,6 +124,11 @@ END = _tool(
     {"ended": _TEXT},
 )
 CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START, END)}
+
+
+def how_to_play(*, person: bool) -> str:
+    """What an agent is told whose scenario has begun; ``person`` if somebody at the client plays the user."""
+    return HOW_TO_PLAY.replace(_SIMULATED, _PERSON) if person else HOW_TO_PLAY
 
 
 @cache

@@ -26,11 +26,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
 from sandbox_mcp.server.absent import ABSENT
-from sandbox_mcp.server.confirming import Confirming, Question
+from sandbox_mcp.server.confirming import Confirming, Question, Refused
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult, Unconfirmed
+from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
 logger = logging.getLogger(__name__)
@@ -183,16 +183,16 @@ class _Answering:
             result = await self._answered(ctx, name, params) if "inputResponses" in params else None
             if result is None:
                 result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
-                if isinstance(result, Unconfirmed):
-                    result = await self._unconfirmed(ctx, name, params, result)
+                if isinstance(result, Refused):
+                    result = await self._refused(ctx, name, params, result)
         except Exception:  # whatever it was, the agent's run must not die of a bug of ours
             logger.exception("the call of %r failed", name)
             result = CallResult({}, BROKEN)
         stamp = self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
         return wire_result(result, stamp) if isinstance(result, CallResult) else result.wire(stamp)
 
-    async def _unconfirmed(
-        self, ctx: Context, name: str, params: Mapping[str, Any], refused: Unconfirmed
+    async def _refused(
+        self, ctx: Context, name: str, params: Mapping[str, Any], refused: Refused
     ) -> CallResult | Question:
         """What comes of a refusal where the person at the client may be asked."""
         opened = self._face.attended(ctx)

@@ -2,18 +2,33 @@
 
 Policy: what goes through this tool is recorded as messages, so that logs of both channels read alike; only calls whose
 arguments are faulty are recorded as calls. Sessions played this way are marked and never compared with driven ones.
+Where the user is a person at the agent's client, they are asked first, and nothing is recorded until they answer.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sandbox_mcp.session.opening import SessionError
 from sandbox_mcp.session.session import CallResult, Session
 from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
+from sandbox_mcp.users import UserTurn
+from sandbox_mcp.users.human import HostUser
 
 SEND = "send_message_to_user"
 CHANNEL: Mapping[str, str] = {"channel": "tool"}
 """What a log says about a message that an agent sent with the tool."""
 OVER = "SessionOverError: this conversation is over; nothing more can be said in it"
+NOBODY = (
+    "NoPersonError: the user is a person who answers in this client, and this client offers no form to ask them with "
+    "(elicitation); the message has reached nobody"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered(CallResult):
+    """The refusal of a message that a person has yet to answer; ``content`` is what the agent said."""
+
+    content: str = ""
 
 
 def _unused(*_: object, **__: object) -> None:
@@ -51,8 +66,16 @@ async def send_message(session: Session, arguments: object) -> CallResult:
     bound = bind({SEND: SEND_TOOL}, SEND, arguments)
     if isinstance(bound, Outcome):
         return session.refuse(SEND, bound)
+    content = str(bound.arguments["content"])
+    if isinstance(session.user, HostUser) and session.awaits_user:
+        return Unanswered({}, NOBODY, content)
+    return await say_to_user(session, content)
+
+
+async def say_to_user(session: Session, content: str, answer: UserTurn | None = None) -> CallResult:
+    """Say something to the user, whose answer may be known; an error once the session is over."""
     try:
-        reply = await session.say(str(bound.arguments["content"]), CHANNEL)
+        reply = await session.say(content, CHANNEL, answer=answer)
     except SessionError:
         return CallResult({}, OVER)
     return CallResult({"reply": reply.text, "conversation_over": reply.over}).with_notices(reply.notices)

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from sandbox_mcp.cli import serve
 from sandbox_mcp.cli.serve import command, default_log_dir
+from scenarios import Suite
 
 
 def test_logs_go_to_the_folder_for_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -39,3 +40,22 @@ def test_bad_usage_is_told(args: list[str]) -> None:
 def test_users_are_known_by_name() -> None:
     assert list(serve._users(None, None, "KEY")) == ["scripted"]
     assert list(serve._users("m", "http://127.0.0.1:1", "KEY")) == ["scripted", "llm"]
+
+
+def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> None:
+    users = serve._users("m", "http://127.0.0.1:1", "KEY", "check_goal", frozenset({"knows"}))
+    described = users["llm"](Suite().get("wifi_off")).describe()
+    assert (described["told"], described["tools"]) == (["demonstration", "does_not_know"], ["check_goal"])
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (["--user", "llm"], "name one with --user-model"),
+        (["--user", "human", "--no-elicitation"], "leave out --no-elicitation"),
+        (["--user", "human", "--scenario", "wifi_off"], "add --user-channel tool"),
+        (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),
+    ],
+)
+def test_a_user_that_could_not_be_reached_is_told(args: list[str], problem: str) -> None:
+    assert problem in str(CliRunner().invoke(command, args).exception)

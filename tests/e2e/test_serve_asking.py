@@ -128,3 +128,19 @@ async def test_in_the_lobby_the_option_counts_too(options: list[str], asked: int
         await client.call_tool("start_scenario", {"name": "car_fixed"})
         await client.call_tool("send_message_with_phone_number", TEXT)
     assert person.asked == asked
+
+
+async def test_over_pipes_the_person_plays_the_user(tmp_path: Path) -> None:
+    answers = iter(({"reply": "Yes, off."}, {"reply": "/end"}))
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content=next(answers))
+
+    options = server("--scenario", "wifi_off", "--user", "human", "--user-channel", "tool", "--log-dir", str(tmp_path))
+    async with Client(options, mode="legacy", elicitation_callback=person) as client:
+        asked = await client.call_tool("send_message_to_user", {"content": "Off?"})
+        await client.call_tool("set_wifi_status", {"on": False})
+        told = await client.call_tool("send_message_to_user", {"content": "Wifi is off."})
+    assert asked.structured_content == {"reply": "Yes, off.", "conversation_over": False}
+    assert told.structured_content == {"reply": None, "conversation_over": True}
+    assert read_trajectory(only_log(tmp_path)).started.user == {"kind": "human", "channel": "elicitation"}
