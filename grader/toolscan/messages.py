@@ -8,11 +8,12 @@ Source: ToolScan, appendix B.2; ``toolscan/utils/tool/helpers.py`` of the author
 import ast
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_SAID = r"\s*(?P<name>.*?)\s*with\s*Action Input:\s*(?P<input>.*?)$"
-_FORMS = (re.compile("Action:" + _SAID), re.compile(_SAID))
+_START = "Action:"
+_END = re.compile(r"with\s*Action Input:\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,32 @@ class Said:
 
 
 def split(message: str) -> Said | None:
-    """The action and input of a message, with or without a leading ``Action:``, or None where there are none."""
+    """The action and input of a message, with or without a leading ``Action:``, or None where there are none.
+
+    Name and input are each on one line, and nothing comes after the input. The original searches with lazy
+    expressions, which takes it the third power of a run of blanks; this finds the same in one pass.
+    """
     text = message.strip()
-    for form in _FORMS:
-        if found := form.search(text):
-            return Said(found["name"], found["input"])
+    last = text.rfind("\n")
+    ends = [found for found in _END.finditer(text) if found.end() > last]
+    if not ends:
+        return None
+    name = _named(text, ends)
+    if name is not None:
+        return name
+    before = text[: ends[0].start()].rstrip()
+    return Said(before[before.rfind("\n") + 1 :].lstrip(), text[ends[0].end() :])
+
+
+def _named(text: str, ends: Sequence[re.Match[str]]) -> Said | None:
+    """What stands between the first ``Action:`` that has an input after a name of one line, and that input."""
+    start = text.find(_START)
+    for end in ends:
+        while 0 <= start <= end.start() - len(_START):
+            name = text[start + len(_START) : end.start()].strip()
+            if "\n" not in name:
+                return Said(name, text[end.end() :])
+            start = text.find(_START, start + 1)
     return None
 
 
