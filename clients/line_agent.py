@@ -19,6 +19,7 @@ from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
 from clients.line_process import PATIENCE, GoneError, LineProcess
 from clients.replies import read_object, read_turn
 from clients.settings import AgentSettings
+from sandbox_mcp.counting import counted
 
 PROTOCOL = 1
 WROTE = "the agent's process wrote"
@@ -105,7 +106,9 @@ class LineAgent(Agent):
         except BaseException as error:
             await process.stop()
             if isinstance(error, TimeoutError):
-                raise AgentError(f"the agent's process was not ready within {self.begin_within:g} seconds") from error
+                raise AgentError(
+                    f"the agent's process was not ready within {counted(self.begin_within, 'second')}"
+                ) from error
             raise
         process.busy = False
         return process, ready.get("lasting") is True

@@ -15,6 +15,7 @@ from grader.errors import GraderError
 from grader.metric import Mode
 from grader.scores import Scores
 from grader.statistics import Outcome, compare, flaky, mean_score, pass_at, pass_hat
+from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory.log import find_logs
 
 
@@ -130,7 +131,7 @@ def compare_runs(a: Run, b: Run) -> dict[str, Any]:
         doubts.append(f"graded in different modes: {a.mode} and {b.mode}")
     one, two = ({(s.cluster, s.trial) for s in run.sessions if s.score is not None} for run in (a, b))
     if one != two:
-        doubts.append(f"{len(one ^ two)} sessions were scored in only one of the runs and are left out")
+        doubts.append(f"left out: {counted(len(one ^ two), 'session')} that only one of the runs scored")
     return {
         "a": {"run": a.name, **certainty(a)},
         "b": {"run": b.name, **certainty(b)},

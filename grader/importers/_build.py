@@ -15,6 +15,7 @@ from typing import Any
 from grader.importers._json import Node, shown
 from grader.importers._values import Given, canonical, decode, failure, seconds, zoned
 from grader.importers.base import Imported, Loss
+from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
@@ -316,12 +317,12 @@ class SessionBuilder:
         if not self._tools:
             self.lose("tools", "the definitions of the tools that were offered are absent")
         elif self._undeclared:
-            what = f"nothing says whether {len(self._undeclared)} of the tools change state; taken as if they do"
-            self.lose("tools", what)
+            undeclared = counted(len(self._undeclared), "tool")
+            self.lose("tools", f"taken to change state, as nothing says otherwise: {undeclared}")
         if self._checked:
             self.lose(f"results ({self._guessed} of {self._checked})", GUESSED)
         if self._naive:
-            self.lose("times", f"{self._naive} times name no zone and were read as UTC")
+            self.lose("times", f"read as UTC, as no zone is named: {counted(self._naive, 'time')}")
         if end is None:
             self.lose("end", "nothing shows that the session ended where the log stops")
 

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 
 from grader.errors import ImportFormatError
 from grader.importers.base import Loss
+from sandbox_mcp.counting import counted
 
 MAX_DEPTH = 150
 """How deep a document may nest. The log's reader stops at 198 levels, of which an event needs a few itself."""
@@ -289,7 +290,7 @@ def load_lines(data: bytes, path: str) -> Loaded:
 
 def _beyond_json(replaced: int, line: int | None) -> tuple[Loss, ...]:
     where = "document" if line is None else f"line {line}"
-    what = f"{replaced} numbers that JSON cannot hold (NaN, infinities) were read as null"
+    what = f"read as null, as JSON holds no NaN and no infinity: {counted(replaced, 'number')}"
     return (Loss(where, what),) if replaced else ()
 
 

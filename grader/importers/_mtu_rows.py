@@ -16,6 +16,7 @@ from grader.errors import ImportFormatError
 from grader.importers._json import Node, load_lines, loads, read_bytes, shown
 from grader.importers._mtu_prompt import Question, take_apart
 from grader.importers.base import Loss
+from sandbox_mcp.counting import counted
 
 Item = TypeVar("Item")
 
@@ -168,10 +169,8 @@ def _relabel(
     """
     neighbour = following.get(rows[0].label)
     if (len(rows), len(responses)) != (1, 2) or neighbour is None or neighbour.label in found:
-        raise _fault(
-            responses[len(rows)],
-            f"answers {rows[0].id!r} once more: {len(responses)} responses for {len(rows)} rows of the benchmark",
-        )
+        there_are = f"{counted(len(responses), 'response')} for {counted(len(rows), 'row')} of the benchmark"
+        raise _fault(responses[len(rows)], f"answers {rows[0].id!r} once more: {there_are}")
     first, second = responses
     straight = _shared(first, rows[0]) + _shared(second, neighbour)
     crossed = _shared(first, neighbour) + _shared(second, rows[0])

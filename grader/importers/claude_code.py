@@ -21,6 +21,7 @@ from grader.importers._content import joined
 from grader.importers._json import Loaded, Node, load_lines, read_bytes
 from grader.importers._values import decode
 from grader.importers.base import Imported
+from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory import EndReason, ErrorKind
 
 PERSISTED = "<persisted-output>"
@@ -201,7 +202,8 @@ def _full_text(path: Path, id_: str) -> str | None:
 def _lose_branches(thread: Thread, builder: SessionBuilder) -> None:
     if thread.abandoned:
         calls = sum(len(line.ids("tool_use", "id")) for line in thread.abandoned)
-        what = f"{len(thread.abandoned)} lines with {calls} tool calls stand on branches that a retry abandoned"
+        lines = counted(len(thread.abandoned), "line")
+        what = f"{lines} with {counted(calls, 'tool call')} on branches that a retry abandoned"
         builder.lose("branches", what)
     for line in thread.orphans:
         builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")

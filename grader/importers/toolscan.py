@@ -20,6 +20,7 @@ from grader.toolscan.events import FORMAT
 from grader.toolscan.loop import FINISH
 from grader.toolscan.messages import read_literal, split
 from grader.toolscan.schemas import fault, json_types, schema_of
+from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory import CallError, Event, ReferenceCall, ReferenceTurn, ToolCall
 
 ANSWER: Mapping[str, Any] = {"description": "", "parameters": {"answer": {"type": "any", "required": True}}}
@@ -114,7 +115,7 @@ def _session(node: Node, builder: SessionBuilder, names: Names, reader: Callable
     if case is not node and "expected" in node.members():
         builder.lose("expected", "the verdicts recorded beside the case are not imported")
     if play.unanswered:
-        builder.lose("results", f"the results of {play.unanswered} calls are absent")
+        builder.lose("results", f"the results of {counted(play.unanswered, 'call')} are absent")
     return play.checked(builder.finish(names.unique(name), "recorded"))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from grader.metric import Solution, Subject
 from grader.values import is_array, is_object
+from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Message, ReferenceTurn, ToolCall, Trajectory
 
 FORMAT: Final = "mtu"
@@ -132,7 +133,8 @@ def _imported(origin: Mapping[str, Any], turns: Sequence[Turn], solution: Soluti
     if not isinstance(setting, str) or form not in FORMS or not is_array(rows) or not all(map(_is_row, rows)):
         return "the log says that it comes from MTU-Bench but not of which setting and rows; import it again"
     if not rows or not len(rows) == len(turns) == len(solution):
-        return f"the log has {len(turns)} user messages for {len(rows)} rows of MTU-Bench; import it again"
+        messages = counted(len(turns), "user message")
+        return f"the log has {messages} for {counted(len(rows), 'row')} of MTU-Bench; import it again"
     done = [replace(turn, id=row["id"], answer=row["answer"]) for turn, row in zip(turns, rows, strict=True)]
     if any(turn.text is None for turn in done):
         return "a turn has no response"

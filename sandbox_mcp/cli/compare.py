@@ -7,6 +7,7 @@ import click
 
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.counting import counted
 
 
 @click.command()
@@ -72,4 +73,4 @@ def _show_flips(flips: list[dict[str, Any]], as_json: bool) -> None:
         for word, sign in (("gone", "-"), ("come", "+")):
             for reason in flip[word]:
                 click.echo(f"  {sign} {reason}")
-    click.echo(f"{len(flips)} sessions changed", err=True)
+    click.echo(f"{counted(len(flips), 'session')} changed", err=True)

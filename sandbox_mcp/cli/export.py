@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from sandbox_mcp.counting import counted
+
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
@@ -27,4 +29,4 @@ def command(format_name: str, paths: tuple[Path, ...], out: Path | None) -> None
         else:
             click.echo(text, nl=False)
     if out:
-        click.echo(f"exported {len(logs)} sessions to {out}", err=True)
+        click.echo(f"exported {counted(len(logs), 'session')} to {out}", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.counting import counted
 
 DETAILS = ("counts", "failures", "errors", "kinds")
 
@@ -105,12 +106,12 @@ def _print_scores(collection: "Collection") -> None:
     overall = summary.get("toolsandbox", {}).get("overall")
     if overall:
         click.echo(
-            f"\n{overall['n']} scored sessions, mean score {overall['score']:.3f}; "
+            f"\n{counted(overall['n'], 'scored session')}, mean score {overall['score']:.3f}; "
             f"an agent that refuses everything would get {overall['refusal']:.3f} (mode {collection.mode})"
         )
     spoiled = sum(scores.spoiled for scores in collection.sessions)
     if spoiled:
-        click.echo(f"{spoiled} sessions are left out because their user spoiled them; --keep-spoiled scores them")
+        click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
     for family, values in summary.items():
         if family != "toolsandbox":
             click.echo(f"{family}: {', '.join(_figures(values))}")

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json
+from sandbox_mcp.counting import counted
 
 
 @click.command()
@@ -36,4 +37,4 @@ def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool
     if as_json:
         print_json(written)
     lossy = sum(bool(item["losses"]) for item in written)
-    click.echo(f"imported {len(written)} sessions to {out}, {lossy} with losses", err=True)
+    click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)

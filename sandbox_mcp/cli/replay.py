@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json
+from sandbox_mcp.counting import counted
 
 
 @click.command()
@@ -29,6 +30,6 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
             for item in items:
                 click.echo(f"  event {item.seq}, {item.what}: recorded {item.recorded}, replayed {item.replayed}")
         agreeing = sum(not items for items in found.values())
-        click.echo(f"{agreeing} of {len(found)} sessions agree with their replay", err=True)
+        click.echo(f"agreeing with their replay: {agreeing} of {counted(len(found), 'session')}", err=True)
     if any(found.values()):
         raise click.exceptions.Exit(1)

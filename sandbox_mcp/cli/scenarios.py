@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.counting import counted
 
 if TYPE_CHECKING:
     from scenarios import Scenario
@@ -79,8 +80,8 @@ def lint(
     else:
         for complaint in complaints:
             click.echo(str(complaint))
-    mutants = f", {played} mutants" if deep else ""
-    click.echo(f"{len(names)} scenarios{mutants}, {len(complaints)} complaints", err=True)
+    mutants = f", {counted(played, 'mutant')}" if deep else ""
+    click.echo(f"{counted(len(names), 'scenario')}{mutants}, {counted(len(complaints), 'complaint')}", err=True)
     if complaints:
         raise click.exceptions.Exit(1)
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from anyio.lowlevel import checkpoint
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolInfo, ToolOutput, Tools
+from sandbox_mcp.counting import counted
 from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Call, Quit, Say, Show, Typed, TypingError, meaning
 from sandbox_mcp.users.terminal import Terminal
 
@@ -34,9 +35,8 @@ class PersonAgent(Agent):
         """Connect to the tools and tell the person what to do."""
         async with brief.target.connect() as tools:
             offered = {tool.name: tool for tool in await tools.list()}
-            self.terminal.show(
-                f"\n{brief.instructions}\nYou have {len(offered)} tools; /tools lists them, /help tells more."
-            )
+            have = counted(len(offered), "tool")
+            self.terminal.show(f"\n{brief.instructions}\nYou have {have}; /tools lists them, /help tells more.")
             yield _Playing(self.terminal, tools, offered)
 
 

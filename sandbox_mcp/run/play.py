@@ -13,6 +13,7 @@ import anyio
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
 from clients.mcp_tools import leaves, named
 from clients.plan import staged
+from sandbox_mcp.counting import counted
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
@@ -71,7 +72,7 @@ async def _converse(opened: OpenSession, conversation: Conversation, watched: Wa
         if opened.session.over:
             return
         if answer is None:
-            raise AgentError(f"the agent did not answer within {patience:g} seconds")
+            raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
         message = heard(await opened.say(readable(answer.text), answer.meta))
 
 

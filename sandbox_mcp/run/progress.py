@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sandbox_mcp.counting import counted
 from sandbox_mcp.run.cost import Budget, Prices
 from sandbox_mcp.run.scores import Score
 from sandbox_mcp.run.summary import interval
@@ -86,7 +87,7 @@ class Tally:
         costs: Mapping[str, float | None] = self.prices.of(self.spent)
         if self.prices and costs["total"] is not None:
             return [f"cost {costs['total']:.2f} (agent {costs['agent']:.2f}, user {costs['user']:.2f})"]
-        return [f"{self.spent.tokens:,} tokens"] if self.spent.tokens else []
+        return [counted(self.spent.tokens, "token")] if self.spent.tokens else []
 
 
 def _duration(seconds: float) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox_mcp.counting import counted
+
 Rows = list[Sequence[object]]
 
 
@@ -44,10 +46,23 @@ def remarks(summary: Mapping[str, Any], limit: int = 5) -> list[str]:
     said = [*_stopped(summary), *_costs(summary)]
     missing = sessions["planned"] - sessions["played"]
     if missing:
-        said.append(f"{missing} of {sessions['planned']} sessions are still to be played")
+        said.append(f"still to be played: {missing} of {counted(sessions['planned'], 'session')}")
     said.extend(map(_failure, summary["failures"][:limit]))
     if sessions["unscored"]:
-        said.append(f"{sessions['unscored']} sessions are not scored; the same command plays them again")
+        said.append(f"not scored: {counted(sessions['unscored'], 'session')}; the same command plays these again")
+    return [*said, *_users(summary, limit)]
+
+
+def _users(summary: Mapping[str, Any], limit: int) -> list[str]:
+    """How users misbehaved, and which sessions that spoiled."""
+    rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
+    if not rates:
+        return []
+    often = (f"{kind} in {item['sessions']} of {item['known']} ({item['rate']:.1%})" for kind, item in rates.items())
+    said = [f"sessions in which the user did something wrong: {', '.join(often)}"]
+    said.extend(f"{_which(item)}: {item['reason']}" for item in summary["spoiled_by_user"][:limit])
+    if left_out := summary["sessions"]["spoiled"]:
+        said.append(f"left out: {counted(left_out, 'session')} that the user spoiled; --keep-spoiled scores them")
     return said
 
 
@@ -71,8 +86,11 @@ def _money(amount: float | None) -> str:
 
 
 def _failure(failure: Mapping[str, Any]) -> str:
-    which = f"{failure['scenario']} ({failure['variant']}, trial {failure['trial']})"
-    return f"not scored: {which}: {failure['reason']}"
+    return f"not scored: {_which(failure)}: {failure['reason']}"
+
+
+def _which(session: Mapping[str, Any]) -> str:
+    return f"{session['scenario']} ({session['variant']}, trial {session['trial']})"
 
 
 def _endings(endings: Mapping[str, int]) -> str:

@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
+from sandbox_mcp.counting import counted
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
@@ -61,7 +62,7 @@ class TooManySessionsError(ManagerError):
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        super().__init__(f"{limit} sessions are open, which is the limit; end some first")
+        super().__init__(f"the limit is {counted(limit, 'open session')}; end one first")
 
 
 class UnknownUserError(ManagerError):

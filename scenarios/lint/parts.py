@@ -5,6 +5,7 @@ Policy: a scenario with solutions of different length is judged by the shortest,
 
 from collections.abc import Iterator
 
+from sandbox_mcp.counting import counted
 from scenarios.lint.complaint import Finding
 from scenarios.lint.effects import blocked
 from scenarios.model import MessageConstraint, Milestone, Scenario
@@ -75,9 +76,10 @@ def _counted(scenario: Scenario) -> Iterator[Finding]:
     several = follows or turns > 1
     if not calls:
         yield _wrong("a solution makes no call", f"make it {LACKS}, or add the calls")
+    made = f"the shortest solution makes {counted(calls, 'call')}"
     for right, name, why in (
-        (calls == 1, "single_tool_call", f"the shortest solution makes {calls} calls"),
-        (calls > 1, "multiple_tool_call", f"the shortest solution makes {calls} calls"),
+        (calls == 1, "single_tool_call", made),
+        (calls > 1, "multiple_tool_call", made),
         (not several, "single_user_turn", _turns(turns, follows)),
         (several, "multiple_user_turn", _turns(turns, follows)),
     ):
@@ -87,7 +89,9 @@ def _counted(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _turns(turns: int, follows: bool) -> str:
-    return "the user wants more afterwards ('then')" if follows else f"the shortest solution takes {turns} turns"
+    if follows:
+        return "the user wants more afterwards ('then')"
+    return f"the shortest solution takes {counted(turns, 'turn')}"
 
 
 def _dependency(scenario: Scenario) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ def test_lint_complains_with_exit_code_1(claimed: Path) -> None:
     assert done.exit_code == 1
     assert done.stdout.startswith(f"{claimed}:9: claimed: milestone 'told' is a reply that rests on nothing")
     assert done.stdout.endswith("[reply_rests_on_nothing]\n")
-    assert "1 scenarios, 1 complaints" in done.stderr
+    assert "1 scenario, 1 complaint" in done.stderr
 
 
 def test_deep_lint_also_plays(claimed: Path) -> None:

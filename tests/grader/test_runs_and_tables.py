@@ -107,7 +107,7 @@ def test_compare_says_where_nothing_varied(tmp_path: Path) -> None:
 def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:
     record(good, trial=2)
     found = compare_runs(read_run(bad, find), read_run(good, find))
-    assert found["warnings"] == ["1 sessions were scored in only one of the runs and are left out"]
+    assert found["warnings"] == ["left out: 1 session that only one of the runs scored"]
 
 
 def test_runs_of_different_modes_are_told() -> None:

@@ -72,14 +72,14 @@ def test_what_was_played_before_is_said_so(tmp_path: Path) -> None:
 
 def test_one_shard_says_what_is_still_to_be_played(tmp_path: Path) -> None:
     result = ran("wifi_off", "landlord_number", "--agent", "refuse", "--shard", "1/2", "--out", tmp_path)
-    assert "1 of 2 sessions are still to be played" in result.stderr
+    assert "still to be played: 1 of 2 sessions" in result.stderr
     assert result.exit_code == 0
 
 
 def test_a_shard_without_work_is_fine(tmp_path: Path) -> None:
     result = ran("wifi_off", "--agent", "refuse", "--shard", "2/2", "--out", tmp_path)
     assert result.exit_code == 0
-    assert "1 of 1 sessions are still to be played" in result.stderr
+    assert "still to be played: 1 of 1 session" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_trials_are_averaged_within_a_scenario_first() -> None:
 def test_what_broke_is_counted_and_not_scored() -> None:
     summary = summarise([scored("a", 1.0), scored("a", None, 1), scored("b", None)], 3)
     assert summary["similarity"] == 1.0
-    assert summary["sessions"] == {"planned": 3, "played": 3, "scored": 1, "unscored": 2}
+    assert summary["sessions"] == {"planned": 3, "played": 3, "scored": 1, "unscored": 2, "spoiled": 0}
     assert summary["endings"] == {"agent_failed": 2, "user_ended": 1}
     assert [failure["scenario"] for failure in summary["failures"]] == ["a", "b"]
 
@@ -86,9 +86,9 @@ def test_the_tables_show_every_scenario_and_every_category_and_all() -> None:
 
 def test_a_reader_is_told_what_is_missing_and_what_broke() -> None:
     assert remarks(summarise([scored("a", 1.0), scored("b", None)], 4)) == [
-        "2 of 4 sessions are still to be played",
+        "still to be played: 2 of 4 sessions",
         "not scored: b (base, trial 0): incomplete: the session ended with 'agent_failed'",
-        "1 sessions are not scored; the same command plays them again",
+        "not scored: 1 session; the same command plays these again",
     ]
 
 

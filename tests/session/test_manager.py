@@ -141,7 +141,7 @@ async def test_a_log_given_by_the_caller_is_the_callers() -> None:
 async def test_the_limit_counts_sessions_that_go_on() -> None:
     manager = SessionManager(SUITE, max_sessions=2)
     first, second = begin(manager), begin(manager)
-    with pytest.raises(TooManySessionsError, match="2 sessions are open"):
+    with pytest.raises(TooManySessionsError, match="the limit is 2 open sessions"):
         begin(manager)
     await second.end("abandoned")
     third = begin(manager)

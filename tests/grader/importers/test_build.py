@@ -182,7 +182,7 @@ class TestTime:
 
     def test_times_without_zone_are_named(self, builder):
         builder.say("user", "agent", "a", stamp="2026-01-02T03:00:00")
-        assert "times: 1 times name no zone and were read as UTC" in lost(finished(builder))
+        assert "times: read as UTC, as no zone is named: 1 time" in lost(finished(builder))
 
     @pytest.mark.parametrize("stamp", ["soon", {}, True, 10**400])
     def test_times_that_are_none_are_named(self, builder, stamp):
@@ -236,7 +236,7 @@ class TestWhatIsKept:
         builder.offer("g", "", {}, action=False)
         session = finished(builder)
         assert [tool.action for tool in started(session).tools] == [True, False]
-        assert "nothing says whether 1 of the tools change state" in lost(session)
+        assert "taken to change state, as nothing says otherwise: 1 tool" in lost(session)
 
     def test_absent_definitions_are_named(self, builder):
         assert "tools: the definitions of the tools that were offered are absent" in lost(finished(builder))

@@ -116,7 +116,7 @@ class TestBranches:
     def test_the_branch_continued_last_is_the_session_and_the_other_is_named(self):
         _, session = read("claude-code", self.retried())
         assert words(session) == ["Cancel X2", "What?", "Never mind", "All right."]
-        assert "branches: 2 lines with 1 tool calls stand on branches that a retry abandoned" in lost(session)
+        assert "branches: 2 lines with 1 tool call on branches that a retry abandoned" in lost(session)
 
     def test_each_root_is_a_conversation_of_its_own(self):
         first, second = read("claude-code", self.retried())

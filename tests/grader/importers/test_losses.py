@@ -6,7 +6,7 @@ from grader.importers import IMPORTERS, importer
 from tests.grader.importers.samples import SAMPLES, encoded, read
 
 NO_TOOLS = ("tools", "the definitions of the tools that were offered are absent")
-UNDECLARED = ("tools", "nothing says whether 1 of the tools change state; taken as if they do")
+UNDECLARED = ("tools", "taken to change state, as nothing says otherwise: 1 tool")
 GUESSED = "the format has no error flag; results that begin with 'Error' were taken for failures"
 
 EXPECTED = {
@@ -15,11 +15,11 @@ EXPECTED = {
         ("tasks[0].evaluation_criteria.actions", "1 reference actions of the user are kept in the origin only"),
         ("reference", "1 reference actions are compared in part of their arguments only"),
         UNDECLARED,
-        ("times", "5 times name no zone and were read as UTC"),
+        ("times", "read as UTC, as no zone is named: 5 times"),
     ],
     "openai-chat": [
         ("messages[1].content[1]", "content of type 'image_url' is not kept"),
-        ("tools", "nothing says whether 2 of the tools change state; taken as if they do"),
+        ("tools", "taken to change state, as nothing says otherwise: 2 tools"),
         ("results (1 of 2)", GUESSED),
     ],
     "openai-responses": [

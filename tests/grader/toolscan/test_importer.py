@@ -142,7 +142,7 @@ class TestSession:
             case(act("{}"), act('{"query": "x"}'), act('{"query": "y"}'), FINISH, observations=["found"])
         )
         assert [call.result for call in calls(imported)] == [None, "found", None, None]
-        assert any("1 calls are absent" in loss.what for loss in imported.losses)
+        assert any("the results of 1 call are absent" in loss.what for loss in imported.losses)
 
     def test_without_feedback_faulty_calls_ran_too(self, read):
         (imported,) = read(case(act("{}"), observations=["found"], feedback=False))

@@ -70,7 +70,7 @@ def test_the_command_line_counts_and_keeps_them(tmp_path: Path) -> None:
             for event in (log.started, *log.events, log.ended):
                 writer.write(event)
     left, kept = (CliRunner().invoke(command, [str(tmp_path), *more]).output for more in ([], ["--keep-spoiled"]))
-    assert "1 scored sessions, mean score 1.000" in left
-    assert "1 sessions are left out because their user spoiled them; --keep-spoiled scores them" in left
+    assert "1 scored session, mean score 1.000" in left
+    assert "left out as spoiled by the user: 1 session; --keep-spoiled scores these too" in left
     assert "2 scored sessions, mean score 0.500" in kept
     assert "left out" not in kept
