@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DOMAINS = ("currency", "distance", "gazetteer", "holidays", "places", "stocks", "units", "weather")
 """The names of the domains, which are also the attributes of ``Knowledge``."""
 
+LONGEST_NAME = 200
+"""How many characters the name of a place, a holiday or a share may have; nothing goes by a longer one."""
+
 
 class Knowledge:
     """The sources of all domains; immutable, and safe to share between sessions.

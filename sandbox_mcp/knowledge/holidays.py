@@ -16,6 +16,7 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any, Protocol
 
+from sandbox_mcp.knowledge.bundle import LONGEST_NAME
 from sandbox_mcp.knowledge.errors import InvalidQuestionError
 from sandbox_mcp.knowledge.tables import rows
 from sandbox_mcp.world.clock import to_timestamp, zone_info
@@ -148,7 +149,8 @@ class OfflineHolidays:
             zone_info(zone)
         except ValueError as error:
             raise InvalidQuestionError(str(error)) from error
-        found = _find(_normal(holiday_name), year, country) if year in YEARS else None
+        known = year in YEARS and len(holiday_name) <= LONGEST_NAME
+        found = _find(_normal(holiday_name), year, country) if known else None
         return found and _answer(found, zone)
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
+from sandbox_mcp.knowledge.bundle import LONGEST_NAME
 from sandbox_mcp.knowledge.distance import check_point, haversine_km
 from sandbox_mcp.knowledge.gazetteer import City, OfflineGazetteer, cities_around, cities_named, fold
 from sandbox_mcp.knowledge.landmarks import Landmark, landmarks
@@ -95,7 +96,8 @@ class OfflinePlaces:
             InvalidQuestionError: the coordinates name no point.
         """
         check_point(latitude, longitude)
-        return list(_search(" ".join(text.split()), latitude, longitude))
+        asked = " ".join(text.split())
+        return list(_search(asked, latitude, longitude)) if len(asked) <= LONGEST_NAME else []
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from math import exp
 from typing import Any, Protocol
 
+from sandbox_mcp.knowledge.bundle import LONGEST_NAME
 from sandbox_mcp.knowledge.gazetteer import fold
 from sandbox_mcp.knowledge.seeded import gaussian, smooth
 from sandbox_mcp.knowledge.tables import rows
@@ -86,7 +87,7 @@ class OfflineStocks:
 
     def search(self, query: str, now: float) -> Quote | None:
         """The share that a symbol or a company's name means, priced at the timestamp ``now``; None if no name fits."""
-        listing = find_listing(query)
+        listing = find_listing(query) if len(query) <= LONGEST_NAME else None
         return _quote(listing, trading_day(listing.exchange, now)) if listing else None
 
 

@@ -16,6 +16,8 @@ ACT = "act"
 FORM = "name(argument=value, ...), each value in JSON, such as set_wifi_status(on=true) or get_wifi_status()"
 _HEAD = re.compile(r"\s*([\w.-]+)\s*\(\s*")
 _NAME = re.compile(r"([\w.-]+)\s*=\s*")
+_NEXT = re.compile(r"\s*(?:,\s*|(?=\)))")
+"""What stands between a value and the next argument or the closing bracket."""
 _DECODER = json.JSONDecoder()
 
 
@@ -78,21 +80,11 @@ def parse(text: str) -> tuple[str, dict[str, Any]] | None:
             arguments[name[1]], position = _DECODER.raw_decode(text, name.end())
         except (ValueError, RecursionError):
             return None
-        position = _after(text, position, ",")
-        if position < 0:
+        following = _NEXT.match(text, position)
+        if following is None:
             return None
+        position = following.end()
     return None if text[position + 1 :].strip() else (head[1], arguments)
-
-
-def _after(text: str, position: int, separator: str) -> int:
-    """Where the next argument or the closing bracket begins; negative where neither follows."""
-    rest = text[position:].lstrip()
-    start = len(text) - len(rest)
-    if rest.startswith(")"):
-        return start
-    if not rest.startswith(separator):
-        return -1
-    return len(text) - len(text[start + 1 :].lstrip())
 
 
 def render(name: str, arguments: Mapping[str, Any]) -> str:

@@ -12,6 +12,10 @@ EARLIEST, LATEST = 315529200.0, 2524604400.0
 """The timestamps a phone accepts, both inclusive: 1979-12-31 to 2050-01-01, roughly."""
 BEST = 5
 """How many rows a fuzzy search returns at most."""
+WANTED, COMPARED = 500, 10_000
+"""How many characters of what is wanted, and of a row's text, a fuzzy search looks at: it costs their product."""
+LONGEST_NUMBER = 250
+"""Nothing longer is looked at as a phone number."""
 
 
 def check_phone_number(number: str) -> None:
@@ -20,7 +24,7 @@ def check_phone_number(number: str) -> None:
     Raises:
         ValueError: it does not start with ``+`` or cannot be a number of any country.
     """
-    if not _is_phone_number(number):
+    if len(number) > LONGEST_NUMBER or not _is_phone_number(number):
         raise ValueError(
             f"{number!r} is not a phone number; expected international form with a country code, such as '+14155550123'"
         )
@@ -67,14 +71,15 @@ def _check_range(name: str, value: float | None, limit: float) -> None:
 def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
     """The best rows whose text resembles ``wanted``, best first, ties in table order; all of them without ``limit``.
 
-    Resemblance is rapidfuzz's WRatio after lower-casing and trimming, kept from ``threshold`` (0 to 100) up.
+    Resemblance is rapidfuzz's WRatio after lower-casing and trimming, kept from ``threshold`` (0 to 100) up. Only the
+    beginnings of very long texts count.
     """
     from rapidfuzz import fuzz, process, utils
 
     candidates = [row for row in rows if row[column] is not None]
     found = process.extract(
-        wanted,
-        [str(row[column]) for row in candidates],
+        wanted[:WANTED],
+        [str(row[column])[:COMPARED] for row in candidates],
         scorer=fuzz.WRatio,
         processor=utils.default_process,
         score_cutoff=threshold,

@@ -146,7 +146,9 @@ def test_a_slip_of_the_pen_is_forgiven(text: str) -> None:
     assert names(text)[0] == "Copperleaf Coffee"
 
 
-@pytest.mark.parametrize("text", ["", "   ", "the", "near me", "xyzzy", "Starbucks", "!!!", "flux capacitor repair"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "the", "near me", "xyzzy", "Starbucks", "!!!", "flux capacitor repair", "coffee " * 40_000]
+)
 def test_what_there_is_not_is_not_found(text: str) -> None:
     assert search(text) == []
 

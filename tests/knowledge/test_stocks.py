@@ -78,7 +78,9 @@ def test_companies_by_symbol_name_and_nickname(query: str, expected: str) -> Non
     assert symbol(query) == expected
 
 
-@pytest.mark.parametrize("query", ["", " ", "xyzzy", "the", "stock price", "Acme Rocket Skates", "!!!", "QQQQ"])
+@pytest.mark.parametrize(
+    "query", ["", " ", "xyzzy", "the", "stock price", "Acme Rocket Skates", "!!!", "QQQQ", "Apple " * 40_000]
+)
 def test_what_names_no_company_is_not_found(query: str) -> None:
     assert STOCKS.search(query, SATURDAY) is None
 

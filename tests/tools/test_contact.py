@@ -34,7 +34,7 @@ class TestAdding:
         key = phone.do("add_contact", name="Zed", phone_number="+49 30 23125 001")
         assert phone.row("contact", key)["phone_number"] == "+49 30 23125 001"
 
-    @pytest.mark.parametrize("number", ["030 23125001", "call me", "", "+", "0049302312500", "+999"])
+    @pytest.mark.parametrize("number", ["030 23125001", "call me", "", "+", "0049302312500", "+999", "+1" + "7" * 1000])
     def test_what_is_no_number_is_refused(self, number: str) -> None:
         text = Phone().fails("add_contact", name="Zed", phone_number=number)
         assert text.startswith(f"ValueError: {number!r} is not a phone number; expected international form")

@@ -99,3 +99,8 @@ def test_faults_are_of_the_same_kinds(action: object, kind: str) -> None:
 def test_the_tools_themselves_are_not_offered() -> None:
     session, _ = opened()
     assert session.call("set_wifi_status", {"on": False}).text.startswith("UnknownToolError")
+
+
+def test_an_action_of_many_arguments_is_read_in_one_go() -> None:
+    parsed = parse("f(" + " ,\n ".join(f"a{number} = {number}" for number in range(20_000)) + " )")
+    assert parsed == ("f", {f"a{number}": number for number in range(20_000)})

@@ -90,6 +90,15 @@ class TestSearching:
         assert ids(found)[0] == "m-parcel"
         assert len(found) <= 5
 
+    def test_texts_of_any_length_are_searched_without_holding_everybody_up(self) -> None:
+        phone, long = Phone(), "".join(f"lot {number} of the auction; " for number in range(9000))
+        phone.do("send_message_with_phone_number", phone_number="+17735550113", content=long)
+        assert len(phone.do("search_messages", content=long[: len(long) // 2])) == 1
+        assert (
+            ids(phone.do("search_messages", content="Your parcel is waiting at locker 27" + " " * 100_000))[0]
+            == "m-parcel"
+        )
+
     def test_errors_in_their_order(self) -> None:
         phone = Phone()
         wanted: dict[str, object] = {
