@@ -21,6 +21,7 @@ from clients.endpoint.prompt import Prompt
 from clients.endpoint.protocol import Body, Protocol
 from clients.endpoint.reply import Brain, Fault, Move
 from clients.endpoint.wire import BadRequestError, answer, fingerprint, tokens
+from clients.mcp_tools import named
 
 MODEL = "scripted"
 OnRequest = Callable[[Mapping[str, Any]], None]
@@ -71,7 +72,10 @@ class Endpoint:
 
     async def _respond(self, protocol: Protocol, body: Body, prompt: Prompt, request: Request) -> Response:
         key = fingerprint(body)
-        reply = await self.brain.decide(prompt, self.seen[key])
+        try:
+            reply = await self.brain.decide(prompt, self.seen[key])
+        except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
+            return error(protocol, 500, f"the scripted model broke: {named(problem)}")
         self.seen[key] += 1
         if isinstance(reply, Fault):
             return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)

@@ -128,6 +128,20 @@ def test_a_stream_breaks_off_is_no_json_or_empty_as_an_answer_would(path: str) -
         assert '"text"' not in post("empty")
 
 
+class Confused:
+    """A brain that breaks."""
+
+    async def decide(self, prompt: Prompt, tries: int) -> Any:
+        raise LookupError("where am I?")
+
+
+def test_a_model_that_breaks_says_how() -> None:
+    with running(Endpoint(Confused())) as url:
+        answered = httpx2.post(f"{url}/{CHAT}", json=BODIES[CHAT])
+    assert answered.status_code == 500
+    assert answered.json()["error"]["message"] == "the scripted model broke: LookupError: where am I?"
+
+
 @ALL
 def test_a_hang_lasts_until_the_client_gives_up(path: str) -> None:
     with client(failing("{kind: hang}")) as http:
