@@ -47,7 +47,7 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
     """Write the configuration; Codex itself is started for every message."""
     program = shutil.which("codex")
     if program is None:
-        raise FileNotFoundError("there is no program 'codex' on the search path")
+        raise FileNotFoundError("no program 'codex' was found; 'sandbox-mcp agents install codex' brings it")
     upstream = start.base_url or os.environ.get("OPENAI_BASE_URL") or OWN_URL
     with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:  # noqa: SIM117 - too long for one
         with gate_to(upstream, start.parameters, start.timeout) as gate:

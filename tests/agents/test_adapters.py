@@ -5,12 +5,13 @@ The facts about each client are asserted, because scores can only be compared if
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clients.endpoint import Brain, Fault, chat, gemini, responses
+from clients.endpoint import Brain, Fault, chat, gemini, messages, responses
 from clients.endpoint.server import root
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
@@ -56,6 +57,15 @@ CASES = (
         base=root,
         temperature=("generationConfig", "temperature"),
     ),
+    *(
+        Case(
+            name,
+            Facts(MODERN, "none", together=False, result="text", refusal="text", prefix="mcp__sandbox__"),
+            read=messages.read,
+            base=root,
+        )
+        for name in ("claude-code", "claude-sdk")
+    ),
     Case(
         "codex",
         Facts(
@@ -73,23 +83,32 @@ CASES = (
 )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
-)
+Plays = Callable[[Case], Played]
+
+
+@pytest.fixture(params=[pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES])
 def case(request: pytest.FixtureRequest) -> Case:
     kit.need(request.param.agent)
     return request.param
 
 
-@pytest.fixture(scope="module")
-def five(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """The five scenarios, played once."""
-    out = tmp_path_factory.mktemp("five") / "run"
-    return case.played(out, *FIVE, options=["--param", "temperature=0"])
+@pytest.fixture(scope="session")
+def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
+    """The five scenarios, played once by each."""
+
+    @cache
+    def play(case: Case) -> Played:
+        return case.played(tmp_path_factory.mktemp("five") / "run", *FIVE, options=["--param", "temperature=0"])
+
+    return play
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def five(case: Case, plays: Plays) -> Played:
+    return plays(case)
+
+
+@pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """The same scenarios as the reference solutions play them."""
     return kit.played("reference", tmp_path_factory.mktemp("reference") / "run", *FIVE)

@@ -1,0 +1,182 @@
+"""Claude Code: ``claude -p`` for every message of the user, which goes on in the session that the first one began.
+
+Its minimal mode (``--bare``) leaves out what it would tell its model of this machine, today's date before all, which is
+another than the phone's. It has no tools but the session's, and configuration and working folders of its own for
+every conversation; nothing of the user's is read. Secrets are in its environment, not in files or arguments.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import uuid
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+from gate import gate_to
+from lines import MAX_STEPS, Said, Start, main
+
+OWN_URL = "https://api.anthropic.com"
+HEADER = "SANDBOX_MCP_HEADER_"
+THEIRS = ("ANTHROPIC_", "CLAUDE")
+"""How the names begin of variables that would change what it does."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a conversation lives: an empty folder to work in, and the environment."""
+
+    work: Path
+    environment: Mapping[str, str]
+
+
+@contextmanager
+def place_for(start: Start) -> Generator[Place]:
+    """Folders and environment for one conversation; only parameters need a gate in front of the model."""
+    upstream = (start.base_url or os.environ.get("ANTHROPIC_BASE_URL") or OWN_URL).rstrip("/").removesuffix("/v1")
+    with TemporaryDirectory(prefix="claude-", ignore_cleanup_errors=True) as folder:
+        home, work = Path(folder, "home"), Path(folder, "work")
+        home.mkdir()
+        work.mkdir()
+        if not start.parameters:
+            yield Place(work, _environment(start, upstream, home))
+            return
+        with gate_to(upstream, start.parameters, start.timeout) as gate:
+            gate.open(ENDLESS)
+            yield Place(work, _environment(start, gate.url, home))
+
+
+ENDLESS = 1_000_000_000
+
+
+def _environment(start: Start, model_url: str, home: Path) -> dict[str, str]:
+    headers = {f"{HEADER}{number}": value for number, value in enumerate(start.headers.values())}
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith(THEIRS)},
+        **headers,
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "CLAUDE_CONFIG_DIR": str(home),
+        "ANTHROPIC_BASE_URL": model_url,
+        "ANTHROPIC_API_KEY": start.key or "none",
+        "API_TIMEOUT_MS": str(int(start.timeout * 1000)),
+        "CLAUDE_CODE_MAX_RETRIES": str(start.retries),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_TELEMETRY": "1",
+        "MCP_CONNECTION_NONBLOCKING": "0",
+        "MCP_TIMEOUT": "60000",
+        "MCP_TOOL_TIMEOUT": "60000",
+    }
+
+
+def servers(start: Start) -> dict[str, Any]:
+    """The session's tools as it is told of them; what the headers say is in its environment."""
+    headers = {name: f"${{{HEADER}{number}}}" for number, name in enumerate(start.headers)}
+    return {"sandbox": {"type": "http", "url": start.url, "headers": headers}}
+
+
+def as_words(text: str) -> str:
+    """A message that is no command of Claude Code's own, which some that begin with a slash are."""
+    return f" {text}" if text.startswith("/") else text
+
+
+@asynccontextmanager
+async def converse(start: Start) -> AsyncGenerator["Chat"]:
+    """Make its folders; Claude Code itself is started for every message."""
+    program = shutil.which("claude")
+    if program is None:
+        raise FileNotFoundError("no program 'claude' was found; 'sandbox-mcp agents install claude-code' brings it")
+    with place_for(start) as place:
+        yield Chat(program, start, place)
+
+
+class Chat:
+    """One conversation; Claude Code keeps what was said in its own folder."""
+
+    def __init__(self, program: str, start: Start, place: Place) -> None:
+        self.place = place
+        self.session = str(uuid.uuid4())
+        self.begun = False
+        self.command = [
+            *(program, "--print", "--bare", "--disable-slash-commands", "--strict-mcp-config"),
+            *("--output-format", "stream-json", "--verbose"),
+            *("--model", start.model, "--max-turns", str(start.max_steps), "--setting-sources="),
+            *("--system-prompt", start.instructions, "--mcp-config", json.dumps({"mcpServers": servers(start)})),
+            *("--allowedTools", "mcp__sandbox", "--tools="),
+        ]
+
+    async def turn(self, text: str) -> Said:
+        """Start Claude Code with the message, and read what it says when it has ended."""
+        going_on = ["--resume" if self.begun else "--session-id", self.session]
+        self.begun = True
+        heard = Heard()
+        for event in _events(await self._run([*self.command, *going_on], as_words(text))):
+            heard.take(event)
+        return heard.said()
+
+    async def _run(self, command: list[str], text: str) -> str:
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            *command, cwd=self.place.work, env=self.place.environment, stdin=pipe, stdout=pipe
+        )
+        try:
+            out, _ = await process.communicate(text.encode("utf-8", "replace"))
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return out.decode("utf-8", "replace")
+
+
+@dataclass
+class Heard:
+    """What the events of one message say."""
+
+    answers: set[str] = field(default_factory=set[str])
+    result: Mapping[str, Any] | None = None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take note of one event."""
+        if event.get("type") == "assistant":
+            self.answers.add(event["message"]["id"])
+        elif event.get("type") == "result":
+            self.result = event
+        elif event.get("subtype") == "init":
+            lost = [server["name"] for server in event.get("mcp_servers", ()) if server["status"] != "connected"]
+            if lost:
+                raise ConnectionError("Claude Code did not connect to the session's tools")
+
+    def said(self) -> Said:
+        """The answer.
+
+        Raises:
+            RuntimeError: there is none, and it is not the model's doing.
+        """
+        if self.result is None:
+            raise RuntimeError("Claude Code ended without an answer")
+        finish = MAX_STEPS if self.result["subtype"] == "error_max_turns" else None
+        if self.result["is_error"] and finish is None:
+            raise RuntimeError(self.result.get("result") or f"Claude Code ended with {self.result['subtype']}")
+        usage = self.result["usage"]
+        read = sum(usage.get(f"{kind}input_tokens") or 0 for kind in ("", "cache_creation_", "cache_read_"))
+        return Said(self.result.get("result") or "", read, usage["output_tokens"], len(self.answers), finish)
+
+
+def _events(out: str) -> Iterator[Mapping[str, Any]]:
+    for line in out.splitlines():
+        try:
+            event: Any = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield cast("Mapping[str, Any]", event)
+
+
+if __name__ == "__main__":
+    main(converse)

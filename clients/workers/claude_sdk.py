@@ -1,0 +1,66 @@
+"""Claude Agent SDK: one client, and so one process of Claude Code, for a whole conversation.
+
+It is set up as Claude Code by itself is, see :mod:`claude_code`, and uses the one that comes with the SDK.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from claude_code import Heard, as_words, place_for, servers
+from lines import Said, Start, main
+
+
+@asynccontextmanager
+async def converse(start: Start) -> AsyncGenerator["Chat"]:
+    """Start Claude Code, and keep it for the whole conversation."""
+    from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+
+    with place_for(start) as place:
+        options = ClaudeAgentOptions(
+            model=start.model,
+            system_prompt=start.instructions,
+            mcp_servers=servers(start),
+            strict_mcp_config=True,
+            allowed_tools=["mcp__sandbox"],
+            tools=[],
+            setting_sources=[],
+            max_turns=start.max_steps,
+            cwd=place.work,
+            env=dict(place.environment),
+            extra_args={"bare": None, "disable-slash-commands": None},
+        )
+        async with ClaudeSDKClient(options) as client:
+            yield Chat(client)
+
+
+class Chat:
+    """One conversation; Claude Code is its memory."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    async def turn(self, text: str) -> Said:
+        """Put the message to Claude Code, and wait for its result."""
+        heard = Heard()
+        await self.client.query(as_words(text))
+        async for message in self.client.receive_response():
+            heard.take(_event(message))
+        return heard.said()
+
+
+def _event(message: Any) -> dict[str, Any]:
+    """A message of the SDK as the event that it was made of."""
+    from claude_agent_sdk import AssistantMessage, ResultMessage, SystemMessage
+
+    if isinstance(message, AssistantMessage):
+        return {"type": "assistant", "message": {"id": message.message_id}}
+    if isinstance(message, ResultMessage):
+        return {"type": "result", **vars(message)}
+    return message.data if isinstance(message, SystemMessage) else {}
+
+
+if __name__ == "__main__":
+    main(converse)
