@@ -65,7 +65,7 @@ class Judge:
         extract = self._constraint.extract or ()
         return [values for call in self._history.calls[reference] for values in value_sets(extract, call)]
 
-    def ceilings(self, values: Sequence[float], among: Sequence[Sequence[int]]) -> list[float]:
+    def ceilings(self, values: Sequence[float], among: Sequence[frozenset[int]]) -> list[float]:
         """``values``, one per index, each times a number that the constraint never exceeds there.
 
         ``among`` has for every index the versions that the reference may have there.
@@ -124,9 +124,11 @@ class Judge:
         if self._hopeful is None:
             every = self._history.every_filled(self.table)
             self._hopeful = frozenset(number for number in every if any(self._pair(number)))
-        if len(self._hopeful) < len(self._wanted):
-            return False
-        return len(self._hopeful & self._history.filled(self.table, version).known) >= len(self._wanted)
+        if not self._hopeful:
+            return not self._wanted
+        rows = self._history.filled(self.table, version)
+        alike = len(self._hopeful & rows.known) if rows.unique else sum(map(self._hopeful.__contains__, rows.numbers))
+        return alike >= len(self._wanted)
 
     def _match(self, rows: Sequence[int]) -> float:
         """How well rows are the expected rows.
@@ -153,33 +155,31 @@ class Judge:
             values = self._pairs[number] = [similarity(target, row) for target in self._wanted]
         return values
 
-    def _ceiling(self, state: int, references: Sequence[int]) -> float:
+    def _ceiling(self, state: int, references: frozenset[int]) -> float:
         """The best value of a version: over the references whose size fits, or if these are many by its rows alone."""
-        if self.kind != "removal" and not self._may(state):
-            return 0.0
-        fitting = self._fitting(state)
-        if len(fitting) > EAGER:
-            fitting = set(fitting).intersection(references)
-        if len(fitting) > EAGER:
-            return 1.0 if self.kind == "removal" else self._best_rows(state)
-        return max((self.value(state, reference) for reference in fitting if reference in references), default=0.0)
+        fitting = self._fitting(state, references)
+        if len(fitting) <= EAGER:
+            return max((self.value(state, reference) for reference in fitting), default=0.0)
+        return 1.0 if self.kind == "removal" else self._best_rows(state)
 
-    def _fitting(self, state: int) -> Sequence[int]:
-        """The versions that, by the number of their rows, may be a reference with which the value is not 0.
+    def _fitting(self, state: int, references: frozenset[int]) -> Sequence[int]:
+        """The references that, by the number of their rows, may be one with which the value is not 0.
 
         Without repeated rows the larger of two states has exactly the expected rows more than the smaller, which it
         contains; repeated rows count several times there, so that nothing can be said.
         """
-        sizes, size = self._history.sizes(self.table), len(self._history.rows[self.table][state])
-        if self.kind == "update":
-            return sizes.get(size, ())
-        more = len(self._wanted)
-        return (*sizes.get(size + more if self.kind == "removal" else size - more, ()), *sizes.get(None, ()))
+        versions, sizes = self._history.rows[self.table], self._history.sizes(self.table)
+        more = {"update": 0, "removal": -len(self._wanted)}.get(self.kind, len(self._wanted))
+        size, repeating = len(versions[state]) - more, sizes.get(None, ()) if more else ()
+        if len(references) > EAGER:
+            return [version for version in (*sizes.get(size, ()), *repeating) if version in references]
+        return [version for version in references if len(versions[version]) == size or version in repeating]
 
     def _best_rows(self, state: int) -> float:
         """The geometric mean over the expected rows if each had the best row of a version."""
-        numbers = self._history.filled(self.table, state).known
-        pairs = [self._pair(number) for number in numbers]
+        if not self._may(state):
+            return 0.0
+        pairs = [self._pair(number) for number in self._history.filled(self.table, state).known]
         product = 1.0
         for number in range(len(self._wanted)):
             product *= max((pair[number] or 0.0 for pair in pairs), default=0.0)

@@ -147,17 +147,17 @@ class CompatNodes:
             values = self._ceilings[node] = [v and v**rules.root for v in values]
         return values
 
-    def _among(self, judge: Judge, guarding: tuple[str, ...]) -> list[Sequence[int]]:
+    def _among(self, judge: Judge, guarding: tuple[str, ...]) -> list[frozenset[int]]:
         """For every index the versions of a constraint's table at the places where the guardrails let its reference be.
 
-        The same list, not only an equal one, where the guarded tables are the same.
+        The same set, not only an equal one, where the guarded tables are the same.
         """
         keys = self._joint(guarding)
-        found: dict[tuple[int, ...], dict[int, None]] = {}
+        found: dict[tuple[int, ...], set[int]] = {}
         for key, version in zip(keys, self.history.versions[judge.table], strict=True):
-            found.setdefault(key, {})[version] = None
-        lists = {key: tuple(versions) for key, versions in found.items()}
-        return [lists[key] for key in keys]
+            found.setdefault(key, set()).add(version)
+        sets = {key: frozenset(versions) for key, versions in found.items()}
+        return [sets[key] for key in keys]
 
     def _promising(self, node: int) -> Mapping[tuple[int, ...], Sequence[int]]:
         """The indexes at which a node could be more than 0, by the versions of its guarded tables there."""

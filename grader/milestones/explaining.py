@@ -4,10 +4,10 @@ Policy: each constraint that is not fully met names the nearest thing that happe
 expected. Where a milestone was met only for a while, that moment is explained, not the end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.milestones.judges import TableJudge, is_candidate, judge_message, judge_pattern
+from grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
 from grader.milestones.matching import Place
 from grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
 from grader.milestones.strict_nodes import StrictNodes
@@ -32,7 +32,7 @@ class Explainer:
         self.nodes, self.placed, self.number = nodes, placed, number
         self.item = nodes.milestones[number]
         self.events = nodes.timeline.events
-        slots = nodes.view(number, placed)[: len(nodes.aspects[number])] if number in placed else ()
+        slots = nodes.slots(number, placed) if number in placed else ()
         self.lookup = nodes.lookup(number, slots)
         self.compare = nodes.compare(number, slots)
         self.index, self.raw = self._where(slots) if number in placed else (None, 0.0)
@@ -110,14 +110,13 @@ class Explainer:
 
     def _calls(self, constraint: CallConstraint) -> Iterator[tuple[tuple[Any, ...], CallPattern, ToolCall]]:
         """The agent's calls of the tools in question, with a key that is larger the nearer they come."""
-        for index in self._in_question():
-            event = self.events[index]
-            if isinstance(event, ToolCall) and event.caller == "agent":
-                for pattern in constraint.patterns:
-                    if (event.tool or event.name) == pattern.tool:
-                        fine = is_candidate(constraint, event)
-                        full = fine and judge_pattern(pattern, event, self.compare)
-                        yield (full, self._closeness(pattern.arguments, event.arguments), fine, -index), pattern, event
+        within = self._in_question()
+        for pattern in constraint.patterns:
+            for index, event in self.nodes.timeline.calls(pattern.tool):
+                if index in within:
+                    values = self._values(pattern.arguments, event.arguments)
+                    fine = is_candidate(constraint, event)
+                    yield (fine and mean_of(values), _closeness(values), fine, -index), pattern, event
 
     def _table(self, constraint: TableConstraint) -> Reason | None:
         judge, timeline = self.nodes.judge(self.number, constraint), self.nodes.timeline
@@ -144,7 +143,7 @@ class Explainer:
         self, constraint: TableConstraint, judge: TableJudge, rows: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[str]:
         for target in constraint.rows:
-            key = max(rows, key=lambda key: self._closeness(target, rows[key]))
+            key = max(rows, key=lambda key: _closeness(self._values(target, rows[key])))
             ends = {name: judge.at_end(key, name, cell) for name, cell in rows[key].items()}
             now = differences(target, rows[key], self._right, self.lookup)
             yield from now or (f"at the end {text}" for text in differences(target, ends, self._right, self.lookup))
@@ -154,6 +153,9 @@ class Explainer:
     def _right(self, expected: Expected, name: str, actual: Any) -> bool:
         return self.compare(expected, name, actual) >= FULL
 
-    def _closeness(self, target: Mapping[str, Expected], row: Mapping[str, Any]) -> float:
-        values = [self.compare(value, name, row.get(name)) for name, value in target.items()]
-        return sum(values) / len(values) if values else 1.0
+    def _values(self, target: Mapping[str, Expected], row: Mapping[str, Any]) -> list[float]:
+        return [self.compare(value, name, row.get(name)) for name, value in target.items()]
+
+
+def _closeness(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 1.0

@@ -4,12 +4,13 @@ Policy: sender, recipient and tool must be right before anything is compared, an
 milestone achieved must last: a row counts as it is at the end of the session where that is worse than when it was met.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from grader.milestones.assignment import assign
-from grader.milestones.lives import Bits, Life, RowKind, RowSets
+from grader.milestones.hopes import Hope, Hopes
+from grader.milestones.lives import Life
 from grader.milestones.measures import Lookup, referred, similarity
 from grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -29,9 +30,9 @@ class Compare:
 
     def __call__(self, expected: Expected, name: str, actual: Any) -> float:
         """How well the value of the column or argument ``name`` is what was expected."""
-        if self.lookup is None:
-            return 1.0 if referred(expected) else similarity(expected, name, actual, _nothing)
-        return similarity(expected, name, actual, self.lookup)
+        if self.lookup is not None:
+            return similarity(expected, name, actual, self.lookup)
+        return 1.0 if expected.ref or expected.values else similarity(expected, name, actual, _nothing)
 
 
 FAVOURABLE = Compare(None)
@@ -45,12 +46,17 @@ def _nothing(_ref: object) -> tuple[Any, ...]:
 
 def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Comparison) -> float:
     """The geometric mean over the named columns or arguments; an absent one counts as null. Nothing named is 1."""
-    product = 1.0
+    values = list[float]()
     for name, value in expected.items():
-        product *= compare(value, name, actual.get(name))
-        if not product:
+        values.append(compare(value, name, actual.get(name)))
+        if not values[-1]:
             return 0.0
-    return product ** (1 / len(expected)) if expected else 1.0
+    return mean_of(values)
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The geometric mean, 1 for no values."""
+    return prod(values) ** (1 / len(values)) if values else 1.0
 
 
 def judge_event(constraint: CallConstraint | MessageConstraint, event: Message | ToolCall, compare: Compare) -> float:
@@ -120,35 +126,32 @@ class TableJudge:
         self._tables = timeline.tables(constraint.table)
         self._end = self._tables[-1]
         self._refers = any(referred(expected) for row in constraint.rows for expected in row.values())
-        self._hopes: dict[Any, _Hopes] = {}
+        self._hopes: dict[Hashable, Hopes] = {}
 
-    def value(self, state: int, reference: int, compare: Compare, *, fleeting: bool = False) -> float:
-        """The similarity of one version of the table, with another as the reference.
+    def values(
+        self, states: Collection[int], reference: int | None, compare: Compare, *, fleeting: bool = False
+    ) -> dict[int, float]:
+        """The similarity of some versions of the table, with another as the reference.
 
-        With ``fleeting`` it does not matter whether what was achieved lasts.
+        Without a reference what no reference exceeds. With ``fleeting`` it does not matter whether what was achieved
+        lasts.
         """
         if self.constraint.kind == "unchanged":
-            return 1.0 if self._tables[state] == self._tables[reference] else 0.0
-        hopes = self._hopeful(compare)
-        return self._best(state, hopes, hopes.sets.usable[state] & hopes.sets.eligible[reference], fleeting=fleeting)
+            then = None if reference is None else self._tables[reference]
+            return {state: 1.0 if then is None or self._tables[state] == then else 0.0 for state in states}
+        hopes, fitting = self._hopeful(compare), [state for state in states if self._fits(state)]
+        found = hopes.worth_then(fitting, reference) if fleeting else hopes.worth(fitting, reference)
+        return found if len(found) == len(states) else dict.fromkeys(states, 0.0) | found
 
-    def ceiling(self, state: int, reference: int | None = None) -> float:
-        """A number that the similarity of a version never exceeds, whatever the reference unless it is known."""
-        if reference is not None:
-            return self.value(state, reference, FAVOURABLE)
-        if self.constraint.kind == "unchanged":
-            return 1.0
-        hopes = self._hopeful(FAVOURABLE)
-        return self._best(state, hopes, hopes.sets.usable[state])
+    def value(self, state: int, reference: int | None, compare: Compare, *, fleeting: bool = False) -> float:
+        """The same of a single version."""
+        return self.values((state,), reference, compare, fleeting=fleeting)[state]
 
     def rows(self, state: int, reference: int, compare: Compare) -> tuple[str, ...]:
         """The id of the row that stands for each expected row at that moment; empty where they cannot all be found."""
         if self.constraint.kind == "unchanged" or not self._fits(state):
             return ()
-        hopes = self._hopeful(compare)
-        found = hopes.among(hopes.sets.usable[state] & hopes.sets.eligible[reference])
-        columns = self._assigned([hope.now for hope in found])[1]
-        return tuple(found[column].key for column in columns)
+        return tuple(life.key for life in self._hopeful(compare).taken(state, reference))
 
     def candidates(self, state: int, reference: int) -> list[tuple[str, Row]]:
         """The rows that the expected rows may stand for, with their ids."""
@@ -159,15 +162,19 @@ class TableJudge:
             return [(key, row) for key, row in then.items() if key not in now]
         return [(key, row) for key, row in now.items() if kind == "is" or (key in then and then[key] != row)]
 
+    def likely(self) -> list[Row]:
+        """The rows that would be like an expected one if every value from elsewhere were favourable."""
+        return [] if self.constraint.kind == "unchanged" else [h.life.row for h in self._hopeful(FAVOURABLE).all]
+
     def told(self, reference: int) -> Hashable:
         """Something about a version as the reference that is equal where all values are."""
-        return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).sets.eligible[reference]
+        return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).told(reference)
 
     def stands_in(self, earlier: int, reference: int) -> bool:
         """Whether no value from a version on is smaller if an earlier one is the reference instead of it."""
         if self.constraint.kind == "unchanged":
             return earlier == reference
-        return self._hopeful(FAVOURABLE).sets.stands_in(earlier, reference)
+        return self._hopeful(FAVOURABLE).stands_in(earlier, reference)
 
     def lasts(self, key: str) -> bool:
         """Whether the row's existence, or absence, is at the end as it was achieved."""
@@ -184,7 +191,7 @@ class TableJudge:
             return now
         return self._end[key].get(column)
 
-    def _hopeful(self, compare: Compare) -> "_Hopes":
+    def _hopeful(self, compare: Compare) -> Hopes:
         """All rows that ever were and that are like an expected one; none if an expected row has no such row."""
         key = compare.key if self._refers else None
         hopes = self._hopes.get(key)
@@ -192,76 +199,27 @@ class TableJudge:
             lives = self._timeline.lives(self.constraint.table)
             likely = lives if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
             found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
-            wanted = range(len(self.constraint.rows))
-            whole = all(any(hope.now[number] for hope in found) for number in wanted)
-            sets = (self.constraint.kind, lives, len(self._tables))
-            hopes = self._hopes[key] = _Hopes(found if whole else (), *sets)
+            wanted = len(self.constraint.rows)
+            whole = all(any(hope.now[number] for hope in found) for number in range(wanted))
+            hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
+            self._hopes[key] = hopes
         return hopes
 
-    def _hope(self, life: Life, compare: Compare) -> "_Hope | None":
+    def _hope(self, life: Life, compare: Compare) -> Hope | None:
         now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)
         if not any(now):
             return None
         if not self.lasts(life.key):
-            return _Hope(life, now, (0.0,) * len(now))
+            return Hope(life, now, (0.0,) * len(now))
         ends = {name: self.at_end(life.key, name, cell) for name, cell in life.row.items()}
         if all(ends[name] is cell for name, cell in life.row.items()):
-            return _Hope(life, now, now)
+            return Hope(life, now, now)
 
         def both(expected: Expected, name: str, actual: Any) -> float:
             return min(compare(expected, name, actual), compare(expected, name, ends.get(name)))
 
         lasting = (fields_of(target, life.row, both) for target in self.constraint.rows)
-        return _Hope(life, now, tuple(lasting))
-
-    def _best(self, state: int, hopes: "_Hopes", bits: Bits, *, fleeting: bool = False) -> float:
-        """The similarity of a version in which these rows may stand for the expected ones."""
-        if not self._fits(state):
-            return 0.0
-        if len(self.constraint.rows) == 1 and not fleeting:
-            return hopes.first(bits)
-        found = hopes.among(bits)
-        return self._assigned([hope.now if fleeting else hope.lasting for hope in found])[0]
+        return Hope(life, now, tuple(lasting))
 
     def _fits(self, state: int) -> bool:
         return self.constraint.kind != "is" or len(self._tables[state]) == len(self.constraint.rows)
-
-    def _assigned(self, pairs: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
-        """The best assignment of the expected rows to actual ones, given these rows' similarities to each of them."""
-        wanted = len(self.constraint.rows)
-        if len(pairs) < wanted:
-            return 0.0, ()
-        return assign([[pair[number] for pair in pairs] for number in range(wanted)]) if wanted else (1.0, ())
-
-
-@dataclass(frozen=True, slots=True)
-class _Hope:
-    """A row that is a little like some expected one, with its similarity to each: now, and what of it lasts."""
-
-    life: Life
-    now: tuple[float, ...]
-    lasting: tuple[float, ...]
-
-    @property
-    def key(self) -> str:
-        """The id of the row."""
-        return self.life.key
-
-
-class _Hopes:
-    """The rows that are like an expected one, the best first as far as the first expected row goes."""
-
-    def __init__(self, found: Sequence[_Hope], kind: RowKind, every: Sequence[Life], size: int) -> None:
-        self.all = found
-        order = sorted(range(len(found)), key=lambda number: -found[number].lasting[0])
-        self._ranked = [(found[number], number) for number in order]
-        self.sets = RowSets(kind, [hope.life for hope, _ in self._ranked], every, size)
-
-    def first(self, bits: Bits) -> float:
-        """The similarity of the best of some rows, 0 without any."""
-        return self._ranked[(bits & -bits).bit_length() - 1][0].lasting[0] if bits else 0.0
-
-    def among(self, bits: Bits) -> list[_Hope]:
-        """Some rows, in the order in which they were written."""
-        found = [item for number, item in enumerate(self._ranked) if bits >> number & 1]
-        return [hope for hope, _ in sorted(found, key=lambda item: item[1])]

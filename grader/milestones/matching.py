@@ -242,7 +242,7 @@ class _Search:
         track, rest = self._track(first, views[first]), part & ~(1 << first)
         raised = rest & self.followers[first]
         steady = self._bound(rest & ~raised, limits, views)
-        hopes = [(*self._hope(position, rest, views), limits[position]) for position in _positions(raised)]
+        hopes = [(*self._hope(position, part, views), limits[position]) for position in _positions(raised)]
         branches: list[tuple[float, int]] = []
         for index in track.worthwhile(limits[first]):
             bound = steady + track.series[index]

@@ -67,6 +67,11 @@ def is_fuzzy(expected: Expected, name: str) -> bool:
     return (expected.measure or default_of(name).measure) in ("rouge", "facts")
 
 
+def is_exact(expected: Expected, name: str) -> bool:
+    """Whether a value is right only if it is equal."""
+    return (expected.measure or default_of(name).measure) == "exact"
+
+
 def _exact(target: Any, actual: Any, _within: float | None) -> float:
     if isinstance(target, str):
         return 1.0 if target == actual else 0.0

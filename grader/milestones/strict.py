@@ -11,7 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 from grader.errors import GraderError
 from grader.milestones.matching import Place, match
 from grader.milestones.measures import is_fuzzy
-from grader.milestones.strict_nodes import StrictNodes, compared, named
+from grader.milestones.referring import compared, named
+from grader.milestones.strict_nodes import StrictNodes
 from grader.milestones.timeline import Timeline
 from grader.milestones.unwanted import WHOLE, Unwanted, Wanted, unwanted
 from sandbox_mcp.trajectory import Trajectory
@@ -109,7 +110,7 @@ def _placed(
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Place]) -> Wanted:
     wanted = Wanted(scenario.allows)
     for number, place in placed.items():
-        slots = nodes.view(number, placed)[: len(nodes.aspects[number])]
+        slots = nodes.slots(number, placed)
         tables = [item for item in scenario.milestones[number].constraints if isinstance(item, TableConstraint)]
         index = nodes.achieved(number, place, slots) if tables else None
         if index is not None:

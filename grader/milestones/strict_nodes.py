@@ -4,15 +4,15 @@ Policy: a message counts only as far as what it rests on was met, so that its si
 similarity among its direct predecessors, theirs included; deeds count by themselves.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache, partial
-from itertools import chain, compress
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, compress, product
 from typing import Any
 
-from grader.milestones.cells import shape
 from grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
 from grader.milestones.matching import Mark, Place, View, same_marks
-from grader.milestones.measures import Lookup, referred, taken
+from grader.milestones.measures import Lookup
+from grader.milestones.referring import fitting, taken_from, values_of, yielding
 from grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
 from scenarios.model import (
@@ -128,8 +128,8 @@ class StrictNodes:
         if values is None:
             compare, where = self.compare(node, slots), [1.0 if best else 0.0 for best in self.ceiling(node)]
 
-            def judged(constraint: TableConstraint, state: int) -> float:
-                return self.judge(node, constraint).value(state, self.since(node, constraint, slots), compare)
+            def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+                return self.judge(node, constraint).values(states, self.since(node, constraint, slots), compare)
 
             values = self._raw[node, slots] = self._product(node, compare, judged, where)
         return values
@@ -154,13 +154,16 @@ class StrictNodes:
 
         return find
 
-    def view(self, node: int, placed: Mapping[int, Place]) -> View:
-        """The view of a milestone once all it depends on is placed."""
-        view = self.start(node)
-        for reference in self.references(node):
-            marks = self.marks(reference, self.view(reference, placed))
-            view = self.absorb(node, view, reference, marks[placed[reference].index] if marks else ())
-        return view
+    def slots(self, node: int, placed: Mapping[int, Place]) -> tuple[int, ...]:
+        """What a milestone sees of the others once all it depends on is placed: the very calls and versions there."""
+        return tuple(self._found(number, aspect, placed) for number, aspect in self.aspects[node])
+
+    def _found(self, node: int, aspect: str, placed: Mapping[int, Place]) -> int:
+        index = placed[node].index
+        if aspect != CALL:
+            return self.timeline.versions(aspect)[index]
+        met = self.raw(node, self.slots(node, placed))[index]
+        return index if met and isinstance(self.timeline.events[index], ToolCall) else -1
 
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
         """What judges one of a milestone's constraints on tables."""
@@ -170,11 +173,13 @@ class StrictNodes:
         """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
         if self.raw(node, slots)[place.index]:
             return place.index
+        if not any(map(_is_table, self.milestones[node].constraints)):
+            return None  # what was said or called once was said or called
         compare = self.compare(node, slots)
 
-        def judged(constraint: TableConstraint, state: int) -> float:
+        def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
             since = self.since(node, constraint, slots)
-            return self.judge(node, constraint).value(state, since, compare, fleeting=True)
+            return self.judge(node, constraint).values(states, since, compare, fleeting=True)
 
         values = self._product(node, compare, judged)
         best = max(values)
@@ -204,7 +209,7 @@ class StrictNodes:
         self,
         node: int,
         compare: Compare,
-        judged: Callable[[TableConstraint, int], float],
+        judged: Callable[[TableConstraint, Collection[int]], Mapping[int, float]],
         where: list[float] | None = None,
     ) -> list[float]:
         """At every event the geometric mean of a milestone's constraints, or 0 where ``where`` is 0 already."""
@@ -212,7 +217,7 @@ class StrictNodes:
         for constraint in sorted(self.milestones[node].constraints, key=_is_table):
             if isinstance(constraint, TableConstraint):
                 versions = self.timeline.versions(constraint.table)
-                known = {state: judged(constraint, state) for state in set(compress(versions, values))}
+                known = judged(constraint, set(compress(versions, values)))
                 values = [value and value * known[state] for value, state in zip(values, versions, strict=True)]
             else:
                 before, values = values, [0.0] * self.length
@@ -221,9 +226,9 @@ class StrictNodes:
             count += not (isinstance(constraint, TableConstraint) and constraint.kind == "unchanged")
         return values if count <= 1 else [value and value ** (1 / count) for value in values]
 
-    def _highest(self, node: int, constraint: TableConstraint, state: int) -> float:
-        """The most that a constraint can be worth in a version; what it is worth where it compares with the start."""
-        return self.judge(node, constraint).ceiling(state, 0 if constraint.since == START else None)
+    def _highest(self, node: int, constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+        """The most that a constraint can be worth in some versions; its worth where it compares with the start."""
+        return self.judge(node, constraint).values(states, 0 if constraint.since == START else None, FAVOURABLE)
 
     def _events(self, constraint: CallConstraint | MessageConstraint) -> Iterable[tuple[int, Message | ToolCall]]:
         """The events that can meet a constraint at all, with their indexes."""
@@ -269,16 +274,24 @@ class StrictNodes:
         found = self._yielding.get((node, follower))
         if found is None:
             refs = [ref for ref in values_of(self.milestones[follower]) if self.numbers[ref.milestone] == node]
-            first: dict[str, int] = {}
-
-            @cache
-            def yields(index: int) -> int:
-                event = self.timeline.events[index]
-                taken = [taken_from(ref, event) for ref in refs] if isinstance(event, ToolCall) else ()
-                return first.setdefault(shape(taken, index), index) if any(taken) else -1
-
-            found = self._yielding[node, follower] = yields
+            wanted = [(ref, fitting(ref, self._likely(follower))) for ref in refs]
+            found = self._yielding[node, follower] = yielding(wanted, self.timeline.events)
         return found
+
+    def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
+        """What a milestone expects, with the arguments, texts and rows that might be it if values were favourable."""
+        best = self.ceiling(node)
+        for constraint in self.milestones[node].constraints:
+            if isinstance(constraint, TableConstraint):
+                yield from product(constraint.rows, self.judge(node, constraint).likely())
+            elif isinstance(constraint, CallConstraint):
+                for pattern in constraint.patterns:
+                    calls = self.timeline.calls(pattern.tool)
+                    yield from ((pattern.arguments, call.arguments) for index, call in calls if best[index])
+            else:
+                messages = self.timeline.messages(constraint.sender, constraint.recipient)
+                wanted = {"content": constraint.content}
+                yield from ((wanted, {"content": message.content}) for index, message in messages if best[index])
 
     def _representatives(self, follower: int, node: int, table: str) -> list[int]:
         """At every event the first version of a table that is the same to a follower as the one after the event."""
@@ -317,31 +330,6 @@ class StrictNodes:
         ]
         resting = [(n, GATE) for n, before in enumerate(self.before) if self.gated[n] and node in before]
         return (*slots, *resting)
-
-
-def named(milestone: Milestone) -> set[str]:
-    """The milestones that this one takes values or a state from."""
-    states = {item.since for item in milestone.constraints if isinstance(item, TableConstraint)} - {START}
-    return states | {ref.milestone for ref in values_of(milestone)}
-
-
-def values_of(milestone: Milestone) -> tuple[ValueRef, ...]:
-    """The values from elsewhere that a milestone needs."""
-    values = [expected for constraint in milestone.constraints for _, expected in compared(constraint)]
-    return tuple(ref for expected in values for ref in referred(expected))
-
-
-def taken_from(ref: ValueRef, call: ToolCall) -> tuple[Any, ...]:
-    """The acceptable values that a reference finds in a call."""
-    return taken(ref, call.result if ref.source == "result" else call.arguments)
-
-
-def compared(constraint: Constraint) -> tuple[tuple[str, Expected], ...]:
-    """All values that a constraint compares, with the names of their columns or arguments."""
-    if isinstance(constraint, MessageConstraint):
-        return (("content", constraint.content),)
-    groups = [p.arguments for p in constraint.patterns] if isinstance(constraint, CallConstraint) else constraint.rows
-    return tuple(item for group in groups for item in group.items())
 
 
 def _speaks(milestone: Milestone) -> bool:

@@ -4,11 +4,11 @@ Policy: states are rebuilt from the recorded changes alone. Indexes count from t
 what the scenario calls the start is the state before it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.milestones.lives import Life, lives
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Snapshot, Table, fold, snapshot_of
+from sandbox_mcp.world.state import Change, Table, fold, snapshot_of
 
 
 class Timeline:
@@ -20,16 +20,10 @@ class Timeline:
 
     def __init__(self, trajectory: Trajectory) -> None:
         first = opening_index(trajectory) or 0
-        state = self.initial = snapshot_of(trajectory.started.world or {})
-        for event in trajectory.events[:first]:
-            state = _after(state, event)
-        self.start = state
+        self.initial = snapshot_of(trajectory.started.world or {})
+        self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
-        self.states: list[Snapshot] = []
-        for event in self.events:
-            state = _after(state, event)
-            self.states.append(state)
-        self.end = state
+        self.end = fold(self.start, _changes(self.events))
         self._versions: dict[str, tuple[list[int], list[Table]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}
         self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
@@ -68,8 +62,7 @@ class Timeline:
             changes = (
                 (version, change)
                 for version, event in zip(versions, self.events, strict=True)
-                if isinstance(event, ToolCall)
-                for change in event.changes
+                for change in _changes((event,))
                 if change.table == table
             )
             found = self._lives[table] = lives(tables[0], changes, len(tables))
@@ -83,10 +76,10 @@ class Timeline:
         found = self._versions.get(name)
         if found is None:
             tables, numbers = [self.start.table(name)], list[int]()
-            for state in self.states:
-                table = state.table(name)
-                if table is not tables[-1]:
-                    tables.append(table)
+            for event in self.events:
+                changes = [change for change in _changes((event,)) if change.table == name]
+                if changes:
+                    tables.append(_written(tables[-1], changes))
                 numbers.append(len(tables) - 1)
             found = self._versions[name] = (numbers, tables)
         return found
@@ -100,8 +93,19 @@ def opening_index(trajectory: Trajectory) -> int | None:
     return None
 
 
-def _after(state: Snapshot, event: Message | ToolCall) -> Snapshot:
-    return fold(state, event.changes) if isinstance(event, ToolCall) and event.changes else state
+def _changes(events: Iterable[Message | ToolCall]) -> list[Change]:
+    return [change for event in events if isinstance(event, ToolCall) for change in event.changes]
+
+
+def _written(rows: Table, changes: Iterable[Change]) -> Table:
+    """A table after changes of it."""
+    edited = dict(rows)
+    for change in changes:
+        if change.after is None:
+            edited.pop(change.key, None)
+        else:
+            edited[change.key] = change.after
+    return edited
 
 
 def turn_count(trajectory: Trajectory) -> int:

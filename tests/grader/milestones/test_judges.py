@@ -109,14 +109,14 @@ class TestStates:
 
     def test_a_guardrail_is_about_no_row(self):
         quiet = judge(state("contact", "unchanged"), Play())
-        assert quiet.value(0, 0, PLAIN) == quiet.ceiling(0) == 1
+        assert quiet.value(0, 0, PLAIN) == quiet.value(0, None, PLAIN) == 1
         assert quiet.rows(0, 0, PLAIN) == ()
 
     def test_ceilings_ask_only_what_is_there(self):
         found = judge(self.added, self.played())
-        assert [found.ceiling(state_) for state_ in (0, 1)] == [0, 1]
+        assert [found.value(state_, None, FAVOURABLE) for state_ in (0, 1)] == [0, 1]
         gone = judge(state("contact", "removes", row(name="Ann")), Play().changes("rm", "contact", "c1", None))
-        assert [gone.ceiling(state_) for state_ in (0, 1)] == [0, 1]
+        assert [gone.value(state_, None, FAVOURABLE) for state_ in (0, 1)] == [0, 1]
 
     @pytest.mark.parametrize(
         ("kind", "wanted", "told"),

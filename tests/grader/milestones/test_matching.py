@@ -137,6 +137,24 @@ def test_finds_what_brute_force_finds_ties_included(problem: tuple[Tables, list[
     assert sum(place.similarity for place in found.values()) == pytest.approx(total, abs=1e-9)
 
 
+class Guessing(Tables):
+    """Until a reference is placed a view looks as if it had mark 0, which places have as well."""
+
+    def start(self, node: int) -> Any:
+        return tuple((reference, 0) for reference in sorted(self.references(node)))
+
+    def absorb(self, node: int, view: Any, reference: int, mark: Any) -> Any:
+        return tuple(sorted({**dict(view), reference: mark}.items()))
+
+
+def test_a_view_that_may_still_change_is_not_taken_for_the_last_word():
+    """With mark 0 each node spoils the next one, and that was seen before the others with mark 1 are tried."""
+    spoiled = {(1, index, 0, 0): 0.5 for index in range(3)} | {(2, index, 1, 0): 0.0 for index in range(3)}
+    refs = {1: frozenset({0}), 2: frozenset({1})}
+    chain = Guessing([[1.0, 1.0, 0.0], [1.0] * 3, [1.0] * 3], refs, [[0, 1, 1], [0, 0, 1], [0] * 3], spoiled)
+    assert [place.similarity for place in match(chain, range(3), ((0, 1), (1, 2))).values()] == [1.0, 1.0, 1.0]
+
+
 @settings(max_examples=100, deadline=None)
 @given(problems())
 def test_ceilings_change_nothing(problem: tuple[Tables, list[int], Edges]):

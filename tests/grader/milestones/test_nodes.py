@@ -15,7 +15,7 @@ from grader.milestones.translate import to_case
 from sandbox_mcp.trajectory import ToolCall
 from scenarios.model import Expected, Milestone, ValueRef
 from tests.grader.milestones.plays import Steps, play, steps
-from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state
+from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state, text
 
 Placed = Mapping[int, Place]
 At = Callable[[int, int, Placed], float]
@@ -169,10 +169,18 @@ class TestMarks:
     def test_calls_that_yield_the_same_are_one(self):
         played = Play().calls("search", name="Ann", result=[{"phone": "+1", "at": 1}])
         played.calls("search", name="Ann", result=[{"phone": "+1", "at": 2}])
+        played.changes("send", "messaging", "m", text("m", to="+1"))
         nodes = StrictNodes(TRIOS["values"], Timeline(played.done()))
         marks = nodes.marks(0, nodes.start(0))
         assert marks is not None
         assert marks[1][:-1] == marks[2][:-1] != marks[0][:-1]
+
+    def test_a_call_that_yields_what_nobody_could_use_is_none(self):
+        played = Play().calls("search", name="Ann", result=[{"phone": "+1"}])
+        played.changes("send", "messaging", "m", text("m", to="+2"))
+        nodes = StrictNodes(TRIOS["values"][:2], Timeline(played.done()))
+        assert nodes.marks(0, nodes.start(0)) == [(-1,)] * 3
+        assert nodes.slots(1, {0: Place(1, 1.0)}) == (1,)  # reports still name the call
 
     def test_states_that_nobody_can_tell_apart_are_one(self):
         played = (
