@@ -53,7 +53,8 @@ class Display:
 def session_line(progress: "Progress") -> str:
     """One session that is done."""
     score = progress.score
-    came = "not scored" if score.similarity is None else f"{score.similarity:.3f}"
+    unscored = "spoiled by its user" if score.left_out else "not scored"
+    came = unscored if score.similarity is None else f"{score.similarity:.3f}"
     how = score.ending if progress.played else f"{score.ending}, played before"
     which = f"{score.scenario} {score.variant} t{score.trial}"
     return f"[{progress.done}/{progress.total}] {which}: {came} ({how})"

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help="Exit with 1 below this similarity, or if a session was not scored.",
 )
+@click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
 @knowledge_options
 @scenario_files
 @as_json
@@ -103,7 +104,8 @@ class Recipe:
 
         knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users = chosen_agent(self.options), chosen_users(self.options)
-        return Crew(Suite(self.places), agent, users, RunFolder(self.options["out"]), knowledge)
+        folder = RunFolder(self.options["out"])
+        return Crew(Suite(self.places), agent, users, folder, knowledge, keep_spoiled=self.options["keep_spoiled"])
 
 
 def _batch(recipe: Recipe) -> "Batch":

@@ -11,7 +11,7 @@ from sandbox_mcp import __version__
 from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.progress import Progress, Tally
-from sandbox_mcp.run.scores import Score, score
+from sandbox_mcp.run.scores import Score
 from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.run.unit import Unit
@@ -71,7 +71,7 @@ class Batch:
         scenario = self.crew.suite.get(unit.scenario)
         trajectory = self.crew.folder.finished(unit, scenario.digest)
         if trajectory is not None:
-            self._count(unit, score(trajectory, scenario), played=False)
+            self._count(unit, self.crew.judge(trajectory, scenario), played=False)
         return trajectory is not None
 
     def _played(self, unit: Unit, found: Score) -> None:
@@ -97,7 +97,7 @@ class Batch:
         except UnknownScenarioError:
             return None
         same = trajectory and scenario and trajectory.started.digest == scenario.digest
-        return score(trajectory, scenario) if trajectory and scenario and same else None
+        return self.crew.judge(trajectory, scenario) if trajectory and scenario and same else None
 
     def _manifest(self, scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
         return {

@@ -21,8 +21,8 @@ from sandbox_mcp.run.unit import Shard, Unit, plan
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog
-from scenarios import Suite
+from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog, Trajectory
+from scenarios import Scenario, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,22 @@ Told = Callable[[Unit, Score], None]
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Who plays: an agent and users, in scenarios of a suite, into a folder."""
+    """Who plays: an agent and users, in scenarios of a suite, into a folder; ``keep_spoiled`` is for :meth:`judge`."""
 
     suite: Suite
     agent: Agent
     users: Users
     folder: RunFolder
     knowledge: object = None
+    keep_spoiled: bool = False
+
+    def judge(self, trajectory: Trajectory, scenario: Scenario) -> Score:
+        """What a session came to; those that their user spoiled are scored only where they are to be kept.
+
+        Raises:
+            GraderError: the scenario's milestones cannot be used.
+        """
+        return score(trajectory, scenario, keep_spoiled=self.keep_spoiled)
 
     async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
         """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed."""
@@ -94,7 +103,7 @@ class Crew:
             log = _Both(writer)
             await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
         self.folder.keep(unit)
-        return score(log.memory.trajectory(), scenario)
+        return self.judge(log.memory.trajectory(), scenario)
 
     @asynccontextmanager
     async def _closing(self) -> AsyncGenerator[None]:

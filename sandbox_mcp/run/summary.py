@@ -1,7 +1,8 @@
 """What came of a run, in one document: per scenario, by category, and overall.
 
 Policy: means are over scored sessions only, first within a scenario and variant, then over those, so that a scenario
-with more trials does not count more. Next to every mean stands what the refusing agent gets there.
+with more trials does not count more. Next to every mean stands what the refusing agent gets there. Sessions that their
+user spoiled are named and counted by themselves, because they say something of the user and little of the agent.
 """
 
 from collections import Counter
@@ -31,7 +32,8 @@ def summarise(
             "planned": planned,
             "played": len(ordered),
             "scored": sum(item.similarity is not None for item in ordered),
-            "unscored": sum(item.similarity is None for item in ordered),
+            "unscored": sum(item.similarity is None and not item.left_out for item in ordered),
+            "spoiled": sum(item.left_out for item in ordered),
         },
         "similarity": _mean(row["similarity"] for row in rows),
         "interval": _interval(ordered),
@@ -41,7 +43,9 @@ def summarise(
         "cost": {**prices.of(spent), "set_aside": prices.of(lost)["total"]} if prices else None,
         "categories": _categories(rows),
         "scenarios": rows,
-        "failures": [_failure(item) for item in ordered if item.similarity is None],
+        "failures": [_failure(item) for item in ordered if item.similarity is None and not item.left_out],
+        "user_conduct": _conduct(ordered),
+        "spoiled_by_user": [{**_failure(item), "reason": item.spoiled} for item in ordered if item.spoiled],
     }
 
 
@@ -84,6 +88,13 @@ def _category(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _failure(item: Score) -> dict[str, Any]:
     return {"scenario": item.scenario, "variant": item.variant, "trial": item.trial, "reason": item.reason}
+
+
+def _conduct(scores: Iterable[Score]) -> dict[str, Any]:
+    """How often users did each thing wrong: of how many sessions it is known, in how many, and the share."""
+    from grader.users.metric import rates
+
+    return rates([item.conduct for item in scores if item.conduct])
 
 
 def _endings(scores: Iterable[Score]) -> dict[str, int]:

@@ -171,7 +171,7 @@ def test_shards_together_are_the_run(tmp_path: Path) -> None:
 def test_a_later_command_adds_to_the_run(tmp_path: Path) -> None:
     played(tmp_path, scenarios=FEW[:2])
     summary, _ = played(tmp_path, scenarios=FEW[2:])
-    assert summary["sessions"] == {"planned": 4, "played": 4, "scored": 4, "unscored": 0}
+    assert summary["sessions"] == {"planned": 4, "played": 4, "scored": 4, "unscored": 0, "spoiled": 0}
     assert sorted(json.loads((tmp_path / "run.json").read_text())["scenarios"]) == sorted(FEW)
 
 
