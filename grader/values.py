@@ -4,7 +4,7 @@ Policy: values are JSON values; true is not 1, 1 is 1.0, and null is the same as
 differently is compared as text, everything else exactly.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 FREE_TEXT = frozenset(
@@ -25,6 +25,15 @@ def same_value(first: Any, second: Any) -> bool:
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     return first == second
+
+
+def form_of(value: Any) -> Hashable:
+    """What two JSON values have in common exactly if :func:`same_value` holds, to look values up by."""
+    if is_object(value):
+        return "object", frozenset((name, form_of(item)) for name, item in value.items() if item is not None)
+    if is_array(value):
+        return "array", tuple(map(form_of, value))
+    return (bool, value) if isinstance(value, bool) else value
 
 
 def same_set(first: Any, second: Any) -> bool:

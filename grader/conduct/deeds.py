@@ -5,7 +5,7 @@ least counts. Two actions may change places unless one takes what the other retu
 that order would fail or leave another state behind. Only what is certain is counted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from grader.conduct.order import Rehearsal
 from grader.metric import Solution
 from grader.rouge import rouge_l
 from grader.tooltalk.comparing import AsWritten, Compare
-from grader.values import FREE_TEXT, is_array, same_value
+from grader.values import FREE_TEXT, form_of, is_array
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 from scenarios.model import Scenario
 
@@ -197,22 +197,14 @@ def repeats(heard: Heard) -> Iterator[Finding]:
     may have acted is taken for a change.
     """
     recorded = heard.trajectory.started.world is not None
-    known: dict[str, list[ToolCall]] = {}
+    known: dict[Hashable, ToolCall] = {}
     for call in heard.calls:
         changed = bool(call.changes) if recorded else heard.may_have_acted(call)
-        before = next((item for item in known.get(call.name, ()) if _same(item, call)), None)
+        form = (call.name, call.raw_arguments, form_of(call.arguments), call.error, form_of(call.result))
+        before = known.get(form)
         if before is not None and not changed and not call.meta.get("result_missing"):
             about = f"{tool_name(call)} was called at #{before.seq} with the same arguments and the same outcome"
             yield Finding("needless_repeats", call.seq, about)
         if changed:
             known.clear()
-        known.setdefault(call.name, []).append(call)
-
-
-def _same(one: ToolCall, other: ToolCall) -> bool:
-    return (
-        one.raw_arguments == other.raw_arguments
-        and same_value(one.arguments, other.arguments)
-        and one.error == other.error
-        and same_value(one.result, other.result)
-    )
+        known.setdefault(form, call)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 from grader.metric import Solution
 from grader.values import is_array, is_object
@@ -87,27 +87,30 @@ class Heard:
         """Whether a call may have changed something: it succeeded, and nothing says that its tool only looks."""
         return call.error is None and (bool(call.changes) or self.labels.get(tool_name(call)) is not False)
 
-    def replies(self) -> Iterator[Message]:
-        """What the agent said to the user."""
-        for event in self.trajectory.events:
-            if isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user"):
-                yield event
+    def told_by(self, event: Message | ToolCall) -> Iterator[Any]:
+        """What an event tells the agent: words for it, a result, an error."""
+        if isinstance(event, Message):
+            if event.sender != "agent" and ("agent" in event.visible_to or event.recipient == "agent"):
+                yield event.content
+        elif event.caller == "agent":
+            yield event.result if event.error is None else event.error.message
 
     def seen_before(self, seq: int) -> Iterator[Any]:
-        """What the agent had been told before an event: words for it, results, errors."""
+        """What the agent had been told before an event."""
         for event in self.trajectory.events:
             if event.seq >= seq:
                 return
-            if isinstance(event, Message):
-                if event.sender != "agent" and ("agent" in event.visible_to or event.recipient == "agent"):
-                    yield event.content
-            elif event.caller == "agent":
-                yield event.result if event.error is None else event.error.message
+            yield from self.told_by(event)
 
 
 def _guessed(trajectory: Trajectory) -> bool:
     losses = (trajectory.started.origin or {}).get("losses")
     return is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)
+
+
+def is_reply(event: Message | ToolCall) -> TypeGuard[Message]:
+    """Whether an event is something that the agent said to the user."""
+    return isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user")
 
 
 def tool_name(call: ToolCall) -> str:

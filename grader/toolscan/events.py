@@ -5,12 +5,12 @@ then failed by itself ran as well. It is a repetition when the same call ran bef
 between. Sessions imported from ToolScan end at their first ``finish``, which is no call of the task.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from grader.toolscan.loop import FINISH, Tally
-from grader.values import is_array, is_object, same_value
+from grader.values import form_of, is_array, is_object, same_value
 from sandbox_mcp.trajectory import ErrorKind, SessionStarted, ToolCall, Trajectory
 
 FORMAT = "toolscan"
@@ -122,23 +122,20 @@ def _ended(trajectory: Trajectory) -> bool | None:
 
 
 def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[Step]:
-    since_change: list[ToolCall] = []
+    since_change: dict[Hashable, str] = {}
     for call in calls:
         ran = call.caller == "agent" and _ran(call, feedback)
+        form = (call.tool or call.name, form_of(call.arguments))
         if call.caller == "agent":
-            earlier = next((item for item in reversed(since_change) if ran and _same(item, call)), None)
-            yield Step(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier and earlier.call)
+            earlier = since_change.get(form) if ran else None
+            yield Step(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier)
         if call.changes:
             since_change.clear()
         if ran:
-            since_change.append(call)
+            since_change[form] = call.call
 
 
 def _ran(call: ToolCall, feedback: bool) -> bool:
     if call.error is None or call.error.kind == "execution":
         return True
     return not feedback and call.tool is not None and call.error.kind != "invalid_format"
-
-
-def _same(first: ToolCall, second: ToolCall) -> bool:
-    return (first.tool or first.name) == (second.tool or second.name) and same_value(first.arguments, second.arguments)

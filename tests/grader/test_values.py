@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.values import FREE_TEXT, same_set, same_value, says_nothing
+from grader.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text("ab", max_size=2),
@@ -83,3 +83,9 @@ def test_a_shuffled_list_is_the_same_set(values, random):
     shuffled = values[:]
     random.shuffle(shuffled)
     assert same_set(values, shuffled)
+
+
+@settings(max_examples=300, deadline=None)
+@given(first=json_values, second=json_values)
+def test_values_have_one_form_exactly_if_they_are_the_same(first, second):
+    assert (form_of(first) == form_of(second)) is same_value(first, second)
