@@ -63,18 +63,20 @@ class OpenCall:
 class Names:
     """Names for the sessions of one import, unique also where file names ignore case."""
 
-    __slots__ = ("_taken",)
+    __slots__ = ("_next", "_taken")
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
 
     def unique(self, *parts: str) -> str:
         """A name made of the parts, fit for a file name, that has not been given before."""
         base = "-".join(filter(None, (_slug(part) for part in parts)))[:100] or "session"
-        name, number = base, 2
+        name, number = base, self._next.get(base.casefold(), 2)
         while name.casefold() in self._taken:
             name, number = f"{base}-{number}", number + 1
         self._taken.add(name.casefold())
+        self._next[base.casefold()] = number
         return name
 
 
@@ -98,7 +100,7 @@ class SessionBuilder:
         self._events: list[Message | ToolCall] = []
         self._times: list[float | None] = []
         self._open: list[OpenCall] = []
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}
         self._certain: set[int] = set()
         self._tools: dict[str, ToolSpec] = {}
         self._batches = 0
@@ -276,10 +278,11 @@ class SessionBuilder:
         return len(self._times), 0.0, {"time": stamp}
 
     def _unique_id(self, id_: str) -> str:
-        unique, number = id_, 2
+        unique, number = id_, self._ids.get(id_, 2)
         while unique in self._ids:
             unique, number = f"{id_}#{number}", number + 1
-        self._ids.add(unique)
+        self._ids[id_] = number
+        self._ids.setdefault(unique, 2)
         return unique
 
     def _miss_results(self) -> None:

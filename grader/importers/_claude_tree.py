@@ -146,9 +146,7 @@ def _with_siblings(tree: list[Line], path: set[str]) -> set[str]:
     """The branch, with the other lines of its API messages and the results of their calls."""
     messages = {line.message_id for line in tree if line.uuid in path} - {None}
     agent = {line.uuid for line in tree if line.message_id in messages and line.message_id is not None}
-    called: set[str] = set()
-    for line in tree:
-        if line.uuid in path | agent:
-            called |= line.ids("tool_use", "id")
+    branch = path | agent
+    called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
     results = {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
-    return path | agent | results
+    return branch | results

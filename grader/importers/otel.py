@@ -300,11 +300,12 @@ class _Player:
 def _steps(spans: list[Span], speaking: list[Span]) -> Iterator[tuple[float, int, Span]]:
     """When each thing happened. Where times are missing, spans happened one after the other."""
     timed = all(span.start and span.end for span in spans)
+    speakers = set(map(id, speaking))
     for index, span in enumerate(spans):
         start, end = (span.start, span.end) if timed else (index, index + 0.5)
         if _is_tool(span):
             yield start, RAN, span
-        elif span in speaking:
+        elif id(span) in speakers:
             yield start, HEARD, span
             yield end, SPOKE, span
 

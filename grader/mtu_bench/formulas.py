@@ -65,9 +65,14 @@ def soft_turn_success(turns: Sequence[bool], *, last_overall: bool = False) -> f
     ``last_overall`` it is the last of the whole dialogue, as the text says, and right turns between two errors go
     unpunished.
     """
-    wrong = [turn for turn, right in enumerate(turns) if not right]
-    marks = wrong[-1:] if last_overall else wrong
-    return sum(_soft(turn, right, marks) for turn, right in enumerate(turns)) / len(turns)
+    final = max((turn for turn, right in enumerate(turns) if not right), default=-1)
+    total, last = 0.0, -1
+    for turn, right in enumerate(turns):
+        if right:
+            total += 1.0 if last < 0 else 1 - math.exp(last - turn)
+        elif turn == final or not last_overall:
+            last = turn
+    return total / len(turns)
 
 
 def process_rate(turns: Sequence[bool]) -> float:
@@ -86,13 +91,6 @@ def percent(share: float) -> float:
 def average(columns: Sequence[float]) -> float:
     """The mean of rounded columns with two decimals, ties going to the even hundredth of the scaled number."""
     return round(sum(columns) / len(columns) * 100) / 100
-
-
-def _soft(turn: int, right: bool, wrong: Sequence[int]) -> float:
-    if not right:
-        return 0.0
-    last = max((mark for mark in wrong if mark < turn), default=None)
-    return 1.0 if last is None else 1 - math.exp(last - turn)
 
 
 def _longest_common(predicted: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:

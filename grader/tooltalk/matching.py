@@ -72,7 +72,7 @@ def first_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare:
 def best_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare: Compare, *, per_turn: bool) -> Matching:
     """The largest one-to-one matching; with ``per_turn`` only calls of the same turn may match.
 
-    Every reference call in order takes the first call it can, moving earlier takers on where that helps (Kuhn).
+    Every reference call in order takes the first call that is free, or else moves earlier takers on (Kuhn).
     The time is at most reference calls times comparable pairs.
 
     Source: ToolTalk, section 3 (per prefix) and equation 1.
@@ -91,10 +91,14 @@ def _fits(prediction: Predicted, want: Wanted, compare: Compare, per_turn: bool)
 
 
 def _take(j: int, fits: Sequence[Sequence[int]], taken: dict[int, int], tried: set[int]) -> bool:
+    free = next((i for i in fits[j] if i not in taken), None)
+    if free is not None:
+        taken[free] = j
+        return True
     for i in fits[j]:
         if i not in tried:
             tried.add(i)
-            if i not in taken or _take(taken[i], fits, taken, tried):
+            if _take(taken[i], fits, taken, tried):
                 taken[i] = j
                 return True
     return False

@@ -30,6 +30,11 @@ class TestNames:
         names = Names()
         assert [names.unique("Log"), names.unique("log"), names.unique("LOG")] == ["Log", "log-2", "LOG-3"]
 
+    def test_differ_also_from_names_that_look_like_made_ones(self):
+        names = Names()
+        given = [names.unique(part) for part in ("a-2", "a", "A", "a", "a-2")]
+        assert given == ["a-2", "a", "A-3", "a-4", "a-2-2"]
+
     def test_are_never_empty_nor_endless(self):
         assert Names().unique("...") == "session"
         assert len(Names().unique("x" * 500)) == 100

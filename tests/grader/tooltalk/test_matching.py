@@ -120,3 +120,11 @@ def _largest(rows, n):
     slots = [*range(n), *[None] * (size - n)]
     padded = [*rows, *[[]] * (size - len(rows))]
     return max(sum(j in row for row, j in zip(padded, order, strict=True)) for order in permutations(slots))
+
+
+def test_a_thousand_calls_that_are_all_alike_are_matched():
+    alike = predicted(*[(0, {0})] * 1500)
+    matching = best_fit(
+        alike, [Wanted(0, ReferenceCall(tool="t", arguments={"id": 0}))] * 1500, accepts, per_turn=False
+    )
+    assert len(matching) == 1500
