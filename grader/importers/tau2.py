@@ -113,10 +113,13 @@ def _task(task: Node, builder: SessionBuilder) -> None:
     if criteria is None:
         builder.lose(task, "the task has no evaluation criteria, so there are no reference actions")
         return
+    builder.origin["criteria"] = picked(criteria.members(), CRITERIA)
+    if criteria.get("actions") is None:
+        builder.lose(criteria, "the task is judged without actions, so there are no reference actions")
+        return
     actions = criteria.items_at("actions")
     ours = [action for action in actions if action.string_at("requestor") != "user"]
     builder.refer([_action(action) for action in ours])
-    builder.origin["criteria"] = picked(criteria.members(), CRITERIA)
     _beyond_reference(actions, ours, builder)
 
 

@@ -62,8 +62,10 @@ def _info(info: Node, builder: SessionBuilder) -> None:
 
 
 def _task(task: Node, builder: SessionBuilder) -> None:
-    actions = task.items_at("actions")
-    builder.refer([_action(action) for action in actions])
+    if task.get("actions") is None:
+        builder.lose(task, "the task lists no actions, so there is no reference")
+    else:
+        builder.refer([_action(action) for action in task.items_at("actions")])
     builder.origin["task"] = {key: value for key, value in task.members().items() if key != "actions"}
     builder.head = replace(builder.head, digest=digest_of(task.value))
 

@@ -168,3 +168,11 @@ class TestOddities:
         del results["simulations"][0]["messages"][0]["role"]
         with pytest.raises(ImportFormatError, match=r"simulations\[0\].messages\[0\]: lacks 'role'"):
             read("tau2", results)
+
+
+def test_a_task_that_is_judged_without_actions_has_no_reference(results):
+    results["tasks"][0]["evaluation_criteria"]["actions"] = None
+    session = read_one("tau2", results)
+    assert started(session).reference == ()
+    assert "judged without actions" in lost(session)
+    assert "reward_basis" in started(session).origin["criteria"]
