@@ -163,11 +163,12 @@ def flaky(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
 def compare(a: Iterable[Outcome], b: Iterable[Outcome], level: float = LEVEL) -> Comparison:
     """Compare two runs on the sessions that both have, paired by scenario, variant and trial.
 
+    The test on passing takes trials for independent, which the interval does not: with several trials believe that.
+
     Raises:
-        ValueError: the runs have no session in common.
+        ValueError: the runs have no session in common, or one has two of the same scenario, variant and trial.
     """
-    one = {(outcome.cluster, outcome.trial): outcome for outcome in a}
-    two = {(outcome.cluster, outcome.trial): outcome for outcome in b}
+    one, two = _by_place(a), _by_place(b)
     shared = [key for key in one if key in two]
     if not shared:
         raise ValueError("the runs have no session in common: no scenario, variant and trial that both played")
@@ -186,6 +187,17 @@ def compare(a: Iterable[Outcome], b: Iterable[Outcome], level: float = LEVEL) ->
         better=tuple(name for name, mean in means.items() if mean > 0),
         worse=tuple(name for name, mean in means.items() if mean < 0),
     )
+
+
+def _by_place(outcomes: Iterable[Outcome]) -> dict[tuple[str, int], Outcome]:
+    """Outcomes by cluster and trial, of which there must not be two."""
+    found: dict[tuple[str, int], Outcome] = {}
+    for outcome in outcomes:
+        if found.setdefault((outcome.cluster, outcome.trial), outcome) is not outcome:
+            raise ValueError(
+                f"one of them has {outcome.cluster!r}, trial {outcome.trial}, twice; expected one run each"
+            )
+    return found
 
 
 def _mcnemar(only_a: int, only_b: int) -> float:

@@ -6,6 +6,7 @@ JUnit a session passes from a score of 1 up (or a threshold), fails below, is sk
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ from grader.errors import GraderError
 from grader.scores import Scores
 from grader.statistics import PASS
 
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 IDENTITY = ("id", "scenario", "variant", "trial", "mode", "scored", "reason")
 
 
@@ -52,11 +54,12 @@ def to_junit(sessions: Sequence[Scores], threshold: float = PASS) -> str:
     suite = ElementTree.Element("testsuite", name="sandbox-mcp", tests=str(len(sessions)))
     failures = skipped = 0
     for scores in sessions:
-        name = f"{scores.variant} trial {scores.trial}"
-        case = ElementTree.SubElement(suite, "testcase", classname=scores.scenario, name=name, time="0")
+        name = _legal(f"{scores.variant} trial {scores.trial}")
+        case = ElementTree.SubElement(suite, "testcase", classname=_legal(scores.scenario), name=name, time="0")
         if not scores.scored or scores.score is None:
             skipped += 1
-            ElementTree.SubElement(case, "skipped", message=scores.reason or "no score: the scenario is unknown here")
+            reason = scores.reason or "no score: the scenario is unknown here"
+            ElementTree.SubElement(case, "skipped", message=_legal(reason))
         elif scores.score < threshold:
             failures += 1
             ElementTree.SubElement(case, "failure", message=f"score {scores.score:.3f}").text = _unmet(scores)
@@ -72,8 +75,8 @@ def _unmet(scores: Scores) -> str:
 
 
 def _legal(text: str) -> str:
-    """Text without the control characters that XML cannot hold."""
-    return "".join(char for char in text if char in "\t\n\r" or ord(char) >= 32)
+    """Text without the characters that XML cannot hold, such as those with which a terminal is coloured."""
+    return _ILLEGAL.sub("", text)
 
 
 def write_scores(path: Path, sessions: Sequence[Scores], whole: Mapping[str, Any]) -> None:

@@ -184,3 +184,20 @@ def test_parquet_holds_the_same_rows(good: Path, tmp_path: Path) -> None:
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match=r"unknown form '\.txt'; expected \.json, \.csv, \.xml"):
         write_scores(tmp_path / "scores.txt", [], {})
+
+
+def test_junit_holds_whatever_a_broken_agent_wrote(good: Path, tmp_path: Path) -> None:
+    [log, *_] = sorted(good.iterdir())
+    *lines, end = log.read_text().splitlines()
+    broken = {**json.loads(end), "reason": "agent_failed", "detail": "\x1b[31mno\x00 \ufffe model\x1b[0m"}
+    log.write_text("\n".join([*lines, json.dumps(broken)]) + "\n")
+    code, _ = invoke("grade", log, "--out", tmp_path / "scores.xml")
+    [skipped] = ElementTree.fromstring((tmp_path / "scores.xml").read_text()).iter("skipped")
+    assert (code, "[31mno  model[0m" in skipped.attrib["message"]) == (0, True)
+
+
+def test_two_sessions_of_the_same_place_are_refused() -> None:
+    twice = Run("a", "strict", (Session("s1", "x/base", 0, 1.0), Session("s2", "x/base", 0, 0.0)))
+    once = Run("b", "strict", (Session("s1", "x/base", 0, 1.0),))
+    with pytest.raises(GraderError, match="has 'x/base', trial 0, twice"):
+        compare_runs(twice, once)
