@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clients.base import ToolInfo
@@ -88,6 +88,7 @@ def test_an_observation_in_front_of_everything_leaves_nothing() -> None:
     assert read_step(f"Thought: Hm.\nObservation: It is off.\n{ACTION}") == Step("Thought: Hm.")
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_any_text_is_read_and_nothing_is_made_up(text: str) -> None:
     step = read_step(text)
@@ -95,6 +96,7 @@ def test_any_text_is_read_and_nothing_is_made_up(text: str) -> None:
         assert part in text
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
 def test_any_object_comes_through(arguments: dict[str, object]) -> None:
     written = json.dumps(arguments, ensure_ascii=False)

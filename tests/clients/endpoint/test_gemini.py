@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clients.endpoint import gemini
@@ -80,6 +80,7 @@ def test_calls_that_the_protocol_cannot_carry_are_told_as_malformed() -> None:
     assert found["candidates"][0]["content"]["parts"] == []
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=80))
 def test_a_stream_says_what_the_whole_answer_says(text: str) -> None:
     found = answer({}, "m", Move(text, (PlannedMove("wait", {}),)))
