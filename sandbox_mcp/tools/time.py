@@ -1,6 +1,7 @@
 """Reading the clock and reckoning with moments, always in the phone's time zone and never in the host's."""
 
-from datetime import datetime, timedelta
+from calendar import monthrange
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from typing import TypedDict
 
 from sandbox_mcp.tools.definition import Tool, query
@@ -91,10 +92,23 @@ def datetime_info_to_timestamp(
     Raises:
         ValueError: there is no such date or time.
     """
-    try:
-        return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
-    except OverflowError as error:
-        raise ValueError("a part of the date or time is far out of range") from error
+    _check_wall_time(year, month, day, hour, minute, second)
+    return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
+
+
+def _check_wall_time(year: int, month: int, day: int, hour: int, minute: int, second: int) -> None:
+    """Refuse what no calendar or clock has, in words of our own: Python's differ between its versions."""
+    if max(map(abs, (year, month, day, hour, minute, second))) >= 2**31:
+        raise ValueError("a part of the date or time is far out of range")
+    if not MINYEAR <= year <= MAXYEAR:
+        raise ValueError(f"year {year} is out of range")
+    if not 1 <= month <= 12:
+        raise ValueError("month must be in 1..12")
+    if not 1 <= day <= monthrange(year, month)[1]:
+        raise ValueError("day is out of range for month")
+    for name, value, last in (("hour", hour, 23), ("minute", minute, 59), ("second", second, 59)):
+        if not 0 <= value <= last:
+            raise ValueError(f"{name} must be in 0..{last}")
 
 
 @query("time")

@@ -1,15 +1,20 @@
 """Virtual time and seeded ids: the two things that would otherwise differ between two runs.
 
-Policy: nothing in a world reads the host's clock, time zone or random source. Local times that a change of daylight
-saving makes ambiguous mean the first of the two; times that it skips are read with the offset before the change.
+Policy: nothing in a world reads the host's clock, time zone, table of time zones or random source. Local times that a
+change of daylight saving makes ambiguous mean the first of the two; times that it skips are read with the offset before
+the change.
 """
 
 import hashlib
+import re
 import uuid
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.resources import files
 from zoneinfo import ZoneInfo
+
+_ZONE = re.compile(r"[\w+-]+(/[\w+-]+)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,10 @@ def zone_info(name: str) -> ZoneInfo:
         ValueError: there is no such zone.
     """
     try:
-        return ZoneInfo(name)
+        if not _ZONE.fullmatch(name):
+            raise KeyError(name)
+        with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as table:
+            return ZoneInfo.from_file(table, key=name)
     except (KeyError, ValueError, OSError) as error:
         raise ValueError(f"unknown time zone {name!r}; expected an IANA name such as 'Europe/Paris'") from error
 

@@ -3,8 +3,11 @@
 import os
 import time
 import uuid
+import zoneinfo
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -91,6 +94,19 @@ class TestZones:
             with host_zone(host):
                 answers.add((to_local(moment, zone).isoformat(), to_timestamp(wall(2025, 6, 1, 12, 0), zone)))
         assert len(answers) == 1
+
+    def test_the_hosts_table_of_zones_plays_no_part(self, tmp_path: Path) -> None:
+        with files("tzdata").joinpath("zoneinfo", "Asia", "Tokyo").open("rb") as elsewhere:
+            (tmp_path / "Europe").mkdir()
+            (tmp_path / "Europe" / "Paris").write_bytes(elsewhere.read())
+        before = zoneinfo.TZPATH
+        zoneinfo.reset_tzpath([str(tmp_path)])
+        zoneinfo.ZoneInfo.clear_cache()
+        try:
+            assert zone_info.__wrapped__("Europe/Paris").utcoffset(wall(2025, 1, 1)) == timedelta(hours=1)
+        finally:
+            zoneinfo.reset_tzpath(before)
+            zoneinfo.ZoneInfo.clear_cache()
 
     @pytest.mark.parametrize("name", ["Mars/Olympus", "", "../etc/passwd", "/etc/passwd", "Europe", "a\0b", "x" * 999])
     def test_an_unknown_zone(self, name: str) -> None:
