@@ -67,7 +67,7 @@ def build_app(
             Middleware(Guard, settings=settings),
             Middleware(SessionDoor, manager=manager, settings=settings, transport=sessions),
         ],
-        exception_handlers={HTTPException: _http_error},
+        exception_handlers={HTTPException: _http_error, Exception: _internal_error},
         lifespan=lifespan,
     )
 
@@ -89,9 +89,18 @@ async def _openapi(_: Request) -> Response:
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    detail = error.detail if isinstance(error, HTTPException) else "internal error"
-    return problem(status, detail.lower().replace(" ", "_"), f"{detail.lower()}; see /openapi.json")
+    """What there is no route or method for."""
+    if not isinstance(error, HTTPException):
+        raise error
+    detail = error.detail.lower()
+    told = problem(error.status_code, detail.replace(" ", "_"), f"{detail}; see /openapi.json")
+    told.headers.update(error.headers or {})
+    return told
+
+
+async def _internal_error(_: Request, __: Exception) -> Response:
+    """A bug of ours, told in the form of all errors; what it was is in the server's messages."""
+    return problem(500, "internal_error", "the server broke at this request; its messages say why")
 
 
 def listener_on(host: str, port: int) -> socket.socket:

@@ -1,10 +1,14 @@
 """The bodies of the HTTP control API: what harnesses send and get. The OpenAPI document is made from these."""
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sandbox_mcp.trajectory import EndReason, UserChannel
+
+LARGEST = 2**63 - 1
+"""The largest seed and trial: both are part of the log's name."""
 
 
 class Body(BaseModel):
@@ -18,14 +22,24 @@ class NewSession(Body):
 
     scenario: str = Field(description="Name of a scenario, as GET /api/scenarios lists it.")
     variant: str = Field(default="base", description="How its tools are presented.")
-    seed: int = Field(default=0, description="Fixes every id that the world hands out.")
-    trial: int = Field(default=0, ge=0, description="Which repetition this is; only recorded.")
+    seed: int = Field(default=0, ge=-LARGEST, le=LARGEST, description="Fixes every id that the world hands out.")
+    trial: int = Field(default=0, ge=0, le=LARGEST, description="Which repetition this is; only recorded.")
     user: str | None = Field(default=None, description="Which simulated user plays; the server's default if not given.")
     user_channel: UserChannel = Field(
         default="harness",
         description="Who brings the agent's words to the user: the harness, or the agent itself with a tool.",
     )
     agent: dict[str, Any] = Field(default_factory=dict[str, Any], description="What is known of the agent; recorded.")
+
+    @field_validator("agent")
+    @classmethod
+    def _is_json(cls, agent: dict[str, Any]) -> dict[str, Any]:
+        """The reader of bodies lets NaN and infinities through, which no log can hold."""
+        try:
+            json.dumps(agent, allow_nan=False)
+        except ValueError as error:
+            raise ValueError("must hold finite numbers only") from error
+        return agent
 
 
 class SessionInfo(Body):

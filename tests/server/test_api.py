@@ -231,3 +231,29 @@ async def test_a_broken_scenario_file_is_told_with_its_line(tmp_path: Path) -> N
 async def test_health_needs_no_token(server: Served) -> None:
     answer = await server.http.get("/healthz")
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "[[1e999]]"])
+async def test_what_no_log_can_hold_is_refused_before_a_session_begins(server: Served, number: str) -> None:
+    body = f'{{"scenario": "wifi_off", "agent": {{"temperature": {number}}}}}'
+    answer = await server.api("POST", "/api/sessions", content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_body")
+    assert "finite" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("wanted", [{"seed": 2**63}, {"seed": -(10**300)}, {"trial": 10**300}])
+async def test_a_number_too_long_for_the_name_of_a_log_is_refused(server: Served, wanted: dict[str, int]) -> None:
+    answer = await server.api("POST", "/api/sessions", {"scenario": "wifi_off", **wanted})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_body")
+
+
+async def test_a_method_that_is_not_allowed_is_told_with_those_that_are(server: Served) -> None:
+    answer = await server.api("PUT", "/api/sessions")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+async def test_a_bug_of_ours_has_the_form_of_all_errors(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(server.manager), "get", lambda *_: 1 / 0)
+    answer = await server.api("GET", "/api/sessions/x")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal_error")
+    assert "division" not in answer.text
