@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import anyio
 
-from sandbox_mcp.session.session import AgentCall, CallResult
+from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 
 BATCH_KEY = "io.github.sandbox-mcp/batch"
 """Key in a call's ``_meta``: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size`` calls."""

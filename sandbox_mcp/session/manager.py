@@ -20,9 +20,10 @@ import anyio
 
 from sandbox_mcp.counting import counted
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
-from sandbox_mcp.session.session import AgentCall, CallResult, Notice, Reply, Session, Unconfirmed
+from sandbox_mcp.session.session import Notice, Reply, Session
 from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
 from sandbox_mcp.tools import PresentedTool

@@ -1,4 +1,7 @@
-"""How a session begins: what its log's first line says, what the user is told, and the world it starts from."""
+"""How a session begins: what its log's first line says, what the user is told, and the world it starts from.
+
+Policy: a session goes on only from a log that began as it would begin now.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -63,6 +66,20 @@ def user_briefing(user: UserSpec) -> str:
     if user.does_not_know:
         parts.append("You do not know: " + " ".join(user.does_not_know))
     return "\n".join(parts)
+
+
+def check_same(spec: SessionSpec, started: SessionStarted) -> None:
+    """Refuse to go on with a log that another session began.
+
+    Raises:
+        SessionError: it is of another scenario, variant or seed, or the scenario has changed since.
+    """
+    mine = (spec.scenario.name, spec.variant, spec.seed)
+    theirs = (started.scenario, started.variant, started.seed)
+    if mine != theirs:
+        raise SessionError(f"the log is of scenario, variant and seed {theirs!r}, not {mine!r}")
+    if started.digest != spec.scenario.digest:
+        raise SessionError(f"scenario {started.scenario!r} has changed since this session began; start a new one")
 
 
 def initial_world(started: SessionStarted) -> World:

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox_mcp.trajectory import Event, Sink
+from sandbox_mcp.tools import Outcome
+from sandbox_mcp.trajectory import CallError, Event, Role, Sink, ToolCall
 
 
 class Recorder:
@@ -21,6 +22,30 @@ class Recorder:
         """Keep one event and count it."""
         self._sink.write(event)
         self.seq += 1
+
+    def call(
+        self, name: str, outcome: Outcome, clock: float, batch: str, meta: Mapping[str, Any], caller: Role
+    ) -> None:
+        """Keep one call, under the name that the caller knows the tool by, and how it came out."""
+        fault = outcome.fault
+        self.write(
+            ToolCall(
+                seq=self.seq,
+                clock=clock,
+                call=f"c{self.seq}",
+                batch=batch,
+                caller=caller,
+                name=name,
+                tool=outcome.tool.name if outcome.tool else None,
+                arguments=outcome.arguments,
+                raw_arguments=outcome.raw_arguments,
+                result=outcome.result,
+                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
+                changes=outcome.changes,
+                meta=meta,
+                wall=self.stamp(),
+            )
+        )
 
     def stamp(self, **more: float) -> Mapping[str, Any]:
         """The ``wall`` field of an event: seconds since the epoch, and what else was measured."""

@@ -5,81 +5,20 @@ something; the user answers or ends the conversation. Whoever drives, the log is
 bus, and a tool call is two (the call and its result), as in ToolSandbox, appendix A.3.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.session.opening import SessionError, started_event, user_briefing
+from sandbox_mcp.session.agent_calls import CONFIRM, NOTHING, AgentCall, AgentCalls, CallResult, Unconfirmed
+from sandbox_mcp.session.opening import SessionError, check_same, started_event, user_briefing
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.timers import gone_off
-from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, call, plan, present, run, speak
-from sandbox_mcp.tools.free_text import unpack
-from sandbox_mcp.tools.gates import SIGN_IN, Gates
-from sandbox_mcp.trajectory import (
-    CallError,
-    EndReason,
-    Message,
-    Role,
-    SessionEnded,
-    SessionStarted,
-    Sink,
-    ToolCall,
-    Trajectory,
-)  # fmt: skip
+from sandbox_mcp.tools import Outcome, PresentedTool, all_tools, call, present
+from sandbox_mcp.trajectory import EndReason, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
 from sandbox_mcp.world import Clock, IdStream, World
-from scenarios.variants import actions, presented, variant_named
-
-CONFIRM = "confirm_action"
-NOTHING: Mapping[str, Any] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class AgentCall:
-    """A call as the agent sent it; ``meta`` is recorded with it."""
-
-    name: str
-    arguments: object
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """What a caller gets: the result as one JSON object, or an error text."""
-
-    structured: Mapping[str, Any]
-    error: str | None = None
-
-    def with_notices(self, notices: Sequence[str]) -> "CallResult":
-        """The same result with what the phone has announced since the agent last heard from it."""
-        if not notices:
-            return self
-        if self.error is not None:
-            return replace(self, error="\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
-        return CallResult({**self.structured, "notices": list(notices)})
-
-    @property
-    def text(self) -> str:
-        """The error, or exactly the JSON of ``structured``."""
-        return (
-            self.error
-            if self.error is not None
-            else json.dumps(self.structured, ensure_ascii=False, separators=(",", ":"))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Unconfirmed(CallResult):
-    """The refusal of a call that the user's word would let pass. ``notices`` are those that its text tells of."""
-
-    code: str = ""
-    notices: tuple[str, ...] = ()
-
-    def with_notices(self, notices: Sequence[str]) -> CallResult:
-        """The same refusal with what the phone has announced."""
-        return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
+from scenarios.variants import presented
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +63,11 @@ class Session:
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
-        self._free_text = variant_named(spec.variant).free_text
-        self._actions = actions(scenario, spec.variant) if self._free_text else self.tools
         self.world = World(scenario.world, scenario.clock, IdStream(seed), knowledge)
-        self._terse = variant_named(spec.variant).terse
+        self._calls = AgentCalls(spec, seed, self.tools, self.world)
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
-        self._gates = Gates(seed, scenario.confirm, sign_in=scenario.sign_in)
         self.on_notice: Callable[[], None] = _unheard
         self._announced: list[Notice] = []
         self._notices: list[str] = []
@@ -144,7 +80,7 @@ class Session:
 
         Returns the user's first words.
         """
-        self._recorder.write(started_event(self.spec, self.user, self._actions, self._recorder.stamp()))
+        self._recorder.write(started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp()))
         self._message("system", "agent", AGENT_INSTRUCTIONS)
         self._message("system", "user", user_briefing(self.spec.scenario.user))
         opening = self.spec.scenario.user.opening
@@ -164,24 +100,17 @@ class Session:
         refusal = self._refusal()
         if refusal:
             return [CallResult({}, refusal) for _ in calls]
-        named = [self._named(call) for call in calls]
-        checked = [item if isinstance(item, Outcome) else bind(self._actions, *item) for item in named]
-        names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
-        runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
-        schedule = plan(self.world, [item for item in checked if isinstance(item, Bound)])
-        order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
-        racing = {runnable[i] for i in schedule.racing}
         batch = f"b{self._recorder.seq}"
         results: dict[int, CallResult] = {}
-        for index in order:
+        order = self._calls.due(calls)
+        for due in order:
             clock = self.world.tick()
-            item = checked[index]
-            outcome, more = self._carry_out(item) if isinstance(item, Bound) else (item, NOTHING)
-            meta = {**calls[index].meta, **more, **({"race": True} if index in racing else {})}
-            results[index] = self._record(names[index], self._spoken(names[index], outcome), clock, batch, meta)
+            outcome, meta = self._calls.carry_out(due)
+            results[due.index] = self._record(due.name, outcome, clock, batch, {**calls[due.index].meta, **meta})
         self._announce()
         notices = self._take_notices()
-        results[order[-1]] = results[order[-1]].with_notices(notices)
+        last = order[-1].index
+        results[last] = results[last].with_notices(notices)
         return [results[index] for index in range(len(calls))]
 
     def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
@@ -203,21 +132,6 @@ class Session:
             return CallResult({}, refusal)
         clock = self.world.tick()
         return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
-
-    def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
-        """Which tool a call means and with what arguments, or the outcome that says why it means none."""
-        return unpack(call.name, call.arguments, self._actions) if self._free_text else (call.name, call.arguments)
-
-    def _carry_out(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
-        """Run a checked call if no gate stops it, and say what the log should keep beside its outcome."""
-        names = (name for name, tool in self._actions.items() if tool.tool.name == SIGN_IN)
-        refused = self._gates.check(call, self.world.snapshot, next(names, SIGN_IN))
-        if refused:
-            return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
-        before = self.world.clock.now
-        outcome = run(self.world, call)
-        waited = self.world.clock.now - before
-        return outcome, {"waited": waited} if waited else {}
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None, *, answer: UserTurn | None = None) -> Reply:
         """Let the agent say something to the user, and the user answer; ``answer`` is theirs where it is known.
@@ -279,7 +193,7 @@ class Session:
     @property
     def has_timers(self) -> bool:
         """Whether the agent is offered timers, and the phone may thus have something to announce."""
-        return any(tool.tool.domain == "timer" for tool in self._actions.values())
+        return any(tool.tool.domain == "timer" for tool in self._calls.actions.values())
 
     def restore(self, trajectory: Trajectory) -> None:
         """Take up a recorded session of the same spec where its log stops; nothing is written again.
@@ -287,12 +201,13 @@ class Session:
         Raises:
             SessionError: the log is of another scenario, variant or seed, or the scenario has changed since.
         """
-        _check_same(self.spec, trajectory.started)
+        check_same(self.spec, trajectory.started)
         for event in trajectory.events:
             waited = float(event.meta.get("waited", 0.0))
             self.world.clock = Clock(event.clock + waited, self.world.clock.zone, self.world.clock.step)
             if isinstance(event, ToolCall):
-                self._replay_call(event)
+                self._calls.replay(event)
+                self._count_call(event.caller)
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(Line("user" if event.sender == "user" else "agent", event.content))
                 self.turns += 1
@@ -302,16 +217,6 @@ class Session:
         self._heard = self.world.clock.now
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.seq = 1 + len(trajectory.events) + (trajectory.ended is not None)
-
-    def _replay_call(self, event: ToolCall) -> None:
-        self.world.replay(event.changes)
-        self._count_call(event.caller)
-        if event.tool and event.error is None:
-            self._gates.spend(event.tool, event.arguments)
-        if event.tool and "confirmation" in event.meta:
-            self._gates.recall(event.tool, event.arguments, event.meta["confirmation"])
-        if event.caller == "user" and event.tool == CONFIRM and event.error is None:
-            self._gates.approve(str(event.arguments["code"]))
 
     def _count_call(self, caller: Role) -> None:
         if caller == "agent":
@@ -391,11 +296,8 @@ class Session:
 
     def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
         clock = self.world.tick()
-        tool = all_tools()[CONFIRM]
-        known = self._gates.approve(code)
-        fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
-        outcome = Outcome(tool, {"code": code}, fault=fault)
-        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
+        outcome = self._calls.confirm(code)
+        self._record(CONFIRM, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _record(
         self,
@@ -407,49 +309,9 @@ class Session:
         caller: Role = "agent",
     ) -> CallResult:
         self._count_call(caller)
-        number = self._recorder.seq
-        fault = outcome.fault
-        self._recorder.write(
-            ToolCall(
-                seq=number,
-                clock=clock,
-                call=f"c{number}",
-                batch=batch,
-                caller=caller,
-                name=name,
-                tool=outcome.tool.name if outcome.tool else None,
-                arguments=outcome.arguments,
-                raw_arguments=outcome.raw_arguments,
-                result=outcome.result,
-                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
-                changes=outcome.changes,
-                meta=meta,
-                wall=self._recorder.stamp(),
-            )
-        )
-        if fault:
-            text = fault.terse if self._terse else fault.text
-            return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
-        wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
-        return CallResult({"result": outcome.result} if wrapped else outcome.result)
-
-    def _spoken(self, name: str, outcome: Outcome) -> Outcome:
-        """The outcome with its error in the words of this presentation."""
-        tool = self._actions.get(name)
-        if outcome.fault is None or tool is None:
-            return outcome
-        shown = {canonical: presented for presented, canonical in tool.names.items()}
-        return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
+        self._recorder.call(name, outcome, clock, batch, meta, caller)
+        return self._calls.shown(outcome, meta)
 
 
 def _unheard() -> None:
     """What is called when the phone speaks up and nobody has asked to be told."""
-
-
-def _check_same(spec: SessionSpec, started: SessionStarted) -> None:
-    mine = (spec.scenario.name, spec.variant, spec.seed)
-    theirs = (started.scenario, started.variant, started.seed)
-    if mine != theirs:
-        raise SessionError(f"the log is of scenario, variant and seed {theirs!r}, not {mine!r}")
-    if started.digest != spec.scenario.digest:
-        raise SessionError(f"scenario {started.scenario!r} has changed since this session began; start a new one")

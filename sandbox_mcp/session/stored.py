@@ -11,10 +11,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
-from sandbox_mcp.session.session import AgentCall, CallResult, Session
+from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User

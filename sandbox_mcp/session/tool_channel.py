@@ -8,8 +8,9 @@ Where the user is a person at the agent's client, they are asked first, and noth
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sandbox_mcp.session.agent_calls import CallResult
 from sandbox_mcp.session.opening import SessionError
-from sandbox_mcp.session.session import CallResult, Session
+from sandbox_mcp.session.session import Session
 from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
 from sandbox_mcp.users import UserTurn
 from sandbox_mcp.users.human import HostUser

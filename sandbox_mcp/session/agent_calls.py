@@ -1,0 +1,154 @@
+"""The agent's calls: what it sent, which tool that means, whether it may run, and what the agent gets to see of it.
+
+Policy: calls that were sent together are all checked before the first one runs, and then run in the order that loses
+every race between them, see ``sandbox_mcp.tools.races``. What a variant hides is hidden in every result.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sandbox_mcp.session.spec import SessionSpec
+from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, plan, run, speak
+from sandbox_mcp.tools.free_text import unpack
+from sandbox_mcp.tools.gates import SIGN_IN, Gates
+from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.world import World
+from scenarios.variants import actions, variant_named
+
+CONFIRM = "confirm_action"
+NOTHING: Mapping[str, Any] = {}
+RACED: Mapping[str, Any] = {"race": True}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """A call as the agent sent it; ``meta`` is recorded with it."""
+
+    name: str
+    arguments: object
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a caller gets: the result as one JSON object, or an error text."""
+
+    structured: Mapping[str, Any]
+    error: str | None = None
+
+    def with_notices(self, notices: Sequence[str]) -> "CallResult":
+        """The same result with what the phone has announced since the agent last heard from it."""
+        if not notices:
+            return self
+        if self.error is not None:
+            return replace(self, error="\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
+        return CallResult({**self.structured, "notices": list(notices)})
+
+    @property
+    def text(self) -> str:
+        """The error, or exactly the JSON of ``structured``."""
+        return (
+            self.error
+            if self.error is not None
+            else json.dumps(self.structured, ensure_ascii=False, separators=(",", ":"))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed(CallResult):
+    """The refusal of a call that the user's word would let pass. ``notices`` are those that its text tells of."""
+
+    code: str = ""
+    notices: tuple[str, ...] = ()
+
+    def with_notices(self, notices: Sequence[str]) -> CallResult:
+        """The same refusal with what the phone has announced."""
+        return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A call whose turn it is: its place among those sent together, its name, and how its checks came out."""
+
+    index: int
+    name: str
+    checked: Bound | Outcome
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class AgentCalls:
+    """What calls can be made in one session, under what names, and what stands in their way."""
+
+    def __init__(self, spec: SessionSpec, seed: str, tools: Mapping[str, PresentedTool], world: World) -> None:
+        """``tools`` are those that the agent sees, which in free text are not those that it can use."""
+        scenario, variant = spec.scenario, variant_named(spec.variant)
+        self._free_text = variant.free_text
+        self._terse = variant.terse
+        self._world = world
+        self._gates = Gates(seed, scenario.confirm, sign_in=scenario.sign_in)
+        self.actions = actions(scenario, spec.variant) if variant.free_text else tools
+
+    def due(self, calls: Sequence[AgentCall]) -> list[Due]:
+        """Calls that were sent together, all checked, in the order in which they are to run."""
+        named = [self._named(call) for call in calls]
+        checked = [item if isinstance(item, Outcome) else bind(self.actions, *item) for item in named]
+        names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
+        runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
+        schedule = plan(self._world, [item for item in checked if isinstance(item, Bound)])
+        order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
+        racing = {runnable[i] for i in schedule.racing}
+        return [Due(i, names[i], checked[i], RACED if i in racing else NOTHING) for i in order]
+
+    def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
+        """Which tool a call means and with what arguments, or the outcome that says why it means none."""
+        return unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
+
+    def carry_out(self, due: Due) -> tuple[Outcome, Mapping[str, Any]]:
+        """Run a call if its checks and no gate stop it; with the outcome, what the log should keep beside it."""
+        outcome, meta = self._run(due.checked) if isinstance(due.checked, Bound) else (due.checked, NOTHING)
+        return self._spoken(due.name, outcome), {**meta, **due.meta}
+
+    def _run(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
+        names = (name for name, tool in self.actions.items() if tool.tool.name == SIGN_IN)
+        refused = self._gates.check(call, self._world.snapshot, next(names, SIGN_IN))
+        if refused:
+            return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
+        before = self._world.clock.now
+        outcome = run(self._world, call)
+        waited = self._world.clock.now - before
+        return outcome, {"waited": waited} if waited else {}
+
+    def _spoken(self, name: str, outcome: Outcome) -> Outcome:
+        """The outcome with its error in the words of this presentation."""
+        tool = self.actions.get(name)
+        if outcome.fault is None or tool is None:
+            return outcome
+        shown = {canonical: presented for presented, canonical in tool.names.items()}
+        return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
+
+    def shown(self, outcome: Outcome, meta: Mapping[str, Any]) -> CallResult:
+        """What the agent gets to see of an outcome that was recorded with ``meta``."""
+        fault = outcome.fault
+        if fault:
+            text = fault.terse if self._terse else fault.text
+            return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
+        wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
+        return CallResult({"result": outcome.result} if wrapped else outcome.result)
+
+    def confirm(self, code: str) -> Outcome:
+        """Let the call pass that waits for the user's word under this code."""
+        known = self._gates.approve(code)
+        fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
+        return Outcome(all_tools()[CONFIRM], {"code": code}, fault=fault)
+
+    def replay(self, event: ToolCall) -> None:
+        """Do again what a recorded call did to the world and to the gates."""
+        self._world.replay(event.changes)
+        if event.tool and event.error is None:
+            self._gates.spend(event.tool, event.arguments)
+        if event.tool and "confirmation" in event.meta:
+            self._gates.recall(event.tool, event.arguments, event.meta["confirmation"])
+        if event.caller == "user" and event.tool == CONFIRM and event.error is None:
+            self._gates.approve(str(event.arguments["code"]))
