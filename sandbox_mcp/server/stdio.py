@@ -2,7 +2,8 @@
 
 Policy: stdout is the wire and nothing else gets onto it. One thread waits for input and the event loop writes, which
 costs half of what a thread for every line and write does. A line that is no message is answered with a parse error
-instead of silence, because a client waits for an answer.
+instead of silence, because a client waits for an answer. A client that has said all it wants closes its end and may
+still read: what it asked is answered before the server goes.
 """
 
 import asyncio
@@ -18,13 +19,27 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 from sandbox_mcp.server.malformed import mended_line
 from sandbox_mcp.server.settings import MAX_BODY
 
 CHUNK = 65536
+GRACE = 1.0
+"""Seconds for which a server whose client has closed its end waits for the answers; clients kill it after two."""
+ENDLESS = frozenset({"subscriptions/listen"})
+"""Requests whose answer comes only when there is nothing more to tell."""
 Line = bytes | None
 """One line without its end; None stands for one that was longer than a message may be."""
 
@@ -38,7 +53,7 @@ async def serve_stdio(server: Server[Any], source: int = 0, sink: int | None = N
     threading.Thread(target=_listen, args=(source, asyncio.get_running_loop(), listener), daemon=True).start()
     with incoming:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write_all, outgoing, wire, tasks.cancel_scope.cancel)
+            tasks.start_soon(_write_all, outgoing, wire, listener.answered, tasks.cancel_scope.cancel)
             await server.run(read, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
 
@@ -57,6 +72,8 @@ class _Listener:
     def __init__(self, incoming: MemoryObjectSendStream[SessionMessage | Exception], wire: int) -> None:
         self._incoming = incoming
         self._wire = wire
+        self._waiting: set[RequestId] = set()
+        self._ended = False
 
     def heard(self, lines: Iterable[Line]) -> None:
         """Pass on what can be read, and answer the rest."""
@@ -67,8 +84,20 @@ class _Listener:
                 self._read(line)
 
     def closed(self) -> None:
-        """The client has closed its end."""
-        self._incoming.close()
+        """The client has closed its end: nothing is read any more, and what was asked is answered."""
+        self._ended = True
+        asyncio.get_running_loop().call_later(GRACE, self._incoming.close)
+        self._finish()
+
+    def answered(self, message: JSONRPCMessage) -> None:
+        """A message has been written."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._waiting.discard(message.id)
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._ended and not self._waiting:
+            self._incoming.close()
 
     def _read(self, line: bytes) -> None:
         try:
@@ -77,6 +106,8 @@ class _Listener:
             code = PARSE_ERROR if error.errors()[0]["type"] == "json_invalid" else INVALID_REQUEST
             self._refuse(code, "Parse error" if code == PARSE_ERROR else "Invalid request")
             return
+        if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:
+            self._waiting.add(message.id)
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._incoming.send_nowait(SessionMessage(message))
 
@@ -86,7 +117,7 @@ class _Listener:
             send(self._wire, answer.model_dump_json(by_alias=True, exclude={"error": {"data"}}))
 
 
-def _message(line: bytes) -> Any:
+def _message(line: bytes) -> JSONRPCMessage:
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
@@ -121,7 +152,10 @@ def lines_of(read: Callable[[], bytes], longest: int = MAX_BODY) -> Iterator[lis
 
 
 async def _write_all(
-    outgoing: MemoryObjectReceiveStream[SessionMessage], wire: int, give_up: Callable[[], None]
+    outgoing: MemoryObjectReceiveStream[SessionMessage],
+    wire: int,
+    written: Callable[[JSONRPCMessage], None],
+    give_up: Callable[[], None],
 ) -> None:
     """Write until the server stops; a client that no longer listens is gone."""
     async with outgoing:
@@ -130,6 +164,7 @@ async def _write_all(
                 send(wire, sent.message.model_dump_json(by_alias=True, exclude_unset=True))
             except OSError:
                 give_up()
+            written(sent.message)
 
 
 def send(wire: int, text: str) -> None:

@@ -14,6 +14,7 @@ from anyio import to_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox_mcp.server import stdio
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.settings import MAX_BODY
 from sandbox_mcp.server.stdio import lines_of, send, serve_stdio
@@ -144,6 +145,36 @@ async def test_a_message_beyond_the_limit_is_refused_and_the_next_is_read() -> N
     assert [answer.get("error", {}).get("message") for answer in answers] == [
         "Parse error", f"a message may have at most {MAX_BODY} bytes", None,
     ]  # fmt: skip
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("window", [0.0, 0.05])
+async def test_what_was_asked_is_answered_though_the_client_has_closed_its_end(window: float) -> None:
+    pipes = Pipes()
+    pipes.tell(call(1, '{"on": false}') + b"\n" + call(2, '{"on": 1}') + b"\n{")
+    pipes.close()
+    with anyio.fail_after(10):
+        await serve_stdio(server_for(opened(window=window)), pipes.their_in, pipes.their_out)
+    os.close(pipes.their_in)
+    os.close(pipes.their_out)
+    with pipes.answers:
+        answers = {answer["id"]: answer for answer in map(json.loads, pipes.answers)}
+    assert answers.keys() == {1, 2, None}
+    assert not answers[1]["result"]["isError"]
+
+
+@pytest.mark.anyio
+async def test_a_user_who_never_answers_does_not_keep_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "GRACE", 0.05)
+    pipes, session = Pipes(), opened()
+    pipes.tell(call(1, '{"on": false}'))
+    pipes.close()
+    with anyio.fail_after(10):
+        async with session.lock:
+            await serve_stdio(server_for(session), pipes.their_in, pipes.their_out)
+    pipes.answers.close()
+    os.close(pipes.their_in)
+    os.close(pipes.their_out)
 
 
 @pytest.mark.anyio
