@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 NODE := .node
 FUZZ := .venv-fuzz
+AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -57,6 +58,10 @@ $(FUZZ)/.installed: packaging/fuzzer.txt
 test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server against the conformance suite, the Inspector and a fuzzer.
 	$(BIN)/pytest -n $(JOBS) tests/node -rs
 
+test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
+	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
+	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) --dist loadgroup tests/agents -rs
+
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench
 
@@ -64,4 +69,4 @@ mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publis
 	@$(BIN)/python packaging/build_mcpb.py dist
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(AGENTS_HOME) runs .pytest_cache .ruff_cache .hypothesis

@@ -1,20 +1,28 @@
-"""Environments of their own for agent frameworks: where they are, and how they are made.
+"""Environments of their own for agent frameworks: where they are, what is in them, and how they are made.
 
 Policy: one folder per framework, under the folder that ``SANDBOX_MCP_AGENTS`` names, by default the user's data
 folder: a virtual environment, and beside it ``node_modules`` for what comes from npm. Nothing is installed unless
-somebody asks for it.
+somebody asks for it. What is in an environment is read from its files, without starting it.
 """
 
+import json
 import os
 import subprocess
 import sys
+import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import Distribution
+from importlib.util import find_spec
 from pathlib import Path
 
 from sandbox_mcp.errors import SandboxError
 
 VARIABLE = "SANDBOX_MCP_AGENTS"
+WINDOWS = sys.platform == "win32"
 
 
 class InstallError(SandboxError):
@@ -37,8 +45,7 @@ def folder(name: str) -> Path:
 
 def python_of(name: str) -> Path | None:
     """The interpreter of a framework's environment, None if there is no such environment."""
-    scripts = "Scripts/python.exe" if sys.platform == "win32" else "bin/python"
-    found = folder(name) / "venv" / scripts
+    found = folder(name) / "venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
     return found if found.exists() else None
 
 
@@ -47,26 +54,115 @@ def bin_of(name: str) -> str:
     return os.pathsep.join([str(folder(name) / "node_modules" / ".bin"), os.environ.get("PATH", os.defpath)])
 
 
+def versions_in(name: str, distributions: Iterable[str]) -> dict[str, str | None]:
+    """Which version of each distribution a framework's environment has; None for those that it lacks."""
+    places = folder(name).glob("venv/Lib/site-packages" if WINDOWS else "venv/lib/python*/site-packages")
+    path = [str(place) for place in places]
+    return {wanted: _version(wanted, path) for wanted in distributions}
+
+
+def versions_here(distributions: Iterable[str]) -> dict[str, str | None]:
+    """The same for the environment that this process runs in."""
+    return {wanted: _version(wanted, sys.path) for wanted in distributions}
+
+
+def _version(distribution: str, path: list[str]) -> str | None:
+    found = next(iter(Distribution.discover(name=distribution, path=path)), None)
+    return found.version if found else None
+
+
+def node_versions_in(name: str, packages: Iterable[str]) -> dict[str, str | None]:
+    """Which version of each npm package is beside a framework's environment; None for those that are not."""
+    return {package: _node_version(folder(name) / "node_modules" / package) for package in packages}
+
+
+def _node_version(package: Path) -> str | None:
+    try:
+        return str(json.loads((package / "package.json").read_text(encoding="utf-8"))["version"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
 def install(name: str, requires: Sequence[str], node: Sequence[str]) -> Path:
-    """Make a framework's environment, or bring it up to date; what pip and npm say goes to standard error.
+    """Make a framework's environment, or bring what is required of it up to date; gives its folder.
 
     Raises:
-        InstallError: pip or npm failed, or npm is not there.
+        InstallError: pip or npm failed, or npm is not there; what they said is on standard error.
     """
     target = folder(name)
     if python_of(name) is None:
-        venv.create(target / "venv", with_pip=True)
+        _create(target / "venv")
     if requires:
-        _run([str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requires])
+        _run("pip", [*_pip(name), "install", "--quiet", "--disable-pip-version-check", "--upgrade", *requires])
     if node:
-        _run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(target), *node])
+        _run("npm", ["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(target), *node])
     return target
 
 
-def _run(command: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An environment to be made: its name, and what pip and npm should bring."""
+
+    name: str
+    requires: tuple[str, ...]
+    node: tuple[str, ...] = ()
+
+
+def install_all(wanted: Sequence[Wanted], jobs: int, tell: Callable[[str], None]) -> None:
+    """Make several environments, ``jobs`` at a time, and ``tell`` how far it is, a line at a time.
+
+    Raises:
+        InstallError: some could not be made; all others were.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        came = pool.map(partial(_told, tell), wanted)
+        problems = [f"{one.name} ({problem})" for one, problem in zip(wanted, came, strict=True) if problem]
+    if problems:
+        raise InstallError(f"{len(problems)} of {len(wanted)} environments could not be made: {'; '.join(problems)}")
+
+
+def _told(tell: Callable[[str], None], wanted: Wanted) -> str | None:
+    """Make one environment; what went wrong, if anything did."""
+    tell(f"{wanted.name}: installing {' '.join([*wanted.requires, *wanted.node])}")
+    begun = time.monotonic()
     try:
-        subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
+        place = install(wanted.name, wanted.requires, wanted.node)
+    except InstallError as error:
+        tell(f"{wanted.name}: {error}")
+        return str(error)
+    tell(f"{wanted.name}: in {place} after {time.monotonic() - begun:.0f} s")
+    return None
+
+
+def _create(place: Path) -> None:
+    try:
+        venv.create(place, clear=True)
+    except OSError as error:
+        raise InstallError(f"cannot make an environment in {str(place)!r}: {error.strerror or error}") from error
+
+
+def _pip(name: str) -> list[str]:
+    """The pip of this interpreter, which can work on others and is there at once; else the environment's own."""
+    python = str(python_of(name))
+    if find_spec("pip"):
+        return [sys.executable, "-m", "pip", "--python", python]
+    if versions_in(name, ["pip"])["pip"] is None:
+        _run("ensurepip", [python, "-m", "ensurepip"])
+    return [python, "-m", "pip"]
+
+
+def _run(what: str, command: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except FileNotFoundError as error:
-        raise InstallError(f"{command[0]!r} is needed and was not found on this machine") from error
-    except subprocess.CalledProcessError as error:
-        raise InstallError(f"{command[0]!r} failed with exit code {error.returncode}; see above") from error
+        raise InstallError(f"{what} is needed and was not found on this machine") from error
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()
+        sys.stderr.write(said + "\n")
+        raise InstallError(f"{what} failed with exit code {done.returncode}: {_gist(said)}")
+
+
+def _gist(said: str) -> str:
+    """The line that says what went wrong, or failing that the last one."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it gave no reason"]
+    return next((line for line in reversed(lines) if line.lower().startswith(("error", "npm error code"))), lines[-1])

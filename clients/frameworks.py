@@ -5,6 +5,7 @@ need not agree. Which versions of it that environment has is found out before a 
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from clients.base import UnknownAgentError
-from clients.environments import bin_of, python_of
+from clients.environments import bin_of, node_versions_in, python_of, versions_here, versions_in
 from clients.line_agent import LineAgent
 from clients.settings import AgentSettings
 
@@ -44,21 +45,37 @@ class Framework:
 
 FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
     {
+        "claude-code": Framework(
+            "Claude Code",
+            "claude_code.py",
+            (),
+            "Messages",
+            key_variable="ANTHROPIC_API_KEY",
+            node=("@anthropic-ai/claude-code@2.1.330",),
+        ),
+        "claude-sdk": Framework(
+            "Claude Agent SDK",
+            "claude_sdk.py",
+            ("claude-agent-sdk>=0.2.187",),
+            "Messages",
+            key_variable="ANTHROPIC_API_KEY",
+        ),
+        "codex": Framework("Codex CLI", "codex.py", (), "Responses", node=("@openai/codex@0.169.0",)),
         "openai-agents": Framework(
             "OpenAI Agents SDK", "openai_agents.py", ("openai-agents>=0.20",), "chat completions or Responses"
         ),
-        # langchain-mcp-adapters needs mcp<2
+        # langchain-mcp-adapters needs mcp<2; 0.3.1 does not say so, and breaks beside mcp 2
         "langgraph": Framework(
             "LangGraph",
             "langgraph_agent.py",
-            ("langgraph>=1.2", "langchain>=1.4", "langchain-mcp-adapters>=0.3", "langchain-openai>=1.7"),
+            ("langgraph>=1.2", "langchain>=1.4", "langchain-mcp-adapters>=0.3.2", "langchain-openai>=1.7"),
             "chat completions",
         ),
         "google-adk": Framework(
             "Google ADK", "google_adk.py", ("google-adk[mcp]>=2.13",), "Gemini", key_variable="GOOGLE_API_KEY"
         ),
         "pydantic-ai": Framework(
-            "Pydantic AI", "pydantic_agent.py", ("pydantic-ai-slim[mcp,openai]>=2.60",), "chat completions"
+            "Pydantic AI", "pydantic_agent.py", ("pydantic-ai-slim[mcp,openai]>=2.68",), "chat completions"
         ),
     }
 )
@@ -74,8 +91,8 @@ def framework_agent(name: str, settings: AgentSettings) -> LineAgent:
     if not settings.endpoint.model:
         raise UnknownAgentError(f"the {name} agent needs to know which model to ask; name one with --model")
     python = settings.python or python_of(name) or Path(sys.executable)
-    found = versions(python, framework.distributions)
-    missing = [name for name, version in found.items() if version is None]
+    found = versions(settings.python, framework.distributions) if settings.python else installed(name)
+    missing = [needed for needed in framework.distributions if found[needed] is None]
     if missing:
         raise UnknownAgentError(
             f"the {name} agent needs {', '.join(missing)}, which {str(python)!r} does not have; make an environment "
@@ -89,6 +106,17 @@ def framework_agent(name: str, settings: AgentSettings) -> LineAgent:
         about={"framework": found},
         environment={"PATH": bin_of(name)},
     )
+
+
+def installed(name: str) -> dict[str, str | None]:
+    """Which version there is of all that a framework requires, in its environment or else beside this package.
+
+    What npm should have brought is left out where it did not: the program may be on the search path all the same.
+    """
+    framework = FRAMEWORKS[name]
+    looked = versions_in(name, framework.distributions) if python_of(name) else versions_here(framework.distributions)
+    brought = node_versions_in(name, map(_package, framework.node))
+    return looked | {package: version for package, version in brought.items() if version}
 
 
 def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | None]:
@@ -107,6 +135,9 @@ def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | No
 
 
 def _distribution(requirement: str) -> str:
-    from packaging.requirements import Requirement
+    return re.split(r"[\[<>=!~; ]", requirement, maxsplit=1)[0]
 
-    return Requirement(requirement).name
+
+def _package(requirement: str) -> str:
+    """The name of an npm package, which may begin with a scope's ``@``, without its version."""
+    return requirement[0] + requirement[1:].partition("@")[0]

@@ -1,6 +1,6 @@
 """``sandbox-mcp agents``: which agents there are, and environments for the frameworks among them."""
 
-import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,53 +15,78 @@ def command(context: click.Context, as_json: bool) -> None:
     """List the agents that 'run' knows, or install a framework's environment."""
     if context.invoked_subcommand is not None:
         return
-    rows = _rows()
+    rows = [*_built_in(), *_frameworks()]
     if as_json:
         print_json(rows)
     else:
-        print_table(("agent", "is", "asks", "ready"), [tuple(row.values()) for row in rows])
+        print_table(("agent", "is", "asks", "ready"), [(*list(row.values())[:3], _state(row)) for row in rows])
 
 
 @command.command()
-@click.argument("names", nargs=-1, required=True)
-def install(names: tuple[str, ...]) -> None:
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every framework there is.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Environments made at a time.")
+def install(names: tuple[str, ...], everything: bool, jobs: int) -> None:
     """Make an environment for each framework named, or bring it up to date.
 
     Environments are kept in the folder that SANDBOX_MCP_AGENTS names, one per framework, so that what a framework needs
-    and what this package needs never meet.
+    and what this package needs never meet. One that cannot be made does not keep the others from being made.
+    """
+    from clients.environments import Wanted, install_all
+    from clients.frameworks import FRAMEWORKS
+
+    chosen = [(name, FRAMEWORKS[name]) for name in _wanted(names, everything)]
+    wanted = [Wanted(name, framework.requires, framework.node) for name, framework in chosen]
+    install_all(wanted, jobs, lambda line: click.echo(line, err=True))
+
+
+def _wanted(names: Sequence[str], everything: bool) -> list[str]:
+    """The frameworks asked for, each once.
+
+    Raises:
+        UnknownAgentError: there is none of that name.
     """
     from clients.base import UnknownAgentError
-    from clients.environments import install as make
     from clients.frameworks import FRAMEWORKS
     from scenarios.problem import closest
 
+    if bool(names) == everything:
+        raise click.UsageError(f"name frameworks, or give --all; known: {', '.join(FRAMEWORKS)}")
     for name in names:
         if name not in FRAMEWORKS:
             raise UnknownAgentError(f"unknown framework {name!r}; {closest(name, FRAMEWORKS)}")
-    for name in names:
-        click.echo(f"installing {name}", err=True)
-        click.echo(make(name, FRAMEWORKS[name].requires, FRAMEWORKS[name].node))
+    return list(dict.fromkeys(names or FRAMEWORKS))
 
 
-def _rows() -> list[dict[str, Any]]:
-    from pathlib import Path
-
-    from clients.environments import python_of
-    from clients.frameworks import FRAMEWORKS, versions
+def _built_in() -> list[dict[str, Any]]:
     from clients.registry import AGENTS
 
-    ours = [
-        {"agent": name, "is": "built in", "asks": "a model" if name not in _MODELLESS else "nobody", "ready": "yes"}
+    return [
+        {"agent": name, "is": "built in", "asks": "nobody" if name in _MODELLESS else "a model", "ready": True}
         for name in AGENTS
     ]
-    theirs: list[dict[str, Any]] = []
-    for name, framework in FRAMEWORKS.items():
-        found = versions(python_of(name) or Path(sys.executable), framework.distributions)
-        ready = all(found.values())
-        main = framework.distributions[0] if framework.distributions else framework.title
-        state = f"{main} {found.get(main) or ''}".strip() if ready else f"sandbox-mcp agents install {name}"
-        theirs.append({"agent": name, "is": framework.title, "asks": framework.protocol, "ready": state})
-    return [*ours, *theirs]
+
+
+def _frameworks() -> list[dict[str, Any]]:
+    from clients.frameworks import FRAMEWORKS, installed
+
+    found = {name: installed(name) for name in FRAMEWORKS}
+    return [
+        {
+            "agent": name,
+            "is": framework.title,
+            "asks": framework.protocol,
+            "ready": all(found[name].values()) and len(found[name]) == len(framework.requires) + len(framework.node),
+            "versions": found[name],
+        }
+        for name, framework in FRAMEWORKS.items()
+    ]
+
+
+def _state(row: dict[str, Any]) -> str:
+    if not row["ready"]:
+        return f"sandbox-mcp agents install {row['agent']}"
+    return " ".join(next(iter(row.get("versions", {}).items()), ("yes",)))
 
 
 _MODELLESS = frozenset({"reference", "refuse"})

@@ -8,7 +8,7 @@ endpoint was sent, and from what came in over MCP.
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,10 @@ ONCE, ASKED, REFUSED, TALK, TOGETHER = FIVE = (
 """One call; one look, and what it found told; a refusal, whose code the user confirms, and calls that build on each
 other; three turns of the user; calls made together, with ids from a nested result."""
 MODEL = "scripted"
+PAIRED = "modify_contact"
+"""What the calls of :data:`TOGETHER` that are made together call."""
+HELD = 1.0
+"""Seconds that one of them is held back for the other."""
 Body = Mapping[str, Any]
 Read = Callable[[Body], Prompt]
 """Reads a request of one of the endpoint's protocols."""
@@ -62,13 +66,44 @@ class Asked:
     name: str = ""
 
 
+@dataclass
+class Wire:
+    """What came in over MCP. ``met`` counts calls that were sent while another was still to be answered.
+
+    A call of :data:`PAIRED` is held back until another comes, or does not for a while; so it is not left to the speed
+    of a machine whether calls that a client sends at once are seen to be.
+    """
+
+    asked: list[Asked] = field(default_factory=list)
+    met: int = 0
+    waiting: anyio.Event | None = None
+
+    async def hear(self, asked: Asked) -> None:
+        """Write a request down, and hold it back if it may have company."""
+        self.asked.append(asked)
+        if asked.name != PAIRED:
+            return
+        if self.waiting is not None:
+            self.met += 1
+            self.waiting.set()
+            return
+        self.waiting = anyio.Event()
+        with anyio.move_on_after(HELD):
+            await self.waiting.wait()
+        self.waiting = None
+
+
 @dataclass(frozen=True)
 class Played:
-    """What a run came to: what the command printed, what the endpoint was sent, what came over MCP, and the logs."""
+    """What a run came to: what the command printed, what the endpoint was sent, what came over MCP, and the logs.
+
+    ``met`` is how many calls were sent while another was still to be answered.
+    """
 
     done: Done
     requests: list[Body]
     wire: list[Asked]
+    met: int
     logs: dict[str, Trajectory]
 
     @cached_property
@@ -177,26 +212,26 @@ def played(
         ]
         done = run("run", *scenarios, *given, "--max-turn-seconds", "100", *options)
     logs = {path.name.partition("-")[0]: read_trajectory(path) for path in sorted((out / "logs").glob("*.jsonl"))}
-    return Played(done, requests, wire, logs)
+    return Played(done, requests, wire.asked, wire.met, logs)
 
 
 @contextmanager
-def listening() -> Generator[list[Asked]]:
+def listening() -> Generator[Wire]:
     """Write down what servers in this process are asked over MCP."""
-    heard: list[Asked] = []
+    wire = Wire()
     original = SessionDoor.__call__
 
     async def listen(door: SessionDoor, scope: Scope, receive: Receive, send: Send) -> None:
         async def overheard() -> AsgiMessage:
             message = await receive()
             if message["type"] == "http.request" and message.get("body"):
-                heard.append(_asked(scope, message["body"]))
+                await wire.hear(_asked(scope, message["body"]))
             return message
 
         await original(door, scope, overheard, send)
 
     with patch.object(SessionDoor, "__call__", listen):
-        yield heard
+        yield wire
 
 
 def _asked(scope: Scope, body: bytes) -> Asked:
@@ -223,7 +258,6 @@ def outputs(played: Played, read: Read = chat.read) -> list[tuple[str, str]]:
 
 def facts(played: Played, read: Read = chat.read) -> Facts:
     """What a run of the five scenarios tells of the client."""
-    together = [call.batch for call in played.calls(TOGETHER) if call.name == "modify_contact"][:2]
     shown = outputs(played, read)
     (refusal,) = {_kind(text) for _, text in shown if "ConfirmationRequiredError" in text}
     results = {_kind(text) for name, text in shown if name.endswith("search_contacts")}
@@ -233,7 +267,7 @@ def facts(played: Played, read: Read = chat.read) -> Facts:
     return Facts(
         revision=max(asked.revision for asked in played.wire),
         sessions=_sessions(played),
-        together=together[0] == together[1],
+        together=played.met > 0,
         result="/".join(sorted(results)),
         refusal=refusal,
         instructions=any(_told_twice(request) for request in played.requests),
