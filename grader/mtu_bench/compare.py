@@ -6,6 +6,7 @@ forgives only how a number, a truth value or a text is written, and takes null f
 
 from collections.abc import Mapping
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from grader.values import is_array, is_object
@@ -73,6 +74,8 @@ def _plain(value: Any) -> Any:
     """A scalar that compares: a number as exact decimal, a text or truth value folded, anything else as its repr."""
     if not isinstance(value, bool | str | int | float):
         return repr(value)
+    if isinstance(value, float) and isfinite(value):
+        return Decimal(repr(value))
     text = " ".join(str(value).split()).casefold()
     return Decimal(text) if _is_number(text) else text
 

@@ -90,9 +90,11 @@ def _excess(scored: Scored, earlier: Sequence[Call], heard: Heard) -> set[str]:
 
 def _repeats(name: str, arguments: Mapping[str, Any], call: Call) -> bool:
     """Whether a call asks for nothing that the earlier one did not ask for."""
+    if name != call.name:
+        return False
     given, before = given_arguments(arguments), given_arguments(call.arguments)
     told = all(key in before and same_value(value, before[key]) for key, value in given.items())
-    return name == call.name and told and bool(given or not before)
+    return told and bool(given or not before)
 
 
 # -- parameters ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Policy: a user may say what its scenario lets it know, what anybody has said bef
 does not know. What it does not know, and what an example conversation's assistant says, it may not.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,11 +67,13 @@ class Talk:
 
     def before(self, line: Message) -> Message | None:
         """What the agent had said last before a line of the user; None before its first words."""
-        return next((other for other in reversed(self.answers) if other.seq < line.seq), None)
+        place = bisect_left(self.answers, line.seq, key=_seq)
+        return self.answers[place - 1] if place else None
 
     def acted_between(self, first: int, last: int) -> bool:
         """Whether a call succeeded after one event and before another."""
-        return any(first < call.seq < last for call in self.calls)
+        place = bisect_right(self.calls, first, key=_seq)
+        return place < len(self.calls) and self.calls[place].seq < last
 
 
 def known(scenario: Scenario) -> tuple[str, ...]:
@@ -91,6 +94,10 @@ def mentioned(scenario: Scenario) -> Sequence[str]:
     """The texts that name people and things without telling anything of them."""
     phrases = (phrase for answer in scenario.user.script.answers for phrase in answer.about)
     return (*scenario.user.does_not_know, *phrases)
+
+
+def _seq(event: Message | ToolCall) -> int:
+    return event.seq
 
 
 def _between(message: Message) -> bool:

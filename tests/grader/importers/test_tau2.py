@@ -57,7 +57,7 @@ def test_times_are_the_source_s():
     session = read_one("tau2", TAU2)
     assert [event.clock - 1767322800 for event in session.events[1:-1]] == [0, 1, 2, 4, 6]
     assert calls(session)[0].wall == {"time": "2026-01-02T03:00:02", "answered": "2026-01-02T03:00:03"}
-    assert "name no zone" in lost(session)
+    assert "no zone is named" in lost(session)
 
 
 def test_the_assistant_s_actions_are_the_reference_and_the_rest_is_in_the_origin():

@@ -74,7 +74,7 @@ def test_everything_contains_itself(given_: dict[str, Any]) -> None:
     [
         (5, "5"), (5.0, 5), ("5.50", 5.5), (True, "True"), ("false", False), ("New  York ", "new york"),
         (["a", 1], ["A", "1"]), ({"k": 1, "n": None}, {"k": "1"}), ("0", 0), ("-3", -3), (None, None),
-        (12345678901234567890, "12345678901234567890"),
+        (12345678901234567890, "12345678901234567890"), (1e16, 10**16), (1e-05, "0.00001"), (-0.0, 0),
     ],
 )  # fmt: skip
 def test_the_same_value(left: Any, right: Any) -> None:
