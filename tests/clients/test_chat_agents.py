@@ -148,24 +148,23 @@ PASSING = {
 @EVERY
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_passes_is_waited_for(play: Play, agent: str, fault: str) -> None:
-    came = play(agent, failing(fault), "Hi.")
+    came = play(agent, failing(fault), "Hi.", kind="direct")
     assert came.said == ["Hello."]
     assert len(came.waited) == len(came.seen) - 1
 
 
 @EVERY
 def test_the_endpoint_says_how_long_to_wait_but_nobody_waits_longer_than_a_minute(play: Play, agent: str) -> None:
-    assert play(agent, failing("{status: 429, retry_after: 3, times: 2}"), "Hi.").waited == [3.0, 3.0]
-    assert play(agent, failing("{status: 429, retry_after: 86400}"), "Hi.").waited == [60.0]
+    assert play(agent, failing("{status: 429, retry_after: 3, times: 2}"), "Hi.", kind="direct").waited == [3.0, 3.0]
+    assert play(agent, failing("{status: 429, retry_after: 86400}"), "Hi.", kind="direct").waited == [60.0]
 
 
 @EVERY
 def test_without_a_word_from_the_endpoint_pauses_double(play: Play, agent: str) -> None:
-    assert play(agent, failing("{status: 500, times: 2}"), "Hi.", pause=0.5).waited == [0.5, 1.0]
+    assert play(agent, failing("{status: 500, times: 2}"), "Hi.", kind="direct", pause=0.5).waited == [0.5, 1.0]
 
 
 LASTING = {
-    "too many requests": ("{status: 429, times: always}", "status 429: this failure"),
     "a server error": ("{status: 500, times: always}", "status 500: this failure"),
     "half an answer": ("{kind: half, times: always}", "connection failed"),
     "no JSON": ("{kind: invalid_json, times: always}", "the answer is no "),
@@ -177,7 +176,7 @@ LASTING = {
 @EVERY
 @pytest.mark.parametrize(("fault", "says"), LASTING.values(), ids=LASTING)
 def test_a_fault_that_lasts_is_a_fault_of_the_endpoint(play: Play, agent: str, fault: str, says: str) -> None:
-    came = play(agent, failing(fault), "Hi.", timeout=0.3, retries=1)
+    came = play(agent, failing(fault), "Hi.", kind="direct", timeout=0.2, retries=1)
     assert says in came.failed
     assert came.failed.endswith("(2 tries)")
 
@@ -185,14 +184,14 @@ def test_a_fault_that_lasts_is_a_fault_of_the_endpoint(play: Play, agent: str, f
 @EVERY
 def test_a_fault_that_will_not_pass_is_told_at_once(play: Play, agent: str) -> None:
     for status in (401, 422):
-        came = play(agent, failing(f"{{status: {status}, times: always}}"), "Hi.")
+        came = play(agent, failing(f"{{status: {status}, times: always}}"), "Hi.", kind="direct")
         assert f": status {status}: this failure with status {status} was asked for" in came.failed
         assert (len(came.seen), came.waited) == (1, [])
 
 
 @EVERY
 def test_an_endpoint_that_is_not_there_is_a_fault(play: Play, agent: str) -> None:
-    came = play(agent, solver(), "Hi.", base_url="http://127.0.0.1:1/v1")
+    came = play(agent, solver(), "Hi.", kind="direct", base_url="http://127.0.0.1:1/v1")
     assert "connection failed" in came.failed
 
 
