@@ -7,6 +7,7 @@ stands before the routing of everything else.
 from collections.abc import Callable
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -46,6 +47,8 @@ class SessionDoor:
         if not (path.startswith(BEFORE) and path.endswith(AFTER)):
             return await self._app(scope, receive, send)
         opened = self._opened(path[len(BEFORE) : -len(AFTER)], scope)
+        if isinstance(opened, Response) and opened.status_code == 404 and _takes_leave(scope):
+            return await self._transport.asgi_app(scope, receive, send)
         if isinstance(opened, Response):
             return await opened(scope, receive, send)
         scope[SCOPE_KEY] = opened
@@ -62,6 +65,11 @@ class SessionDoor:
         except UnknownSessionError as error:
             return problem(404, "unknown_session", str(error))
         return opened
+
+
+def _takes_leave(scope: Scope) -> bool:
+    """Whether a client of the older protocol ends its connection, which it may do when its session is gone."""
+    return scope["method"] == "DELETE" and "mcp-session-id" in Headers(scope=scope)
 
 
 class LobbyDoor:

@@ -156,8 +156,9 @@ class Session:
             return self._over("user_ended")
         self._say("user", turn.says, turn.meta)
         self._announce()
-        if self._spent():
-            return self._over("max_turns")
+        limit = self._limit()
+        if limit:
+            return self._over(limit)
         return Reply(turn.says, over=False, notices=tuple(self._take_notices()))
 
     def end(self, reason: EndReason, detail: str | None = None) -> None:
@@ -224,13 +225,16 @@ class Session:
             self.turns += 2
 
     def _refusal(self) -> str | None:
-        if self.ended is None and self._spent():
-            self.end("max_turns" if self.calls < self.spec.scenario.max_calls else "max_calls")
+        limit = self._limit()
+        if self.ended is None and limit:
+            self.end(limit)
         return "SessionOverError: this session is over; nothing more can be done in it" if self.over else None
 
-    def _spent(self) -> bool:
-        scenario = self.spec.scenario
-        return self.turns >= scenario.max_turns or self.calls >= scenario.max_calls
+    def _limit(self) -> EndReason | None:
+        """The limit of the scenario that has been reached."""
+        if self.calls >= self.spec.scenario.max_calls:
+            return "max_calls"
+        return "max_turns" if self.turns >= self.spec.scenario.max_turns else None
 
     def _require_open(self) -> None:
         if self.ended is not None:

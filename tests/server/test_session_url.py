@@ -181,6 +181,15 @@ async def test_a_closed_session_is_not_found(server: Served, era: str) -> None:
     assert (await raw.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).status_code == 404
 
 
+async def test_a_connection_can_be_ended_when_its_session_is_gone(server: Served) -> None:
+    session = opened_in(server.manager)
+    raw = await RawMcp(server.http, server.url(session), "legacy").open()
+    await server.manager.close(session.token)
+    ended = [await server.http.delete(raw.url, headers=raw.session) for _ in range(2)]
+    assert [answer.status_code for answer in ended] == [200, 404]
+    assert (await server.http.delete(raw.url)).json()["error"]["code"] == "unknown_session"
+
+
 @each_era
 async def test_with_auth_the_url_alone_is_not_enough(era: str) -> None:
     async with served(auth=True) as server:

@@ -123,6 +123,25 @@ def test_the_limit_on_calls_ends_a_session() -> None:
     assert session.ended == "max_calls"
 
 
+class TalkativeUser:
+    """A user that always has more to say."""
+
+    kind = "talkative"
+
+    def describe(self) -> Mapping[str, Any]:
+        return {}
+
+    async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
+        return UserTurn("And then?")
+
+
+def test_a_user_who_goes_on_when_no_call_is_left_ends_the_session_by_the_limit_on_calls() -> None:
+    session = Session(SessionSpec(dataclasses.replace(WIFI_OFF, max_calls=1)), TalkativeUser(), MemoryLog())
+    session.begin()
+    session.call("set_wifi_status", {"on": False})
+    assert run(lambda: session.say("Wifi is off.")).reason == "max_calls"
+
+
 def test_the_agents_last_words_count_even_at_the_limit() -> None:
     session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=3))
     session.call("set_wifi_status", {"on": False})
