@@ -19,21 +19,20 @@ import pytest
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
 
-from clients.base import UnknownAgentError
 from clients.endpoint import Brain, Fault, Prompt, Reply, chat
 from clients.endpoint.app import Endpoint
 from clients.endpoint.reply import Failing
 from clients.endpoint.script import ScriptedModel, parse_script
 from clients.endpoint.server import running
 from clients.endpoint.solver import Solver
-from clients.registry import agent_named
-from clients.settings import AgentSettings
+from clients.environments import home, python_of
+from clients.frameworks import installed
+from clients.registry import AGENTS
 from grader import Trajectory, read_trajectory
 from sandbox_mcp.server.doors import SessionDoor
 from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from sandbox_mcp.session.batching import PAUSE
 from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.users.completions import EndpointSettings
 from tests.clients.sessions import SUITE
 from tests.conftest import ROOT
 from tests.e2e.processes import Done, run
@@ -171,15 +170,18 @@ class Facts:
 
 
 def need(agent: str, own: bool = True) -> None:
-    """Skip the test if this machine lacks what the agent needs; ``own`` demands an environment made for it."""
-    from clients.environments import python_of
+    """Skip the test where nobody has made the agent's environment; what is wrong with one that is there is no excuse.
 
-    if own and python_of(agent) is None:
+    Without ``own``, what is beside this package will do.
+    """
+    if agent in AGENTS:
+        missing = not home().is_dir()
+    elif own:
+        missing = python_of(agent) is None
+    else:
+        missing = None in installed(agent).values()
+    if missing:
         pytest.skip(f"there is no environment for {agent}; 'make test-agents' makes it")
-    try:
-        agent_named(agent, AgentSettings(EndpointSettings(MODEL)))
-    except UnknownAgentError as error:
-        pytest.skip(str(error))
 
 
 def played(
