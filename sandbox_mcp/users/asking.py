@@ -8,31 +8,17 @@ answer.
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
-PASSING = frozenset({408, 409, 429})
-"""Statuses below 500 that are worth another try."""
-LONGEST_PAUSE = 60.0
-"""Seconds waited at most between two tries, whatever the endpoint asks for."""
-
-Sleep = Callable[[float], Awaitable[None]]
+from sandbox_mcp.users.retrying import Fault, Sleep, insist, one_line, refused
 
 
 class EndpointError(Exception):
     """The endpoint gave no usable answer, however often it was asked."""
-
-
-class _Fault(Exception):
-    """One failed try; ``after`` is how many seconds the endpoint asked to wait."""
-
-    def __init__(self, problem: str, *, passing: bool, after: float | None = None) -> None:
-        self.passing = passing
-        self.after = after
-        super().__init__(problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +174,11 @@ class ModelEndpoint(ABC):
         Raises:
             EndpointError: there was no usable answer.
         """
-        for tried in range(self.settings.retries + 1):
-            try:
-                return await self._once(request)
-            except _Fault as fault:
-                if not fault.passing or tried == self.settings.retries:
-                    times = f" ({tried + 1} tries)" if tried else ""
-                    address = self.settings.describe()["base_url"]
-                    raise EndpointError(f"model endpoint {address}: {fault}{times}") from fault
-                await self._wait(tried, fault.after)
-        raise AssertionError("unreachable")
+        settings = self.settings
+        try:
+            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._sleep)
+        except Fault as fault:
+            raise EndpointError(f"model endpoint {settings.describe()['base_url']}: {fault}") from fault
 
     async def aclose(self) -> None:
         """Close the connection; the next question would open another."""
@@ -216,29 +197,18 @@ class ModelEndpoint(ABC):
         try:
             return self._read(json.loads(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise _Fault(f"the answer is no {self.kind}: {error}", passing=True) from error
-
-    async def _wait(self, tried: int, after: float | None) -> None:
-        import anyio
-
-        pause = self.settings.pause * 2.0**tried if after is None else after
-        await (self._sleep or anyio.sleep)(min(pause, LONGEST_PAUSE))
+            raise Fault(f"the answer is no {self.kind}: {error}", passing=True) from error
 
 
-def _fault(error: Any, sdk: Any) -> _Fault:
+def _fault(error: Any, sdk: Any) -> Fault:
     """A fault out of the exception of a provider's client; the clients of both providers have the same ones."""
     if isinstance(error, sdk.APIStatusError):
-        status = error.status_code
-        return _Fault(
-            f"status {status}: {_line(_said(error))}",
-            passing=status >= 500 or status in PASSING,
-            after=_retry_after(error.response.headers.get("retry-after")),
-        )
+        return refused(error.status_code, _said(error), error.response.headers.get("retry-after"))
     if isinstance(error, sdk.APITimeoutError):
-        return _Fault("no answer in time", passing=True)
+        return Fault("no answer in time", passing=True)
     if isinstance(error, sdk.APIConnectionError):
-        return _Fault(f"connection failed: {_line(str(error.__cause__ or error))}", passing=True)
-    return _Fault(_line(str(error)), passing=False)
+        return Fault(f"connection failed: {one_line(str(error.__cause__ or error))}", passing=True)
+    return Fault(one_line(str(error)), passing=False)
 
 
 def _said(error: Any) -> str:
@@ -249,16 +219,3 @@ def _said(error: Any) -> str:
             told = cast("Mapping[str, object]", body)
             body = told.get("message") or told.get("error")
     return str(body if isinstance(body, str) else error.response.text or error.message)
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait; a date, which endpoints for models do not send, counts as none."""
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
-        return None
-
-
-def _line(text: str, limit: int = 200) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[:limit]}..."
