@@ -7,8 +7,8 @@ never happened: its call was never answered.
 
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
@@ -109,21 +109,28 @@ class StateDir:
         """
         self._folder = folder
         self._manager = manager
-        try:
+        with self._usable():
             folder.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def _usable(self) -> Generator[None]:
+        try:
+            yield
         except OSError as error:
-            raise StateError(f"cannot use {str(folder)!r} as state folder: {error.strerror or error}") from error
+            told = f"cannot use {str(self._folder)!r} as state folder: {error.strerror or error}"
+            raise StateError(told) from error
 
     def open(self, spec: SessionSpec) -> StoredSession:
         """Continue the session of ``spec.id``, or begin it.
 
         Raises:
-            StateError: the id cannot name a file.
+            StateError: the id cannot name a file, or files cannot be written or locked there.
             SessionError, TrajectoryError: its log is of something else, or cannot be read.
         """
         log = self._manager.log_file(self._log_of(spec.id))
         user = self._manager.user(None, spec.scenario)
-        return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
+        with self._usable():
+            return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
 
     def started(self, session_id: str) -> SessionStarted | None:
         """How a session in the folder began; None where there is none of that id.
@@ -134,7 +141,7 @@ class StateDir:
         path = self._log_of(session_id)
         if not path.exists():
             return None
-        with FileLock(path.with_suffix(".lock")).held():
+        with self._usable(), FileLock(path.with_suffix(".lock")).held():
             mend_log(path)
             first, _, _ = path.read_bytes().partition(b"\n")
         return parse_trajectory(first, str(path)).started if first else None
