@@ -35,8 +35,16 @@ class StoredSession(OpenSession):
 
     __slots__ = ("_file", "_known", "_lock_file")
 
-    def __init__(self, spec: SessionSpec, user: User, presentation: Presentation, log: LogFile, window: float) -> None:
-        """Begin a session, or take it up where its log stops.
+    def __init__(
+        self,
+        spec: SessionSpec,
+        user: User,
+        presentation: Presentation,
+        log: LogFile,
+        window: float,
+        knowledge: object = None,
+    ) -> None:
+        """Begin a session, or take it up where its log stops; the rest is as with any session.
 
         Raises:
             SessionError: the log is of something else.
@@ -44,7 +52,7 @@ class StoredSession(OpenSession):
         """
         self._file = log
         self._lock_file = FileLock(log.path.with_suffix(".lock"))
-        session = Session(spec, user, log, presentation.tools)
+        session = Session(spec, user, log, presentation.tools, knowledge)
         super().__init__(session, presentation, log, spec.scenario.user.opening, window)
         self._known = 0
         with self._lock_file.held():
@@ -73,9 +81,9 @@ class StoredSession(OpenSession):
 
     def _take_up(self) -> None:
         mend_log(self._file.path)
-        spec, user, tools = self.session.spec, self.session.user, self.session.tools
-        told = len(self.session.notices)
-        self.session = Session(spec, user, self._file, tools)
+        last = self.session
+        told = len(last.notices)
+        self.session = Session(last.spec, last.user, self._file, last.tools, last.world.knowledge)
         self.session.on_notice = self._tell
         trajectory = read_trajectory(self._file.path) if self._size() else None
         if trajectory is None or not _opened(trajectory):
@@ -130,7 +138,8 @@ class StateDir:
         log = self._manager.log_file(self._log_of(spec.id))
         user = self._manager.user(None, spec.scenario)
         with self._usable():
-            return StoredSession(spec, user, self._manager.presentation(spec), log, self._manager.batch_window)
+            manager = self._manager
+            return StoredSession(spec, user, manager.presentation(spec), log, manager.batch_window, manager.knowledge)
 
     def started(self, session_id: str) -> SessionStarted | None:
         """How a session in the folder began; None where there is none of that id.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sandbox_mcp.knowledge import Knowledge
 from sandbox_mcp.session import SessionError, SessionSpec, file_lock
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.manager import SessionManager
@@ -119,6 +120,21 @@ async def test_a_file_that_is_no_log_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match="is no trajectory log"):
         process(tmp_path)
     assert (tmp_path / "mine.jsonl").read_text() == "shopping list\nmilk\n"
+
+
+class NoStocks:
+    """A source that knows no share."""
+
+    def search(self, query: str, now: float) -> None:
+        return None
+
+
+async def test_a_session_looks_things_up_where_it_is_told_to_whoever_went_on_with_it(tmp_path: Path) -> None:
+    manager = SessionManager(SUITE, knowledge=Knowledge(stocks=NoStocks()))
+    spec = SessionSpec(SUITE.get("wifi_off"), "all_tools", session_id="mine")
+    here, there = (StateDir(tmp_path, manager).open(spec) for _ in range(2))
+    for session in (here, there, here):
+        assert (await session.call("search_stock", {"query": "Apple"})).structured == {"result": None}
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "a b", "x" * 200, "a\x00b"])
