@@ -1,8 +1,8 @@
 """Grading many logs: read, grade, forget, and a summary per family at the end.
 
 Policy: a session that cannot be scored is listed with the reason and left out of every mean, one that its user spoiled
-of every mean but those about users. What is kept of a session
-after grading does not grow with its length, so that memory stays flat over thousands of logs.
+of every mean but those about users. Logs are read one at a time. Of each the scores are kept with the reasons for
+them, some kilobytes a call, and nothing else of what happened in it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -128,5 +128,5 @@ def _doubt(mismatches: Sequence[Mismatch]) -> str:
 
 def _outline(trajectory: Trajectory) -> Trajectory:
     """A trajectory without what happened in it: enough to tell sessions apart."""
-    started = replace(trajectory.started, world=None, tools=(), reference=())
+    started = replace(trajectory.started, world=None, tools=(), reference=(), origin=None)
     return Trajectory(started, (), trajectory.ended, trajectory.path, trajectory.cut)

@@ -79,6 +79,8 @@ def _from_scores(path: Path) -> Run:
 def _session(data: Mapping[str, Any]) -> Session:
     metrics = cast("Mapping[str, Any]", data["metrics"].get("toolsandbox", {}))
     score = metrics.get("score") if data.get("scored", True) else None
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+        raise TypeError(f"the score {score!r} is no number")
     reasons = tuple(_reasons(data))
     return Session(str(data["id"]), f"{data['scenario']}/{data['variant']}", int(data["trial"]), score, reasons)
 

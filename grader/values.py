@@ -44,7 +44,7 @@ def same_set(first: Any, second: Any) -> bool:
 
 
 def says_nothing(value: Any) -> bool:
-    """Whether a value holds no information: null, an empty text, or nothing but such values."""
+    """Whether a value holds no information: null, an empty text or array, or an object of nothing but such values."""
     if is_object(value):
         return all(map(says_nothing, value.values()))
     if is_array(value):

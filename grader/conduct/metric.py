@@ -33,7 +33,7 @@ class Conduct:
     ``claim_without_call``: see :mod:`grader.conduct.replies`. ``harmful_changes``: changes that nobody asked for;
     ``undone``: those of them that were taken back.
 
-    The first three need a solution, and all but the first need to know which tools act; the last two need a scenario
+    The first three need a solution, the second to the fourth need to know which tools act, the last two need a scenario
     and the state. ``solution`` is the number of the nearest solution, ``missing`` maps each null count to the reason.
     """
 

@@ -201,3 +201,10 @@ def test_two_sessions_of_the_same_place_are_refused() -> None:
     once = Run("b", "strict", (Session("s1", "x/base", 0, 1.0),))
     with pytest.raises(GraderError, match="has 'x/base', trial 0, twice"):
         compare_runs(twice, once)
+
+
+def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    session = {**scored_session("x"), "metrics": {"toolsandbox": {"score": "1.0"}}}
+    (tmp_path / "scores.json").write_text(json.dumps({"mode": "strict", "sessions": [session]}))
+    with pytest.raises(GraderError, match=r"the score '1\.0' is no number"):
+        read_run(tmp_path / "scores.json", find)
