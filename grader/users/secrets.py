@@ -30,7 +30,8 @@ LEAST_DIGITS = 4
 class Secrets:
     """Secrets by kind, each with where it comes from.
 
-    ``numbers`` are compared as they were rounded; ``texts`` are found by their first words.
+    ``numbers`` are compared as they were rounded; ``texts`` are found by their first words. ``said`` is what each tool
+    has returned last, and to what.
     """
 
     values: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
@@ -38,6 +39,7 @@ class Secrets:
     names: dict[str, str] = field(default_factory=dict[str, str])
     texts: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict[tuple[str, ...], dict[str, str]])
     passwords: dict[str, str] = field(default_factory=dict[str, str])
+    said: dict[str, tuple[Mapping[str, Any], Any]] = field(default_factory=dict[str, tuple[Mapping[str, Any], Any]])
     _kept: set[str] = field(default_factory=set[str])
 
     def source(self, value: Value) -> str | None:
@@ -120,7 +122,10 @@ def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
 
 
 def keep_result(secrets: Secrets, call: ToolCall) -> None:
-    """Make what a call returned a secret, but for what it was given."""
+    """Make what a call returned a secret, but for what it was given; what a tool says again is known."""
+    if call.name in secrets.said and secrets.said[call.name] == (call.arguments, call.result):
+        return
+    secrets.said[call.name] = (call.arguments, call.result)
     given = tuple(leaves(call.arguments))
     for leaf in leaves(call.result):
         if leaf not in given:
