@@ -6,6 +6,7 @@ import re
 import pytest
 
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.agent_calls import AgentCalls, Due
 from sandbox_mcp.tools import PresentedTool, agent_tools, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
@@ -109,13 +110,13 @@ def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
 
 @pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_errors_speak_the_presented_argument_names(tool: PresentedTool) -> None:
-    opened = session("argument_name_scrambled")
     offered = {tool.name: tool}
+    world = World(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x"))
+    calls = AgentCalls(SessionSpec(WIFI_OFF, "argument_name_scrambled"), "x", offered, world)
     canonical = [parameter.name for parameter in tool.tool.parameters if "_" in parameter.name]
     bad: list[object] = [{}, {"nonsense": 1}, "no object", [1], dict.fromkeys(tool.names, None)]
     for arguments in bad:
-        outcome = call(World(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x")), offered, tool.name, arguments)
-        told = opened._spoken(tool.name, outcome).fault
+        told = calls.carry_out(Due(0, tool.name, call(world, offered, tool.name, arguments)))[0].fault
         message = told.message if told else ""
         assert not any(re.search(rf"\b{name}\b", message) for name in canonical), message
 
