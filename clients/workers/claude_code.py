@@ -5,20 +5,19 @@ another than the phone's. It has no tools but the session's, and configuration a
 every conversation; nothing of the user's is read. Secrets are in its environment, not in files or arguments.
 """
 
-import asyncio
 import json
 import os
-import shutil
 import uuid
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 from gate import gate_to
 from lines import MAX_STEPS, Said, Start, main
+from programs import found, run
 
 OWN_URL = "https://api.anthropic.com"
 HEADER = "SANDBOX_MCP_HEADER_"
@@ -89,11 +88,8 @@ def as_words(text: str) -> str:
 @asynccontextmanager
 async def converse(start: Start) -> AsyncGenerator["Chat"]:
     """Make its folders; Claude Code itself is started for every message."""
-    program = shutil.which("claude")
-    if program is None:
-        raise FileNotFoundError("no program 'claude' was found; 'sandbox-mcp agents install claude-code' brings it")
     with place_for(start) as place:
-        yield Chat(program, start, place)
+        yield Chat(found("claude", "claude-code"), start, place)
 
 
 class Chat:
@@ -115,29 +111,18 @@ class Chat:
         """Start Claude Code with the message, and read what it says when it has ended."""
         going_on = ["--resume" if self.begun else "--session-id", self.session]
         self.begun = True
-        heard = Heard()
-        for event in _events(await self._run([*self.command, *going_on], as_words(text))):
+        ended = await run([*self.command, *going_on], as_words(text), self.place.work, self.place.environment)
+        heard = Heard(ended.how())
+        for event in ended.events():
             heard.take(event)
         return heard.said()
-
-    async def _run(self, command: list[str], text: str) -> str:
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *command, cwd=self.place.work, env=self.place.environment, stdin=pipe, stdout=pipe
-        )
-        try:
-            out, _ = await process.communicate(text.encode("utf-8", "replace"))
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return out.decode("utf-8", "replace")
 
 
 @dataclass
 class Heard:
-    """What the events of one message say."""
+    """What the events of one message say, and how the program ended that said them."""
 
+    ending: str = ""
     answers: set[str] = field(default_factory=set[str])
     result: Mapping[str, Any] | None = None
 
@@ -159,23 +144,13 @@ class Heard:
             RuntimeError: there is none, and it is not the model's doing.
         """
         if self.result is None:
-            raise RuntimeError("Claude Code ended without an answer")
+            raise RuntimeError(f"Claude Code ended without an answer, {self.ending}")
         finish = MAX_STEPS if self.result["subtype"] == "error_max_turns" else None
         if self.result["is_error"] and finish is None:
             raise RuntimeError(self.result.get("result") or f"Claude Code ended with {self.result['subtype']}")
         usage = self.result["usage"]
         read = sum(usage.get(f"{kind}input_tokens") or 0 for kind in ("", "cache_creation_", "cache_read_"))
         return Said(self.result.get("result") or "", read, usage["output_tokens"], len(self.answers), finish)
-
-
-def _events(out: str) -> Iterator[Mapping[str, Any]]:
-    for line in out.splitlines():
-        try:
-            event: Any = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield cast("Mapping[str, Any]", event)
 
 
 if __name__ == "__main__":

@@ -5,18 +5,17 @@ what Codex offers its model beside the session's tools is switched off as far as
 environment, not in files. It has no limit of steps, so it gets one from the gate in front of its model.
 """
 
-import asyncio
 import json
 import os
-import shutil
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 from gate import Gate, gate_to
 from lines import MAX_STEPS, Said, Start, main
+from programs import found, run
 
 OWN_URL = "https://api.openai.com/v1"
 KEY = "SANDBOX_MCP_MODEL_KEY"
@@ -45,9 +44,7 @@ OFF = (
 @asynccontextmanager
 async def converse(start: Start) -> AsyncGenerator["Chat"]:
     """Write the configuration; Codex itself is started for every message."""
-    program = shutil.which("codex")
-    if program is None:
-        raise FileNotFoundError("no program 'codex' was found; 'sandbox-mcp agents install codex' brings it")
+    program = found("codex", "codex")
     upstream = start.base_url or os.environ.get("OPENAI_BASE_URL") or OWN_URL
     with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:  # noqa: SIM117 - too long for one
         with gate_to(upstream, start.parameters, start.timeout) as gate:
@@ -68,11 +65,12 @@ class Chat:
     """One conversation; Codex keeps what was said in its own folder."""
 
     def __init__(self, program: str, start: Start, gate: Gate, home: Path, work: Path) -> None:
-        self.program, self.gate, self.work = program, gate, work
+        self.program, self.gate, self.home, self.work = program, gate, home, work
         self.max_steps = start.max_steps
         headers = {f"{HEADER}{number}": value for number, value in enumerate(start.headers.values())}
         own = {"HOME": str(home), "CODEX_HOME": str(home), KEY: start.key or "none"}
-        self.environment = {**os.environ, **headers, **own}
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("CODEX_")}
+        self.environment = {**ours, **headers, **own}
         self.thread: str | None = None
         self.counted = (0, 0)
 
@@ -80,34 +78,30 @@ class Chat:
         """Start Codex with the message, and read what it says when it has ended."""
         self.gate.open(self.max_steps)
         resume = ["resume", self.thread] if self.thread else []
-        out = await self._run(["exec", *resume, "--json", "--skip-git-repo-check", "--strict-config", "-"], text)
-        heard = _read(out)
+        command = [self.program, "exec", *resume, "--json", "--skip-git-repo-check", "--strict-config", "-"]
+        ended = await run(command, text, self.work, self.environment)
+        heard = _read(ended.events())
         self.thread = heard.thread or self.thread
         if self.gate.closed:
-            return Said("", requests=self.gate.answers, finish=MAX_STEPS)
+            return Said("", *self._new_tokens(_recorded(self.home)), self.gate.answers, MAX_STEPS)
         if heard.usage is None:
-            raise RuntimeError(heard.problem or "codex ended without an answer")
+            raise RuntimeError(heard.problem or f"Codex ended without an answer, {ended.how()}")
         return Said(heard.text, *self._new_tokens(heard.usage), self.gate.answers)
 
-    def _new_tokens(self, usage: Mapping[str, int]) -> tuple[int, int]:
+    def _new_tokens(self, usage: Mapping[str, int] | None) -> tuple[int, int]:
         """Tokens read and written since the last turn; Codex counts those of the whole conversation."""
-        counted = (usage.get("input_tokens", 0), usage.get("output_tokens", 0))
-        read, written = (now - before for now, before in zip(counted, self.counted, strict=True))
-        self.counted = counted
-        return read, written
+        if usage is None:
+            return 0, 0
+        before, self.counted = self.counted, (usage["input_tokens"], usage["output_tokens"])
+        return self.counted[0] - before[0], self.counted[1] - before[1]
 
-    async def _run(self, arguments: list[str], text: str) -> str:
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            self.program, *arguments, cwd=self.work, env=self.environment, stdin=pipe, stdout=pipe
-        )
-        try:
-            out, _ = await process.communicate(text.encode("utf-8", "replace"))
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return out.decode("utf-8", "replace")
+
+def _recorded(home: Path) -> Mapping[str, int] | None:
+    """Tokens of the whole conversation by the file that is kept of it; a turn that was cut off says none itself."""
+    lines = [line for file in (home / "sessions").rglob("*.jsonl") for line in file.read_text("utf-8").splitlines()]
+    payloads: list[dict[str, Any]] = [json.loads(line)["payload"] for line in lines]
+    infos = [payload["info"] for payload in payloads if payload.get("type") == "token_count" and payload["info"]]
+    return infos[-1]["total_token_usage"] if infos else None
 
 
 class _Heard:
@@ -120,9 +114,9 @@ class _Heard:
         self.problem: str | None = None
 
 
-def _read(out: str) -> _Heard:
+def _read(events: Iterator[dict[str, Any]]) -> _Heard:
     heard = _Heard()
-    for event in _events(out):
+    for event in events:
         kind = event.get("type")
         if kind == "thread.started":
             heard.thread = event["thread_id"]
@@ -143,16 +137,6 @@ def _read_item(heard: _Heard, item: Mapping[str, Any]) -> None:
         heard.text = item.get("text") or ""
     elif item.get("type") == "mcp_tool_call":
         heard.text = ""
-
-
-def _events(out: str) -> Iterator[dict[str, Any]]:
-    for line in out.splitlines():
-        try:
-            event: Any = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield cast("dict[str, Any]", event)
 
 
 def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:

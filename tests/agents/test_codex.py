@@ -101,3 +101,11 @@ def test_sessions_at_the_same_time_do_not_meet(tmp_path: Path) -> None:
     kit.need(AGENT)
     found = kit.played(AGENT, tmp_path / "run", ONCE, ASKED, TOGETHER, options=["--jobs", "3"])
     assert set(found.scores.values()) == {1.0}, found.reasons
+
+
+def test_a_conversation_goes_on_behind_the_limit_of_steps(tmp_path: Path) -> None:
+    kit.need(AGENT)
+    found = kit.played(AGENT, tmp_path / "run", TALK, options=["--max-steps", "1"])
+    assert found.finishes(TALK) == ["max_steps"] * 3
+    read = sum(tokens(len(json.dumps(request))) for request in found.requests)
+    assert found.summary["tokens"]["agent"]["prompt_tokens"] == read

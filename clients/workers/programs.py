@@ -1,0 +1,68 @@
+"""Agents that are command line programs: found, run for one message, and heard as events, one JSON object a line.
+
+Policy: a program gets the message on its standard input, because arguments are for everybody to see and have a greatest
+length. It is ended with the message that it was started for. Standard library only, as for every worker.
+"""
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a program came to."""
+
+    code: int
+    out: str
+    err: str
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """The objects it wrote; other lines are left out."""
+        for line in self.out.splitlines():
+            try:
+                event: Any = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                yield cast("dict[str, Any]", event)
+
+    def how(self) -> str:
+        """How it ended, for people."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        words = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")
+        return f"exit code {self.code}: {words[:300]}" if words else f"exit code {self.code}"
+
+
+def found(program: str, agent: str) -> str:
+    """Where a program is.
+
+    Raises:
+        FileNotFoundError: it is nowhere.
+    """
+    where = shutil.which(program)
+    if where is None:
+        raise FileNotFoundError(f"no program {program!r} was found; 'sandbox-mcp agents install {agent}' brings it")
+    return where
+
+
+async def run(command: Sequence[str], text: str, folder: Path, environment: Mapping[str, str]) -> Ended:
+    """Run a program to its end."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+    try:
+        out, err = await process.communicate(text.encode("utf-8", "replace"))
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    said = err.decode("utf-8", "replace")
+    sys.stderr.write(said)
+    return Ended(process.returncode or 0, out.decode("utf-8", "replace"), said)
