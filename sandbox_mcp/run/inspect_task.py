@@ -104,7 +104,7 @@ def session(
         spec = SessionSpec(scenario, variant, seed, max(0, state.epoch - 1), agent=playing.describe())
         try:
             async with transport("http", manager) as reach:
-                await play(manager, spec, playing, users.make(scenario), log, reach)
+                await play(manager, spec, playing, users.make(spec), log, reach)
         finally:
             _keep(log.text, Unit(scenario.name, variant, seed, spec.trial), state, out)
         if playing.limit is not None:
