@@ -34,7 +34,7 @@ _AGENT = click.option(
     "--agent",
     required=True,
     metavar="NAME",
-    help="One of 'sandbox-mcp agents', command:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
+    help="One of 'sandbox-mcp agents', command:LINE, command-text:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
 )
 _OPTIONS = (
     click.option("--model", default="", help="Model that the agent asks."),
