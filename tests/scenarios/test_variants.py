@@ -129,6 +129,12 @@ def test_a_scrambled_call_does_the_same() -> None:
     )
 
 
+def test_an_error_from_inside_a_tool_names_its_arguments_as_presented() -> None:
+    opened = session("argument_name_scrambled", SUITE.get("photo_coordinates"))
+    error = opened.call("search_lat_lon", {"argument_0": 100, "argument_1": 0}).error or ""
+    assert error == "ValueError: `argument_0` 100.0 is out of range; expected degrees from -90.0 to 90.0"
+
+
 def test_an_error_from_inside_a_tool_speaks_the_presented_names() -> None:
     scenario = next(SUITE.get(name) for name in SUITE.names() if "search_contacts" in SUITE.get(name).tools)
     error = session("argument_name_scrambled", scenario).call("search_contacts", {}).error or ""
