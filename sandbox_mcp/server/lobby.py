@@ -13,11 +13,12 @@ from typing import Any, Protocol
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.lobby_names import LONGEST, matching, named, nearest, page_of
 from sandbox_mcp.server.lobby_texts import CONTROL, LIST, NOT_RUNNING, START, how_to_play, over, still_running
-from sandbox_mcp.session import CallResult, SessionSpec
+from sandbox_mcp.session import CallResult, SessionError, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.tools import Outcome, bind
-from scenarios import Scenario, UnknownScenarioError
+from sandbox_mcp.trajectory import TrajectoryError
+from scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 VARIANT = "all_tools"
 """How scenarios are played here: with the tools that the lobby lists."""
@@ -63,9 +64,18 @@ class StoredSeat:
         """The session that the folder names, whoever began it."""
         wanted = self._state.current
         if wanted is not None and (self._current is None or self._current.session.spec.id != wanted):
-            started = self._state.started(wanted)
-            self._current = self._state.resume(started) if started else None
+            self._current = self._resumed(wanted)
         return self._current
+
+    def _resumed(self, wanted: str) -> OpenSession | None:
+        """The session of that id; None if its scenario is gone or not the same any more, as after an update."""
+        started = self._state.started(wanted)
+        try:
+            return self._state.resume(started) if started else None
+        except (ScenarioError, SessionError, TrajectoryError) as error:
+            sys.stderr.write(f"the scenario that was running cannot go on: {error}\n")
+            self._state.current = None
+            return None
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the folder, under an id of its own."""

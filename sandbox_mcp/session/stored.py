@@ -164,7 +164,7 @@ class StateDir:
 
     @property
     def current(self) -> str | None:
-        """The id of the session that the lobby is playing."""
+        """The id of the session that the lobby is playing; None where it plays none."""
         path = self._folder / CURRENT
         try:
             return json.loads(path.read_text(encoding="utf-8"))["session"] if path.exists() else None
@@ -172,7 +172,7 @@ class StateDir:
             raise StateError(f"{str(path)!r} is damaged; delete it to begin anew") from error
 
     @current.setter
-    def current(self, session_id: str) -> None:
+    def current(self, session_id: str | None) -> None:
         path = self._folder / CURRENT
         path.with_suffix(".tmp").write_text(json.dumps({"session": session_id}), encoding="utf-8")
         path.with_suffix(".tmp").replace(path)

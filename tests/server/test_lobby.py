@@ -323,6 +323,23 @@ async def test_a_stored_scenario_is_found_by_the_next_process(tmp_path: Path) ->
     assert [read_trajectory(path).complete for path in logs] == [False, True]
 
 
+async def test_a_stored_scenario_that_has_changed_since_is_not_running_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manager = SessionManager(Suite())
+    await Lobby(manager, StoredSeat(StateDir(tmp_path, manager))).call("start_scenario", {"name": "wifi_off"}, None, {})
+    log = tmp_path / "wifi_off-all_tools-s0-t0.jsonl"
+    log.write_text(log.read_text().replace(manager.suite.get("wifi_off").digest, "0" * 64))
+
+    later = SessionManager(Suite())
+    lobby = Lobby(later, StoredSeat(StateDir(tmp_path, later)))
+    refused = await lobby.call("get_wifi_status", {}, None, {})
+    again = await lobby.call("start_scenario", {"name": "wifi_off"}, None, {})
+    assert (refused.error or "").startswith("NoScenarioError")
+    assert again.error is None
+    assert "cannot go on" in capsys.readouterr().err
+
+
 async def test_a_state_folder_whose_note_is_damaged_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "lobby.json").write_text("{")
     manager = SessionManager(Suite())
