@@ -96,7 +96,7 @@ class AgentCalls:
         checked = [item if isinstance(item, Outcome) else bind(self.actions, *item) for item in named]
         names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
         runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
-        schedule = plan(self._world, [item for item in checked if isinstance(item, Bound)])
+        schedule = plan(self._world, [item for item in checked if isinstance(item, Bound)], self._gates)
         order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
         racing = {runnable[i] for i in schedule.racing}
         return [Due(i, names[i], checked[i], RACED if i in racing else NOTHING) for i in order]

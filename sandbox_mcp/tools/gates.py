@@ -12,11 +12,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sandbox_mcp.tools.calling import Bound, Fault
-from sandbox_mcp.world import Snapshot
+from sandbox_mcp.world import Access, Snapshot
 
 SIGN_IN = "sign_in"
 CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
 """What an action that waits for the user's confirmation is called."""
+_SIGNED_IN: frozenset[Access] = frozenset({("account", None, "signed_in")})
 ASK = (
     "the user must confirm this first; tell the user what you are about to do and the code {code}, "
     "and once it is confirmed make the same call again"
@@ -40,11 +41,23 @@ class Gates:
         self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN
     ) -> tuple[Fault, Mapping[str, Any]] | None:
         """The refusal of a call and what the log should keep of it; None if it may pass."""
-        if self._sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
-            return Fault("refused", "SignInRequiredError", f"nobody is signed in; call {sign_in_name} first"), {}
+        closed = self.refusal(call, state, sign_in_name)
+        if closed:
+            return closed, {}
         if call.tool.name in self._confirm and not self._may_pass(call):
             code = self._code(call)
             return Fault("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
+        return None
+
+    @property
+    def reads(self) -> frozenset[Access]:
+        """What of the state decides whether a call may pass."""
+        return _SIGNED_IN if self._sign_in else frozenset()
+
+    def refusal(self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN) -> Fault | None:
+        """Why the state does not let a call pass; None if it does. Asking changes nothing."""
+        if self._sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
+            return Fault("refused", "SignInRequiredError", f"nobody is signed in; call {sign_in_name} first")
         return None
 
     def approve(self, code: str) -> bool:

@@ -6,17 +6,19 @@ worst: a call that can only fail before (or after) the other comes before (or af
 change gets the stale answer. What order the calls arrived in plays no part. Calls that do not race are untouched.
 
 How. Every call is tried alone on the state before the batch, which tells what it touches, and once more after the
-writes of those it races with, which tells what it stands to lose. That makes three runs a call, the final one included,
-however many race; orders are never enumerated. Source: ToolSandbox, appendix A.6, which asks that races surface.
+writes of those it races with, which tells what it stands to lose; a gate that looks at the state is part of the call.
+That makes three runs a call, the final one included, however many race; orders are never enumerated.
+Source: ToolSandbox, appendix A.6, which asks that races surface.
 """
 
 import heapq
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from sandbox_mcp.tools.calling import Bound, Outcome, attempt
-from sandbox_mcp.world import Access, World, fold
+from sandbox_mcp.tools.calling import Bound, Fault, Outcome, attempt
+from sandbox_mcp.world import Access, Snapshot, Transaction, World, fold
 
 _NEW = "\x00new"
 """Stands for the id of any row that a trial inserted: two inserts never meet, a scan of the table meets both."""
@@ -30,19 +32,39 @@ class Plan:
     racing: frozenset[int]
 
 
-def plan(world: World, calls: Sequence[Bound]) -> Plan:
+class Gate(Protocol):
+    """What may refuse a call because of a state, beside the tool itself."""
+
+    @property
+    def reads(self) -> frozenset[Access]:
+        """What it looks at."""
+        ...
+
+    def refusal(self, call: Bound, state: Snapshot) -> Fault | None:
+        """Why the call may not pass in this state; None if it may."""
+        ...
+
+
+def plan(world: World, calls: Sequence[Bound], gate: Gate) -> Plan:
     """Decide the order of a batch. Runs nothing for good."""
     if len(calls) < 2:
         return Plan(tuple(range(len(calls))), frozenset())
     canonical = sorted(range(len(calls)), key=lambda index: _sort_key(calls[index]))
-    trials = [attempt(world.begin(), call) for call in calls]
+    trials = [_tried(world.begin(), call, gate) for call in calls]
     touched = [_touched(trial) for trial in trials]
     rivals = {i: [j for j in canonical if i != j and _meet(touched[i], touched[j])] for i in canonical}
     first = {i: set[int]() for i in canonical}
     for i in canonical:
-        for earlier, later in _preferences(world, calls, trials, touched, i, rivals[i]):
+        for earlier, later in _preferences(world, calls, trials, touched, i, rivals[i], gate):
             first[later].add(earlier)
     return Plan(tuple(_sorted(canonical, first)), frozenset(i for i in canonical if rivals[i]))
+
+
+def _tried(tx: Transaction, call: Bound, gate: Gate) -> Outcome:
+    """What a call comes to, the gate before it included."""
+    refused = gate.refusal(call, tx.base)
+    tried = Outcome(call.tool, call.arguments, fault=refused) if refused else attempt(tx, call)
+    return replace(tried, reads=tried.reads | gate.reads)
 
 
 def _sort_key(call: Bound) -> tuple[str, str]:
@@ -85,6 +107,7 @@ def _preferences(
     touched: Sequence[_Touched],
     i: int,
     rivals: list[int],
+    gate: Gate,
 ) -> list[tuple[int, int]]:
     """Pairs (earlier, later) that make call ``i`` lose against those whose writes it read."""
     writers = [j for j in rivals if _overlap(touched[j].writes, touched[i].reads)]
@@ -92,7 +115,7 @@ def _preferences(
         return []
     tx = world.begin()
     tx.base = fold(world.snapshot, (change for j in writers for change in trials[j].changes))
-    alone, after = trials[i], attempt(tx, calls[i])
+    alone, after = trials[i], _tried(tx, calls[i], gate)
     if alone.fault is None and after.fault is not None:
         return [(j, i) for j in writers]
     if after.fault is None and (alone.fault is not None or alone.result != after.result):

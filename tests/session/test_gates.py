@@ -132,6 +132,24 @@ def test_signing_in_opens_the_phone_and_is_state() -> None:
     assert list(differences(log.trajectory())) == []
 
 
+@pytest.mark.parametrize("tool", ["set_wifi_status", "get_wifi_status"])
+def test_what_is_sent_together_with_signing_in_comes_too_early(tool: str) -> None:
+    session, _ = opened(dataclasses.replace(SIGNED, tools=(*SIGNED.tools, "get_wifi_status")))
+    arguments = {"on": False} if tool.startswith("set") else {}
+    entry = AgentCall("sign_in", {"username": "ingrid", "password": "lake-side-9"})
+    signed, refused = session.call_batch([entry, AgentCall(tool, arguments)])
+    assert signed.error is None
+    assert (refused.error or "").startswith("SignInRequiredError")
+
+
+def test_what_is_sent_together_with_signing_out_comes_too_late() -> None:
+    session, _ = opened(SIGNED)
+    session.call("sign_in", {"username": "ingrid", "password": "lake-side-9"})
+    changed, out = session.call_batch([AgentCall("set_wifi_status", {"on": False}), AgentCall("sign_out", {})])
+    assert out.error is None
+    assert (changed.error or "").startswith("SignInRequiredError")
+
+
 @pytest.mark.parametrize("name", ["ingrid", "Ingrid"])
 def test_a_wrong_password_is_refused(name: str) -> None:
     session, _ = opened(SIGNED)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.tools import Bound, agent_tools, bind, plan, present, run
+from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, World, fold
@@ -16,6 +17,8 @@ from scenarios import Suite
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 WREN = "+17735550113"
 SUITE = Suite()
+OPEN = Gates("races")
+"""Gates through which everything may pass."""
 
 
 def world(**settings_: bool) -> World:
@@ -35,7 +38,7 @@ def bound(name: str, /, **arguments: object) -> Bound:
 def play(place: World, calls: list[Bound]) -> dict[str, object]:
     """Run a batch as a session would: result or error by call."""
     outcomes: dict[str, object] = {}
-    for index in plan(place, calls).order:
+    for index in plan(place, calls, OPEN).order:
         outcome = run(place, calls[index])
         label = f"{calls[index].tool.name} {sorted(calls[index].arguments.items())}"
         outcomes[label] = outcome.fault.type if outcome.fault else outcome.result
@@ -77,7 +80,7 @@ def test_a_race_that_raises_nothing_gives_the_stale_answer(calls: tuple[Bound, .
 
 def test_of_two_equal_switches_one_finds_the_work_done() -> None:
     place = world()
-    schedule = plan(place, [WIFI_OFF, WIFI_OFF])
+    schedule = plan(place, [WIFI_OFF, WIFI_OFF], OPEN)
     outcomes = [run(place, WIFI_OFF) for _ in schedule.order]
     assert [outcome.fault.type if outcome.fault else None for outcome in outcomes] == [None, "ValueError"]
 
@@ -90,12 +93,12 @@ def test_a_chain_of_needs_is_lost_at_every_link() -> None:
 
 
 def test_switching_a_service_off_does_not_race_with_another_service() -> None:
-    assert plan(world(), [CELLULAR_OFF, WIFI_OFF, GET_WIFI]).racing == {1, 2}
+    assert plan(world(), [CELLULAR_OFF, WIFI_OFF, GET_WIFI], OPEN).racing == {1, 2}
 
 
 def test_two_messages_sent_together_do_not_race() -> None:
     other = bound("send_message_with_phone_number", phone_number="+13125550178", content="Running late")
-    assert plan(world(), [SEND, other]).racing == frozenset()
+    assert plan(world(), [SEND, other], OPEN).racing == frozenset()
 
 
 def test_searching_messages_while_one_is_sent_misses_it() -> None:
@@ -131,7 +134,7 @@ def test_arrival_order_plays_no_part(calls: list[Bound], switches: dict[str, boo
 @given(BATCHES, SWITCHES)
 def test_calls_that_do_not_race_get_what_they_would_get_alone(calls: list[Bound], switches: dict[str, bool]) -> None:
     place = world(**switches)
-    schedule = plan(place, calls)
+    schedule = plan(place, calls, OPEN)
     for index in schedule.order:
         together, alone = run(place, calls[index]), run(world(**switches), calls[index])
         if index not in schedule.racing:
@@ -144,7 +147,7 @@ def test_calls_that_do_not_race_get_what_they_would_get_alone(calls: list[Bound]
 @given(BATCHES, SWITCHES)
 def test_every_call_runs_exactly_once(calls: list[Bound], switches: dict[str, bool]) -> None:
     place = world(**switches)
-    schedule = plan(place, calls)
+    schedule = plan(place, calls, OPEN)
     assert sorted(schedule.order) == list(range(len(calls)))
 
 
