@@ -126,6 +126,7 @@ def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
     from sandbox_mcp.run.select import select
     from sandbox_mcp.run.unit import Shard
 
+    jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
     transport = options["transport"] or ("http" if crew.agent.needs_url else "memory")
     if crew.agent.needs_url and transport != "http":
         raise RunError(f"agent {crew.agent.name!r} needs a URL; use --transport http")
@@ -134,7 +135,7 @@ def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
         variants=tuple(dict.fromkeys(options["variants"])),
         seed=options["seed"],
         trials=options["trials"],
-        jobs=jobs_for(crew.users, options),
+        jobs=jobs,
         shard=Shard.parse(options["shard"]),
         transport=transport,
         patience=options["max_turn_seconds"],
