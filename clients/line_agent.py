@@ -2,8 +2,8 @@
 
 Policy: the process gets the session's URL and the user's words and says what the agent says; how it calls the tools is
 its own affair. A process that says it can serve one conversation after the other is kept for the next, once it has let
-go of the last; one that broke, or was stopped in the middle, never is, and one that died in between is replaced. The
-protocol is written down in docs/adapters.md.
+go of the last; one that broke, or was stopped in the middle, never is, and one that went wrong in between is replaced.
+The protocol is written down in docs/adapters.md.
 """
 
 import json
@@ -16,7 +16,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
-from clients.line_process import PATIENCE, GoneError, LineProcess
+from clients.line_process import PATIENCE, LineProcess
 from clients.replies import read_object, read_turn
 from clients.settings import AgentSettings
 from sandbox_mcp.counting import counted
@@ -89,7 +89,7 @@ class LineAgent(Agent):
     async def _begun(self, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
         """A process that is ready, and whether it serves another conversation afterwards."""
         while self.idle:
-            with suppress(GoneError):  # it ended while nobody needed it
+            with suppress(AgentError):  # it ended, or went wrong, while nobody needed it
                 return await self._introduced(self.idle.pop(), brief, listening)
         started = await LineProcess.start(self.command, self.environment)
         return await self._introduced(started, brief, listening)
@@ -153,8 +153,7 @@ async def _hear(process: LineProcess) -> dict[str, Any]:
     """The next message.
 
     Raises:
-        GoneError: there is no more.
-        AgentError: it is none, or says that the agent broke.
+        AgentError: there is no more, or it is none, or says that the agent broke.
     """
     line = await process.hear()
     heard = read_object(line, WROTE, "one JSON object a line")

@@ -33,10 +33,6 @@ LONGEST_WORDS = 4000
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
-class GoneError(AgentError):
-    """The process has ended, or no longer reads or writes."""
-
-
 @dataclass(slots=True)
 class LineProcess:
     """A running command, and what it has written.
@@ -67,22 +63,15 @@ class LineProcess:
         return cls(process)
 
     async def tell(self, line: str) -> None:
-        """Write one line.
-
-        Raises:
-            GoneError: nobody reads it.
-        """
-        try:
+        """Write one line; where nobody reads it any more, what was said last is heard next."""
+        with suppress(*GONE):
             await cast("ByteSendStream", self.process.stdin).send(line.encode("utf-8", "replace") + b"\n")
-        except GONE as error:
-            raise GoneError(await self._ended()) from error
 
     async def hear(self) -> str:
         """The next line, without its end; the last one need have none.
 
         Raises:
-            GoneError: there is no more.
-            AgentError: it is too long.
+            AgentError: there is no more, or it is too long.
         """
         found: list[bytes] = []
         length = 0
@@ -115,7 +104,7 @@ class LineProcess:
     async def _last(self, line: bytes) -> str:
         if line.strip():
             return _text(line)
-        raise GoneError(await self._ended())
+        raise AgentError(await self._ended())
 
     async def _ended(self) -> str:
         """How the process ended, for people."""

@@ -251,14 +251,19 @@ def test_a_process_that_died_in_between_is_replaced() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize(
-    "ending", ["time.sleep(60)", "say(type='error', error='x')", "say(type='ended'); say(type='x')"]
-)
+@pytest.mark.parametrize("ending", ["time.sleep(60)", "say(type='error', error='x')", "say(type='x')"])
 def test_a_process_that_does_not_let_go_is_not_kept(ending: str) -> None:
     script = answering(COUNT, lasting=True).replace('say(type="ended")', ending)
     first, second, kept = answers_of(agent_of(script), hello, hello)
     assert first.split()[0] != second.split()[0]
     assert kept == 0
+
+
+def test_a_process_that_speaks_unasked_is_replaced() -> None:
+    ending = "say(type='ended'); time.sleep(0.1); say(type='x')"
+    script = answering(COUNT, lasting=True).replace('say(type="ended")', ending)
+    first, second, _ = answers_of(agent_of(script), hello, hello)
+    assert first.split()[0] != second.split()[0]
 
 
 def test_a_process_that_broke_is_not_kept() -> None:
