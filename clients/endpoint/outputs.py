@@ -3,6 +3,7 @@
 Policy: only wrappings that real clients were seen to use are taken off; any other output is left as it is.
 """
 
+import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -10,22 +11,27 @@ from typing import Any, cast
 
 HEADING = re.compile(r"\AWall time: [0-9.]+ seconds\nOutput:\n?")
 
+PRINTED = re.compile(r"""TextContent\(type='text', text=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+
 
 def bare(output: str) -> str:
     """The text of an output.
 
-    Out of ``{"error": text}`` (Pydantic AI), of a whole MCP result (Google ADK), or from under what it took (Codex).
+    Out of ``{"error": text}`` (Pydantic AI), out of an error with its stack (mcp-use), of a whole MCP result (Google
+    ADK) or of one as Python prints it (LlamaIndex), or from under what it took (Codex).
     """
     output = HEADING.sub("", output, count=1)
     try:
         value: Any = json.loads(output)
     except ValueError:
-        return output
+        return "\n".join(map(ast.literal_eval, PRINTED.findall(output))) or output
     if not isinstance(value, Mapping):
         return output
     given = cast("Mapping[str, Any]", value)
     if set(given) == {"error"} and isinstance(given["error"], str):
         return given["error"]
+    if {"error", "details", "stack"} <= set(given):
+        return str(given["details"])
     return _text(given["content"]) if isinstance(given.get("content"), list) and "isError" in given else output
 
 

@@ -1,6 +1,7 @@
 """Makes the environments that the tests here want: ``python -m tests.agents.environments [NAME...]``.
 
-All frameworks have one each, as ``sandbox-mcp agents install`` makes it, and so has whatever else is tried out here.
+All frameworks have one each, as ``sandbox-mcp agents install`` makes it, and so has Inspect. The clients that are
+only looked at, in ``others``, have theirs made where they are named, or ``all`` is asked for.
 """
 
 import sys
@@ -12,17 +13,31 @@ WANTED = {
     **{name: Wanted(name, framework.requires, framework.node) for name, framework in FRAMEWORKS.items()},
     "inspect": Wanted("inspect", ("-e", ".[inspect]")),
 }
+OTHERS = {
+    name: Wanted(name, requires)
+    for name, requires in {
+        "agent-framework": ("agent-framework-core>=1.23", "agent-framework-openai>=1.17", "mcp>=2.3", "tenacity"),
+        "autogen": ("autogen-agentchat>=0.7.5", "autogen-ext[mcp,openai]>=0.7.5", "mcp<2"),
+        "llama-index": ("llama-index-core", "llama-index-tools-mcp>=0.6", "llama-index-llms-openai-like"),
+        "mcp-use": ("mcp-use>=1.7", "langchain-openai>=1.7"),
+        "smolagents": ("smolagents[mcp,openai]>=1.26", "mcp<2"),
+        "strands": ("strands-agents[openai]>=1.62",),
+    }.items()
+}
+ALL = "all"
 JOBS = 2
 
 
 def main(names: list[str]) -> int:
-    """Make those that are named, or all."""
-    unknown = set(names) - WANTED.keys()
+    """Make those that are named, or those that every run of the tests wants."""
+    known = WANTED | OTHERS
+    unknown = set(names) - known.keys() - {ALL}
     if unknown:
-        print(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(WANTED)}", file=sys.stderr)  # noqa: T201
+        print(f"unknown: {', '.join(sorted(unknown))}; known: {ALL}, {', '.join(known)}", file=sys.stderr)  # noqa: T201
         return 2
+    chosen = list(known if ALL in names else names or WANTED)
     try:
-        install_all([WANTED[name] for name in names or WANTED], JOBS, lambda line: print(line, flush=True))  # noqa: T201
+        install_all([known[name] for name in chosen], JOBS, lambda line: print(line, flush=True))  # noqa: T201
     except InstallError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1

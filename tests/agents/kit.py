@@ -298,7 +298,7 @@ def _kind(output: str) -> str:
     try:
         value = json.loads(output)
     except ValueError:
-        return "text"
+        return "printed" if "TextContent(" in output else "text"
     if not isinstance(value, dict):
         return "value"
     if "content" in value:
@@ -308,7 +308,7 @@ def _kind(output: str) -> str:
 
 def documented(agent: str, found: Facts, *, scores: Mapping[str, float | None]) -> None:
     """Assert that the documentation has this row for an agent, whatever its version."""
-    five = ", ".join(f"{scores[name]:g}" for name in FIVE)
+    five = ", ".join("-" if scores.get(name) is None else f"{scores[name]:g}" for name in FIVE)
     pages = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in pages if line.startswith(f"| `{agent}` |")]
     cells = [*found.row().split(" | "), five]

@@ -12,7 +12,9 @@ REFUSAL = "ValueError: no"
     [
         REFUSAL,
         '{"error":"ValueError: no"}',
+        '{"error":"RuntimeError","details":"ValueError: no","stack":"Traceback"}',
         '{"content":[{"type":"text","text":"ValueError: no"}],"isError":true}',
+        "meta=None content=[TextContent(type='text', text='ValueError: no', annotations=None)] is_error=True",
         "Wall time: 0.0044 seconds\nOutput:\nValueError: no",
         "Wall time: 0.0044 seconds\nOutput:ValueError: no",
     ],
@@ -29,3 +31,8 @@ def test_what_no_client_wraps_like_that_is_left_alone(output: str) -> None:
 def test_a_whole_result_is_its_text() -> None:
     result = '{"content":[{"type":"text","text":"{\\"result\\":3}"}],"structuredContent":{"result":3},"isError":false}'
     assert bare(result) == '{"result":3}'
+
+
+def test_what_python_printed_is_read_as_it_was_written() -> None:
+    printed = """content=[TextContent(type='text', text="Ann's \\\\ note", meta=None)]"""
+    assert bare(printed) == "Ann's \\ note"
