@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.table import Row, show  # noqa: E402
 from grader.collection import grade_logs  # noqa: E402
 from grader.metric import Mode, Subject  # noqa: E402
 from grader.milestones.case_json import read_case  # noqa: E402
@@ -53,6 +54,7 @@ BEHAVIOURS = (
     "nothing",
     "busy",
     "noisy",
+    "alike",
     "repeated",
     "first_missed",
     "last_missed",
@@ -126,11 +128,13 @@ def _constraint(number: int, count: int, before: tuple[str, ...]) -> Any:
 def session(behaviour: str, count: int, length: int) -> Trajectory:
     """A log of ``length`` messages.
 
-    ``busy``: calls change all the time what no milestone is about; ``noisy``: and in between everything is done;
-    ``repeated``: every deed is done again and again.
+    ``busy``: every call changes two tables, in ways that no milestone is about; ``noisy``: and in between everything is
+    done; ``alike``: the same, and what is changed is a little like what should be; ``repeated``: every deed is done
+    again and again.
     """
     deeds = list(_deeds(count))
     missed = {"nothing": range(count), "busy": range(count), "first_missed": (0,), "last_missed": (count - 2,)}
+    rows = {"busy": "noise {}", "noisy": "noise {}", "alike": "thing {} of note to do"}.get(behaviour)
     deeds = [deed for number, deed in enumerate(deeds) if number not in missed.get(behaviour, ())]
     if behaviour == "reversed":
         deeds.reverse()
@@ -142,7 +146,7 @@ def session(behaviour: str, count: int, length: int) -> Trajectory:
     slots |= {int((position + 1) * (length - 1) / (len(deeds) + 1)): deed for position, deed in enumerate(deeds)}
     events: list[Message | ToolCall] = [_message(1, "Go.", user=True)]
     for place in range(1, length):
-        events.append(_event(len(events) + 1, slots.get(place), place, busy=behaviour in ("busy", "noisy")))
+        events.append(_event(len(events) + 1, slots.get(place), place, rows))
     started = SessionStarted(session="bench", scenario="bench", world=WORLD.tables)
     return Trajectory(started, tuple(events), SessionEnded(seq=len(events) + 1, clock=0.0, reason="user_ended"))
 
@@ -156,7 +160,7 @@ def _deeds(count: int) -> Iterator[str | Mapping[str, Any]]:
     yield REPLY
 
 
-def _event(seq: int, deed: str | Mapping[str, Any] | None, place: int, *, busy: bool) -> Message | ToolCall:
+def _event(seq: int, deed: str | Mapping[str, Any] | None, place: int, rows: str | None) -> Message | ToolCall:
     if isinstance(deed, str):
         return _message(seq, deed)
     if deed is not None:
@@ -164,13 +168,13 @@ def _event(seq: int, deed: str | Mapping[str, Any] | None, place: int, *, busy: 
         if "content" in deed:
             changes = (Change("reminder", deed["key"], None, {"reminder_id": deed["key"], "content": deed["content"]}),)
         return _call(seq, deed["tool"], deed["arguments"], changes)
-    if busy:
+    if rows is not None:
         key, old, new = (
             f"c{place % 10}",
             {"name": "x", "relationship": str(place)},
             {"name": f"x {place}", "relationship": "x"},
         )
-        row = Change("reminder", f"b{place}", None, {"reminder_id": f"b{place}", "content": f"noise {place}"})
+        row = Change("reminder", f"b{place}", None, {"reminder_id": f"b{place}", "content": rows.format(place)})
         return _call(
             seq, "search", {"name": f"other {place}", "key": f"k{place}"}, (Change("contact", key, old, new), row)
         )
@@ -246,12 +250,12 @@ def many(folder: Path) -> None:
     print(f"working memory: {working:.0f} KB for {LOGS // 2} logs, {twice:.0f} KB for {LOGS}")
 
 
-def table(title: str, rows: Iterator[tuple[str, list[float]]], heads: tuple[int, ...]) -> float:
-    """Print one table; returns the largest number in it."""
+def table(title: str, rows: Iterator[tuple[str, list[float]]], heads: tuple[int, ...]) -> tuple[float, str]:
+    """Print one table; returns the largest number in it and where it is."""
     print(f"\n{title}\n{'':<30}" + "".join(f"{head:>9}" for head in heads) + f"{'last/first':>12}")
-    worst = 0.0
+    worst = (0.0, "")
     for name, times in rows:
-        worst = max(worst, *times)
+        worst = max(worst, (max(times), f"{title.partition(':')[0]}, {name}"))
         print(f"{name:<30}" + "".join(f"{value:>9.2f}" for value in times) + f"{times[-1] / times[0]:>12.1f}")
     return worst
 
@@ -264,14 +268,16 @@ def main() -> None:
     print(f"300 messages, nothing achieved, 10 milestones: {target:.2f} ms (budget {BUDGET:.0f}, ratio {ratio:.2f})")
     with tempfile.TemporaryDirectory() as folder:
         many(Path(folder))
-    worst = 0.0
+    worst = (0.0, "")
     for mode in ("strict", "compat"):
         for shape in SHAPES:
             rows = ((b, [graded(shape, b, 10, n, mode, 1) for n in LENGTHS]) for b in BEHAVIOURS)
             table(f"{mode}, {shape}, 10 milestones: ms by log length", rows, LENGTHS)
-            rows = ((b, [graded(shape, b, m, 300, mode, 1) for m in COUNTS]) for b in BEHAVIOURS)
+            rows = ((b, [graded(shape, b, m, 300, mode) for m in COUNTS]) for b in BEHAVIOURS)
             worst = max(worst, table(f"{mode}, {shape}, 300 messages: ms by milestones", rows, COUNTS))
-    print(f"\nworst at 300 messages: {worst:.1f} ms (budget {BUDGET:.0f}, ratio {worst / BUDGET:.2f})")
+    spent, where = worst
+    what = f"the slowest log with up to {COUNTS[-1]} milestones ({where})"
+    show("Grading one log", [Row(what, f"{spent:.1f} ms", f"{BUDGET:.0f} ms", spent / BUDGET)])
 
 
 if __name__ == "__main__":

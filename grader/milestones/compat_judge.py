@@ -4,13 +4,15 @@ Policy: every pair of an expected and an actual row is compared once, however ma
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 from grader.milestones.assignment import assign
 from grader.milestones.case import MESSAGES, CaseConstraint, Measured
 from grader.milestones.cells import Target, filled, shape, similarity, targets, value_sets
-from grader.milestones.history import History, zero_filled
+from grader.milestones.history import Bits, History, zero_filled
+from grader.milestones.lives import members
 
 COMPARING = ("addition", "removal", "update")
 """The kinds that compare two states, for which empty cells count as zero values."""
@@ -30,7 +32,6 @@ class Judge:
         self._known: dict[tuple[int, int], float] = {}
         self._pairs: dict[int, list[float | None]] = {}
         self._made: dict[int, list[Target]] = {}
-        self._hopeful: frozenset[int] | None = None
 
     def value(self, state: int, reference: int) -> float:
         """From 0 to 1, for the version at the index in question and the version at the reference."""
@@ -39,11 +40,17 @@ class Judge:
             value = self._known[state, reference] = self._judge(state, reference)
         return value
 
+    def values(self, states: Collection[int], reference: int) -> dict[int, float]:
+        """The same for many versions with one at the reference."""
+        likely = states if self.kind not in COMPARING else [s for s in states if self._may(s, reference)]
+        return dict.fromkeys(states, 0.0) | {state: self.value(state, reference) for state in likely}
+
     def along(self) -> list[float]:
         """At every index the value, with the first index as the reference."""
         here = self._history.versions[self.table]
-        if self.table == MESSAGES:
-            return [self._judge(index, 0) for index in here]
+        if self.table == MESSAGES and len(self._wanted) == 1:
+            target = self._wanted[0]
+            return [similarity(target, message) or 0.0 for message in self._history.messages]
         values = {state: self.value(state, here[0]) for state in set(here)}
         return [values[state] for state in here]
 
@@ -97,38 +104,41 @@ class Judge:
             return self._match(self._history.rows[self.table][state])
         return self._compared(state, reference)
 
-    def _compared(self, state_version: int, reference_version: int) -> float:
-        if self.kind == "removal":
-            state_version, reference_version = reference_version, state_version
-        if not self._may(state_version):
+    def _compared(self, state: int, reference: int) -> float:
+        if not self._may(state, reference):
             return 0.0
-        state = self._history.filled(self.table, state_version)
-        reference = self._history.filled(self.table, reference_version)
-        if state.unique:
-            fresh = list(state.known - reference.known)
+        if self.kind == "removal":
+            state, reference = reference, state
+        history, table = self._history, self.table
+        now, then = history.contents[table][state], history.contents[table][reference]
+        if history.unique(table, state):
+            fresh = list(members(now & ~then))
         else:
-            fresh = [number for number in state.numbers if number not in reference.known]
+            fresh = [number for number in history.filled(table, state) if not then >> number & 1]
         if len(fresh) != len(self._wanted):
             return 0.0
+        size, before = len(history.rows[table][state]), len(history.rows[table][reference])
         if self.kind == "update":
-            fits = len(state.numbers) == len(reference.numbers)
-        elif reference.unique:
-            fits = len(state.numbers) - len(fresh) == len(reference.numbers)
+            fits = size == before
+        elif history.unique(table, reference):
+            fits = size - len(fresh) == before
         else:
-            counts = Counter(reference.numbers)
-            fits = sum(counts[number] for number in state.numbers) == len(reference.numbers)
+            counts = Counter(history.filled(table, reference))
+            fits = sum(counts[number] for number in history.filled(table, state)) == before
         return self._match(fresh) if fits else 0.0
 
-    def _may(self, version: int) -> bool:
-        """Whether a version has as many rows as are expected that are like an expected one at all."""
-        if self._hopeful is None:
-            every = self._history.every_filled(self.table)
-            self._hopeful = frozenset(number for number in every if any(self._pair(number)))
-        if not self._hopeful:
-            return not self._wanted
-        rows = self._history.filled(self.table, version)
-        alike = len(self._hopeful & rows.known) if rows.unique else sum(map(self._hopeful.__contains__, rows.numbers))
-        return alike >= len(self._wanted)
+    def _may(self, state: int, reference: int) -> bool:
+        """Whether no more rows than are expected are fresh, and all of these like an expected one."""
+        contents = self._history.contents[self.table]
+        now, then = contents[state], contents[reference]
+        fresh = then & ~now if self.kind == "removal" else now & ~then
+        return not fresh & ~self._alike and fresh.bit_count() <= len(self._wanted)
+
+    @cached_property
+    def _alike(self) -> Bits:
+        """The rows that are a little like an expected one."""
+        every = members(self._history.every_filled(self.table))
+        return sum(1 << number for number in every if any(self._pair(number)))
 
     def _match(self, rows: Sequence[int]) -> float:
         """How well rows are the expected rows.
@@ -159,7 +169,7 @@ class Judge:
         """The best value of a version: over the references whose size fits, or if these are many by its rows alone."""
         fitting = self._fitting(state, references)
         if len(fitting) <= EAGER:
-            return max((self.value(state, reference) for reference in fitting), default=0.0)
+            return max((self.value(state, then) for then in fitting if self._may(state, then)), default=0.0)
         return 1.0 if self.kind == "removal" else self._best_rows(state)
 
     def _fitting(self, state: int, references: frozenset[int]) -> Sequence[int]:
@@ -177,9 +187,7 @@ class Judge:
 
     def _best_rows(self, state: int) -> float:
         """The geometric mean over the expected rows if each had the best row of a version."""
-        if not self._may(state):
-            return 0.0
-        pairs = [self._pair(number) for number in self._history.filled(self.table, state).known]
+        pairs = [self._pair(number) for number in members(self._history.contents[self.table][state] & self._alike)]
         product = 1.0
         for number in range(len(self._wanted)):
             product *= max((pair[number] or 0.0 for pair in pairs), default=0.0)

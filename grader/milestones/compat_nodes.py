@@ -11,7 +11,8 @@ from grader.errors import GraderError
 from grader.milestones.case import LO, STATE_TABLES, Graph
 from grader.milestones.compat_judge import Judge
 from grader.milestones.history import History
-from grader.milestones.matching import Mark, View, same_marks
+from grader.milestones.matching import View
+from grader.milestones.tracks import Mark, same_marks
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
@@ -105,15 +106,17 @@ class CompatNodes:
             return values
         rules, base, slots = self.rules[node], self._alone(node), tuple[int, ...](view)
         guarded = len(rules.guarded)
-        judged = [
-            (judge, self.history.versions[judge.table], version)
-            for judge, version in zip(rules.referring, slots[guarded:], strict=True)
-        ]
-        for index in self._promising(node).get(slots[:guarded], ()):
-            value = base[index]
-            for judge, here, version in judged:
-                value = value and value * judge.value(here[index], version)
-            values[index] = value and value**rules.root
+        found = self._promising(node).get(slots[:guarded], ())
+        for index in found:
+            values[index] = base[index]
+        for judge, version in zip(rules.referring, slots[guarded:], strict=True):
+            here = self.history.versions[judge.table]
+            worth = judge.values({here[index] for index in found if values[index]}, version)
+            for index in found:
+                values[index] = values[index] and values[index] * worth[here[index]]
+        if rules.root != 1:
+            for index in found:
+                values[index] = values[index] ** rules.root
         return values
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:  # noqa: ARG002  # a place's mark is the same for all views
@@ -208,7 +211,9 @@ class CompatNodes:
         ]
         guarded = self._joint(rules.guarding(reference))
         useful = set(compress(guarded, self.ceiling(node)))
-        taken: list[tuple[int | None, ...]] = list(zip(*told, strict=True)) if told else [()] * self.length
+        if not told:
+            return [there if there in useful else DEAD for there in guarded]
+        taken: list[tuple[int | None, ...]] = list(zip(*told, strict=True))
         return [
             (*there, *values) if there in useful and None not in values else DEAD
             for there, values in zip(guarded, taken, strict=True)

@@ -4,8 +4,9 @@ Policy: a state is numbered by its content, so that a change that is undone lead
 numbers as well, so that states are compared without looking into them.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from grader.errors import GraderError
@@ -15,30 +16,22 @@ BOOLEANS = frozenset({"cellular", "wifi", "location_service", "low_battery_mode"
 NUMBERS = frozenset({"latitude", "longitude", "creation_timestamp", "reminder_timestamp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A version of a table without empty cells.
-
-    ``numbers`` has one number per row, the same for equal rows, ``known`` the different ones; ``unique`` tells that all
-    are different.
-    """
-
-    numbers: tuple[int, ...]
-    known: frozenset[int]
-    unique: bool
+Bits = int
+"""A set of rows: bit n stands for the row of number n."""
 
 
 class History:
     """What the milestones of a case are compared with. Indexes count from the first of the candidate range.
 
-    ``versions`` holds a number per table and index, ``rows`` the numbers of each version's rows, ``messages`` the
-    message of each index as a row, ``calls`` what was recorded on it.
+    ``versions`` holds a number per table and index, ``rows`` the numbers of each version's rows, ``contents`` the set
+    of its rows without empty cells, ``messages`` the message of each index as a row, ``calls`` what was recorded on it.
     """
 
     def __init__(self, case: Case) -> None:
         self.first = case.first_index()
         self.length = len(case.messages) - self.first
         self.rows: dict[str, list[tuple[int, ...]]] = {}
+        self.contents: dict[str, list[Bits]] = {}
         self.versions: dict[str, list[int]] = {MESSAGES: list(range(self.length))}
         self.messages = tuple(
             {"sender": m.sender, "recipient": m.recipient, "content": m.content, "tool_calls": m.calls}
@@ -48,10 +41,7 @@ class History:
         self._rows = _Numbered()
         self._filled_rows = _Numbered()
         self._filling: list[int] = []
-        self._filled: dict[tuple[str, int], Filled] = {}
         self._sizes: dict[str, dict[int | None, list[int]]] = {}
-        self._written: dict[str, frozenset[int]] = {}
-        self._repetitive: set[str] = set()
         nodes = (*case.milestones.nodes, *case.minefields.nodes)
         named = {constraint.table for node in nodes for constraint in node.constraints}
         guarded = {table for node in nodes for table in node.guarded or ()}
@@ -62,22 +52,21 @@ class History:
         """The row of that number."""
         return self._rows.rows[number]
 
-    def filled(self, table: str, version: int) -> Filled:
-        """The rows of a version with the zero value of its type in every empty cell."""
-        found = self._filled.get((table, version))
-        if found is None:
-            numbers = tuple(map(self._filling.__getitem__, self.rows[table][version]))
-            known = frozenset(numbers)
-            found = self._filled[table, version] = Filled(numbers, known, len(known) == len(numbers))
-        return found
+    def filled(self, table: str, version: int) -> tuple[int, ...]:
+        """The numbers of a version's rows with the zero value of its type in every empty cell."""
+        return tuple(map(self._filling.__getitem__, self.rows[table][version]))
+
+    def unique(self, table: str, version: int) -> bool:
+        """Whether all rows of a version differ once they are filled."""
+        return self.contents[table][version].bit_count() == len(self.rows[table][version])
 
     def filled_row(self, number: int) -> Cells:
         """The row of that number without empty cells."""
         return self._filled_rows.rows[number]
 
-    def every_filled(self, table: str) -> frozenset[int]:
-        """The numbers of all rows without empty cells that were ever in a table."""
-        return self._written[table]
+    def every_filled(self, table: str) -> Bits:
+        """All rows without empty cells that were ever in a table."""
+        return reduce(int.__or__, self.contents[table])
 
     def sizes(self, table: str) -> dict[int | None, list[int]]:
         """The versions of a table by their number of rows; those that hold a row twice also under None."""
@@ -86,7 +75,7 @@ class History:
             found = self._sizes[table] = {}
             for version, rows in enumerate(self.rows[table]):
                 found.setdefault(len(rows), []).append(version)
-                if table in self._repetitive and not self.filled(table, version).unique:
+                if not self.unique(table, version):
                     found.setdefault(None, []).append(version)
         return found
 
@@ -98,24 +87,20 @@ class History:
         }
         initial = case.tables.get(table, ())
         columns = _columns(initial, [change for found in changes.values() for change in found])
-        rows = [self._number(row, columns) for row in initial]
-        written, states, versions = rows.copy(), [tuple(rows)], list[int]()
+        rows = _Rows([self._number(row, columns) for row in initial], self._filling)
+        states, contents, versions = [tuple(rows.numbers)], [rows.content], list[int]()
         known, current = {states[0]: 0}, 0
         for index in range(len(case.messages)):
             if index in changes:
                 for change in changes[index]:
-                    if change.kind != "remove":
-                        written.append(self._number(change.after or {}, columns))
-                    _apply(rows, change, written[-1] if written else -1)
-                state = tuple(rows)
+                    rows.change(change, None if change.kind == "remove" else self._number(change.after or {}, columns))
+                state = tuple(rows.numbers)
                 current = known.setdefault(state, len(states))
                 if current == len(states):
                     states.append(state)
+                    contents.append(rows.content)
             versions.append(current)
-        self.rows[table], self.versions[table] = states, versions[self.first :]
-        self._written[table] = frozenset(map(self._filling.__getitem__, written))
-        if len(self._written[table]) < len(written):
-            self._repetitive.add(table)
+        self.rows[table], self.contents[table], self.versions[table] = states, contents, versions[self.first :]
 
     def _number(self, row: Cells, columns: tuple[str, ...]) -> int:
         """The number of a row with all columns in order, the same for equal rows."""
@@ -146,15 +131,38 @@ def _columns(rows: Sequence[Cells], changes: Sequence[RowChange]) -> tuple[str, 
     return tuple(dict.fromkeys(column for row in named for column in row))
 
 
-def _apply(rows: list[int], change: RowChange, after: int) -> None:
-    if change.kind == "add":
-        rows.append(after)
-    elif not 0 <= change.position < len(rows):
-        raise GraderError(f"a change of table {change.table!r} names row {change.position!r}; it has {len(rows)}")
-    elif change.kind == "remove":
-        del rows[change.position]
-    else:
-        rows[change.position] = after
+class _Rows:
+    """The rows of a table while its changes are replayed, and the set of them without empty cells."""
+
+    def __init__(self, numbers: list[int], filling: Sequence[int]) -> None:
+        self.numbers = numbers
+        self._filling = filling
+        self._held = Counter[int]()
+        self.content: Bits = 0
+        for number in numbers:
+            self._count(number, 1)
+
+    def change(self, change: RowChange, after: int | None) -> None:
+        """Apply a change; ``after`` is the number of the row as it is then, None if it is removed."""
+        if change.kind == "add":
+            self.numbers.append(-1)
+        elif not 0 <= change.position < len(self.numbers):
+            text = f"a change of table {change.table!r} names row {change.position!r}; it has {len(self.numbers)}"
+            raise GraderError(text)
+        else:
+            self._count(self.numbers[change.position], -1)
+        position = -1 if change.kind == "add" else change.position
+        if after is None:
+            del self.numbers[position]
+        else:
+            self.numbers[position] = after
+            self._count(after, 1)
+
+    def _count(self, number: int, more: int) -> None:
+        filled = self._filling[number]
+        self._held[filled] += more
+        if self._held[filled] == (more > 0):  # the first came, or the last went
+            self.content ^= 1 << filled
 
 
 def zero_filled(row: Mapping[str, Any]) -> dict[str, Any]:

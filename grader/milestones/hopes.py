@@ -6,9 +6,10 @@ where another row is used one of these is free and no worse.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from grader.milestones.assignment import assign
-from grader.milestones.lives import Bits, Life, RowKind, RowSets
+from grader.milestones.lives import Bits, Life, RowKind, RowSets, members
 
 _ALL: Bits = -1
 
@@ -68,7 +69,7 @@ class Hopes:
     def _best(self, ranked: Sequence[Bits]) -> float:
         """The mean for sets of rows, one per expected row in its own order."""
         pairs = zip(ranked, self._orders, strict=True)
-        best = {number for bits, order in pairs for number in _members(bits, order, self._wanted)}
+        best = {order[place] for bits, order in pairs for place in islice(members(bits), self._wanted)}
         key = tuple(sorted(best))
         value = self._values.get(key)
         if value is None:
@@ -78,7 +79,7 @@ class Hopes:
     def _assigned_then(self, state: int, reference: int | None) -> tuple[float, list[Life]]:
         sets, order = self._sets[0], self._orders[0]
         bits = sets.usable[state] & (_ALL if reference is None else sets.eligible[reference])
-        found = [self.all[number] for number in sorted(_members(bits, order))]
+        found = [self.all[number] for number in sorted(order[place] for place in members(bits))]
         value, columns = self._assigned([hope.now for hope in found])
         return value, [found[column].life for column in columns]
 
@@ -88,13 +89,3 @@ class Hopes:
             return 0.0, ()
         rows = [[pair[number] for pair in pairs] for number in range(self._wanted)]
         return assign(rows) if rows else (1.0, ())
-
-
-def _members(bits: Bits, order: Sequence[int], most: int | None = None) -> list[int]:
-    """The first of a set's rows, or all, in its order."""
-    found = list[int]()
-    while bits and len(found) != most:
-        lowest = bits & -bits
-        found.append(order[lowest.bit_length() - 1])
-        bits ^= lowest
-    return found

@@ -4,7 +4,7 @@ Policy: a row that is written is another row from then on, even if it is written
 however many rows a table has, so that a log in which everything changes all the time is no slower to judge.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
@@ -107,3 +107,11 @@ def _later(sets: Sequence[Bits]) -> list[Bits]:
     found = list(accumulate(reversed(sets), int.__or__))
     found.reverse()
     return found
+
+
+def members(bits: Bits) -> Iterator[int]:
+    """The numbers in a set, the smallest first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

@@ -4,17 +4,15 @@ Policy: of all assignments that respect the order of the graph the one with the 
 no assignment is left out for speed. What makes it fast is that most indexes cannot be told apart.
 """
 
-from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import compress
 from typing import Any, Protocol
+
+from grader.milestones.tracks import Mark, Track, suffix_maxima
 
 View = Any
 """Hashable: what a node knows of the nodes it refers to. Equal views mean equal similarities at every index."""
-Mark = Any
-"""Hashable: what the nodes that refer to a node can tell about the index it got. Equal marks are interchangeable."""
 
 TIE = 1e-9
 """Sums that differ by no more are equal; single similarities are compared to nine digits."""
@@ -77,43 +75,6 @@ class Place:
 
     index: int
     similarity: float
-
-
-def same_marks(marks: Sequence[Hashable]) -> list[int]:
-    """For every index the last earlier one with an equal mark, -1 where there is none."""
-    last: dict[Hashable, int] = {}
-    found = list[int]()
-    for index, mark in enumerate(marks):
-        found.append(last.get(mark, -1))
-        last[mark] = index
-    return found
-
-
-class _Track:
-    """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
-
-    An index is worth a look from ``low`` on if no index in between stands in for it with at least its similarity: such
-    an earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose
-    rival is not simply the index before can be worth a look from further back.
-    """
-
-    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, stand_ins: Sequence[int]) -> None:
-        self.series = series
-        self.marks = marks
-        self.best = _suffix_maxima(series)
-        self._stand_ins = stand_ins
-        self._rivals: list[int] = []
-        self._breaks: list[int] = []
-
-    def worthwhile(self, low: int) -> Iterator[int]:
-        """The indexes from ``low`` on that an optimal assignment may need."""
-        if not self._rivals:
-            self._rivals = _rivals(self.series, self._stand_ins)
-            self._breaks = [index for index, rival in enumerate(self._rivals) if rival < index - 1]
-        yield low
-        for index in self._breaks[bisect_right(self._breaks, low) :]:
-            if self._rivals[index] < low:
-                yield index
 
 
 def match(similarities: Similarities, nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> dict[int, Place]:
@@ -183,7 +144,7 @@ class _Search:
         ]
         self.followers = _followers(self.before)
         self.linked = _linked(self.before, self.references)
-        self.tracks: dict[tuple[int, View], _Track] = {}
+        self.tracks: dict[tuple[int, View], Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
         self._all_alike = range(-1, similarities.length - 1)
         self._split: dict[int, tuple[int, ...]] = {}
@@ -211,8 +172,8 @@ class _Search:
                 return position, index, similarity, value, after
         raise AssertionError("no candidate reaches the optimum")
 
-    def _candidates(self, open_: int, last: int, views: _Views) -> list[tuple[int, int, _Track]]:
-        found: list[tuple[float, int, int, int, _Track]] = []
+    def _candidates(self, open_: int, last: int, views: _Views) -> list[tuple[int, int, Track]]:
+        found: list[tuple[float, int, int, int, Track]] = []
         for position in _positions(open_):
             if not self.before[position] & open_:
                 track, node = self._track(position, views[position]), self.order[position]
@@ -224,14 +185,17 @@ class _Search:
 
     def value(self, open_: int, limits: _Limits, views: _Views) -> float:
         """The largest sum that the open nodes can still reach."""
-        return sum(self._part_value(part, limits, views) for part in self._parts(open_))
+        total = 0.0
+        for part in self._parts(open_):
+            total += self._part_value(part, limits, views)
+        return total
 
     def _part_value(self, part: int, limits: _Limits, views: _Views) -> float:
         positions = _positions(part)
         first = positions[0]
         if len(positions) == 1:
             return self._track(first, views[first]).best[limits[first]]
-        key = (part, tuple(limits[p] for p in positions), tuple(views[p] for p in positions))
+        key = (part, tuple([limits[p] for p in positions]), tuple([views[p] for p in positions]))
         value = self.values.get(key)
         if value is None:
             value = self.values[key] = self._decide(part, first, limits, views)
@@ -266,7 +230,7 @@ class _Search:
                 raised[other] = index
         return tuple(raised)
 
-    def _absorbed(self, position: int, index: int, track: _Track, views: _Views) -> _Views:
+    def _absorbed(self, position: int, index: int, track: Track, views: _Views) -> _Views:
         if track.marks is None:
             return views
         absorbed, node, mark = list(views), self.order[position], track.marks[index]
@@ -291,20 +255,20 @@ class _Search:
                 return 1.0, track.best
         return self.similarities.share(self.order[position], view), self._ceiling(position)
 
-    def _track(self, position: int, view: View) -> _Track:
+    def _track(self, position: int, view: View) -> Track:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
             marks = self.similarities.marks(node, view)
             stand_ins = self._all_alike if marks is None else self.similarities.stand_ins(node, view)
-            track = _Track(self.similarities.series(node, view), marks, stand_ins)
+            track = Track(self.similarities.series(node, view), marks, stand_ins)
             self.tracks[position, view] = track
         return track
 
     def _ceiling(self, position: int) -> Sequence[float]:
         maxima = self._ceilings.get(position)
         if maxima is None:
-            maxima = self._ceilings[position] = _suffix_maxima(self.similarities.ceiling(self.order[position]))
+            maxima = self._ceilings[position] = suffix_maxima(self.similarities.ceiling(self.order[position]))
         return maxima
 
     def _parts(self, open_: int) -> tuple[int, ...]:
@@ -349,27 +313,3 @@ def _linked(before: Sequence[int], references: Sequence[int]) -> list[int]:
         for other in _positions(mask):
             linked[other] |= 1 << position
     return linked
-
-
-def _suffix_maxima(series: Sequence[float]) -> list[float]:
-    maxima, highest = [0.0] * len(series), 0.0
-    for index in reversed(_above_zero(series)):
-        if series[index] > highest:
-            highest = series[index]
-            maxima[: index + 1] = [highest] * (index + 1)
-    return maxima
-
-
-def _rivals(series: Sequence[float], stand_ins: Sequence[int]) -> list[int]:
-    """For each index the last one known that stands in for it with at least its similarity, -1 if there is none."""
-    rivals = list(stand_ins)
-    for index in _above_zero(series):
-        rival, similarity = rivals[index], series[index]
-        while rival >= 0 and series[rival] < similarity:
-            rival = rivals[rival]
-        rivals[index] = rival
-    return rivals
-
-
-def _above_zero(series: Sequence[float]) -> list[int]:
-    return list(compress(range(len(series)), series))

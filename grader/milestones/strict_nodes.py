@@ -10,10 +10,11 @@ from itertools import chain, compress, product
 from typing import Any
 
 from grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
-from grader.milestones.matching import Mark, Place, View, same_marks
+from grader.milestones.matching import Place, View
 from grader.milestones.measures import Lookup
 from grader.milestones.referring import fitting, taken_from, values_of, yielding
 from grader.milestones.timeline import Timeline
+from grader.milestones.tracks import Mark, same_marks
 from sandbox_mcp.trajectory import Message, ToolCall
 from scenarios.model import (
     START,

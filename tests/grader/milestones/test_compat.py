@@ -73,6 +73,12 @@ class TestTables:
         twice = judged(node(adds), messages=(did(changes=(added("reminder", **row),)),), tables={"reminder": [row]})
         assert twice.score == 0
 
+    def test_two_equal_rows_added_are_two(self):
+        row = {"reminder_id": "r", "content": "milk"}
+        adds = table("reminder", "addition", {"content": "milk"}, {"content": "milk"}, reference=-1)
+        both = did(changes=(added("reminder", **row), added("reminder", **row)))
+        assert judged(node(adds), messages=(both,), tables={"reminder": []}).score == 1
+
     def test_nothing_ties_a_changed_row_to_its_old_one(self):
         tables = {"contact": [{"person_id": "a", "name": "Ann"}, {"person_id": "b", "name": "Bob"}]}
         swap = did(changes=(removed("contact"), added("contact", person_id="c", name="Cy")))

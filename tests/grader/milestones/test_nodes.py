@@ -225,7 +225,7 @@ class TestHistory:
     def test_empty_cells_are_filled_by_type(self):
         start = Play().changes("add", "reminder", "x", {"reminder_id": "x", "content": None, "latitude": None})
         history = History(to_case(scenario(), start.done()).case)
-        filled = [history.filled_row(number) for number in history.filled("reminder", 1).numbers]
+        filled = [history.filled_row(number) for number in history.filled("reminder", 1)]
         assert filled[-1]["content"] == ""
         assert filled[-1]["latitude"] == 0.0
 
@@ -233,5 +233,5 @@ class TestHistory:
         row_ = {"reminder_id": "x"}
         played = Play().changes("add", "reminder", "x", row_).changes("add", "reminder", "y", row_)
         history = History(to_case(scenario(), played.done()).case)
-        assert [history.filled("reminder", version).unique for version in range(3)] == [True, True, False]
+        assert [history.unique("reminder", version) for version in range(3)] == [True, True, False]
         assert history.sizes("reminder") == {1: [0], 2: [1], 3: [2], None: [2]}

@@ -1,0 +1,80 @@
+"""Along a log: what a node earns at each index, and at which indexes it is worth a look.
+
+Policy: an index is left out only where an earlier one is no worse for anybody, so that the best assignment is not lost.
+"""
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import compress
+from operator import ne
+from typing import Any
+
+Mark = Any
+"""Hashable: what the nodes that refer to a node can tell about the index it got. Equal marks are interchangeable."""
+
+
+def same_marks(marks: Sequence[Hashable]) -> list[int]:
+    """For every index the last earlier one with an equal mark, -1 where there is none."""
+    last: dict[Hashable, int] = {}
+    found = list[int]()
+    for index, mark in enumerate(marks):
+        found.append(last.get(mark, -1))
+        last[mark] = index
+    return found
+
+
+class Track:
+    """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
+
+    An index is worth a look from ``low`` on if no index in between stands in for it with at least its similarity: such
+    an earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose
+    rival is not simply the index before can be worth a look from further back.
+    """
+
+    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, stand_ins: Sequence[int]) -> None:
+        self.series = series
+        self.marks = marks
+        self.best = suffix_maxima(series)
+        self._stand_ins = stand_ins
+        self._rivals: list[int] = []
+        self._breaks: list[int] = []
+
+    def worthwhile(self, low: int) -> Iterator[int]:
+        """The indexes from ``low`` on that an optimal assignment may need."""
+        if not self._rivals:
+            self._rivals = _rivals(self.series, self._stand_ins)
+            self._breaks = _breaks(self._rivals)
+        yield low
+        for index in self._breaks[bisect_right(self._breaks, low) :]:
+            if self._rivals[index] < low:
+                yield index
+
+
+def suffix_maxima(series: Sequence[float]) -> list[float]:
+    """For every index the largest number from there on; none is negative."""
+    maxima, highest = [0.0] * len(series), 0.0
+    for index in reversed(_above_zero(series)):
+        if series[index] > highest:
+            highest = series[index]
+            maxima[: index + 1] = [highest] * (index + 1)
+    return maxima
+
+
+def _rivals(series: Sequence[float], stand_ins: Sequence[int]) -> list[int]:
+    """For each index the last one known that stands in for it with at least its similarity, -1 if there is none."""
+    rivals = list(stand_ins)
+    for index in _above_zero(series):
+        rival, similarity = rivals[index], series[index]
+        while rival >= 0 and series[rival] < similarity:
+            rival = rivals[rival]
+        rivals[index] = rival
+    return rivals
+
+
+def _breaks(rivals: Sequence[int]) -> list[int]:
+    """The indexes whose rival is not the index before."""
+    return list(compress(range(len(rivals)), map(ne, rivals, range(-1, len(rivals)))))
+
+
+def _above_zero(series: Sequence[float]) -> list[int]:
+    return list(compress(range(len(series)), series))
