@@ -1,0 +1,88 @@
+"""Code of anybody's own as the agent, as a function and as a program: the five scenarios, with a model of its own."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from clients.endpoint.app import Endpoint
+from clients.endpoint.server import running
+from clients.endpoint.solver import Solver
+from clients.registry import agent_named
+from tests.agents.kit import FIVE
+from tests.clients.sessions import SUITE
+from tests.run.runs import played
+
+CHAT = '''
+import asyncio, json, os, sys
+import httpx2
+
+
+async def chat(talk, listed, call):
+    """Ask the model and make its calls until it answers."""
+    offered = [{"type": "function", "function": {"name": n, "parameters": s}} for n, s in listed]
+    async with httpx2.AsyncClient(base_url=os.environ["MY_MODEL"]) as model:
+        while True:
+            body = {"model": "m", "messages": talk, "tools": offered}
+            message = (await model.post("chat/completions", json=body)).json()["choices"][0]["message"]
+            talk.append(message)
+            if not message.get("tool_calls"):
+                return message["content"]
+            for wanted in message["tool_calls"]:
+                text = await call(wanted["function"]["name"], json.loads(wanted["function"]["arguments"]))
+                talk.append({"role": "tool", "tool_call_id": wanted["id"], "content": text})
+'''
+
+FUNCTION = """
+TALKS = {}
+
+
+async def answer(asked):
+    talk = TALKS.setdefault(id(asked.tools), [])
+    talk.append({"role": "user", "content": asked.said[-1].text})
+    listed = [(tool.name, dict(tool.input_schema)) for tool in await asked.tools.list()]
+
+    async def call(name, arguments):
+        return (await asked.tools.call(name, arguments)).text
+
+    return await chat(talk, listed, call)
+"""
+
+PROGRAM = """
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+
+async def turn(at, talk):
+    async with httpx2.AsyncClient(headers=at["headers"]) as http:
+        async with Client(streamable_http_client(at["url"], http_client=http)) as tools:
+            listed = [(tool.name, tool.input_schema) for tool in (await tools.list_tools()).tools]
+
+            async def call(name, arguments):
+                return (await tools.call_tool(name, arguments)).content[0].text
+
+            return await chat(talk, listed, call)
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        at, talk, answer = message["mcp"], [], {"type": "ready"}
+    else:
+        talk.append({"role": "user", "content": message["text"]})
+        answer = {"type": "reply", "text": asyncio.run(turn(at, talk))}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["function", "program"])
+def test_the_five_scenarios_are_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    file = tmp_path / f"own_{kind}.py"
+    file.write_text(CHAT + (FUNCTION if kind == "function" else PROGRAM))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with running(Endpoint(Solver([SUITE.get(name) for name in FIVE]))) as url:
+        monkeypatch.setenv("MY_MODEL", url)
+        agent = agent_named(f"{file.stem}:answer" if kind == "function" else f"command:{sys.executable} {file}")
+        summary, _ = played(tmp_path / "out", agent, scenarios=FIVE, transport="http", jobs=2)
+    assert {found["scenario"]: found["similarity"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
