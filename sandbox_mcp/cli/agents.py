@@ -8,6 +8,11 @@ import click
 from sandbox_mcp.cli.options import as_json, print_json, print_table
 
 
+OTHERS = (
+    "also: a program as command:LINE or command-text:LINE, a service by its URL, and your own code as MODULE:ATTRIBUTE"
+)
+
+
 @click.group(invoke_without_command=True)
 @as_json
 @click.pass_context
@@ -20,6 +25,7 @@ def command(context: click.Context, as_json: bool) -> None:
         print_json(rows)
     else:
         print_table(("agent", "is", "asks", "ready"), [(*list(row.values())[:3], _state(row)) for row in rows])
+        click.echo(OTHERS, err=True)
 
 
 @command.command()
