@@ -7,7 +7,6 @@ import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table
 
-
 OTHERS = (
     "also: a program as command:LINE or command-text:LINE, a service by its URL, and your own code as MODULE:ATTRIBUTE"
 )
