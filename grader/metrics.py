@@ -3,13 +3,13 @@
 Policy: adding a family is one class in one module and one line here.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
 from grader.errors import GraderError
 from grader.metric import Metric
+from grader.similarity import DEFAULT, similarity
 
 FAMILIES = MappingProxyType(
     {
@@ -24,21 +24,30 @@ FAMILIES = MappingProxyType(
 """Family name to the module and class that grade it."""
 
 
+TEXTUAL = frozenset({"tooltalk"})
+"""The families that compare free text by likeness."""
+
+
 @cache
-def metric(name: str) -> Metric:
-    """The metric family of that name.
+def metric(name: str, likeness: str = DEFAULT) -> Metric:
+    """The metric family of that name, which compares free text by the similarity of the name ``likeness``.
 
     Raises:
-        GraderError: there is none.
+        GraderError: there is no such family, or no such similarity here.
     """
     home = FAMILIES.get(name)
     if home is None:
         raise GraderError(f"unknown metric family {name!r}; known: {', '.join(FAMILIES)}")
     module, _, kind = home.partition(":")
-    family: Metric = getattr(import_module(module), kind)()
+    options = {"similarity": similarity(likeness)} if name in TEXTUAL else {}
+    family: Metric = getattr(import_module(module), kind)(**options)
     return family
 
 
-def families() -> Iterator[Metric]:
-    """All families in the order of reports."""
-    return map(metric, FAMILIES)
+def families(likeness: str = DEFAULT) -> list[Metric]:
+    """All families in the order of reports.
+
+    Raises:
+        GraderError: there is no similarity of that name here.
+    """
+    return [metric(name, likeness) for name in FAMILIES]

@@ -12,6 +12,7 @@ from grader.metric import Mode, Subject, Verdict
 from grader.metrics import families
 from grader.milestones.ending import unscored
 from grader.references import references_of
+from grader.similarity import DEFAULT
 from grader.users.metric import spoiled_by_user
 from sandbox_mcp.trajectory import Trajectory
 from scenarios.model import Scenario
@@ -64,18 +65,25 @@ class Scores:
 
 
 def grade(
-    trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode = "strict", *, keep_spoiled: bool = False
+    trajectory: Trajectory,
+    scenario: Scenario | None = None,
+    mode: Mode = "strict",
+    *,
+    keep_spoiled: bool = False,
+    similarity: str = DEFAULT,
 ) -> Scores:
-    """Grade one session with every family of metrics; ``keep_spoiled`` scores it even if its user spoiled it.
+    """Grade one session with every family of metrics.
+
+    ``keep_spoiled`` scores it even if its user spoiled it; ``similarity`` names what ToolTalk compares free text by.
 
     Pure and deterministic: needs no model, no server, no network, and executes no tool.
 
     Raises:
-        GraderError: the scenario or the log cannot be used; the message says why.
+        GraderError: the scenario, the log or the similarity cannot be used; the message says why.
     """
     subject = Subject(trajectory, references_of(scenario, trajectory), scenario)
     started = trajectory.started
-    verdicts = {family.name: family.grade(subject, mode) for family in families()}
+    verdicts = {family.name: family.grade(subject, mode) for family in families(similarity)}
     broken = unscored(trajectory)
     spoiled = None if broken or keep_spoiled else spoiled_by_user(verdicts["user_conduct"])
     return Scores(

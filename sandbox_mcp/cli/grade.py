@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
+@click.option(
+    "--similarity",
+    default="rouge-l",
+    show_default=True,
+    metavar="NAME",
+    help="What ToolTalk compares free text by: exact, rouge-l, embedding (an extra), or embedding:MODULE:FUNCTION.",
+)
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
 @as_json
@@ -41,6 +48,7 @@ def command(
     out: Path | None,
     explain: bool,
     keep_spoiled: bool,
+    similarity: str,
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -54,7 +62,9 @@ def command(
     from sandbox_mcp.trajectory.log import find_logs
 
     logs = find_logs(paths)
-    collection = grade_logs(logs, finder(places), mode, keep_spoiled=keep_spoiled, skip_unreadable=True)
+    collection = grade_logs(
+        logs, finder(places), mode, keep_spoiled=keep_spoiled, skip_unreadable=True, similarity=similarity
+    )
     for told in (*collection.warnings, *(item.reason for item in collection.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
     if out:
@@ -114,7 +124,8 @@ def _print_scores(collection: "Collection") -> None:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
     for family, values in summary.items():
         if family != "toolsandbox":
-            click.echo(f"{family}: {', '.join(_figures(values))}")
+            by = f" (text by {collection.similarity})" if family == "tooltalk" else ""
+            click.echo(f"{family}{by}: {', '.join(_figures(values))}")
 
 
 def _why_not(scores: Any) -> str:

