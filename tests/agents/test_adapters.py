@@ -3,6 +3,8 @@
 The facts about each client are asserted, because scores can only be compared if nothing but the model decides them.
 """
 
+import os
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +16,10 @@ import pytest
 from clients.endpoint import Brain, Fault, chat, gemini, messages, responses
 from clients.endpoint.server import root
 from clients.frameworks import FRAMEWORKS
+from sandbox_mcp.session.file_lock import FileLock
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
+from tests.clients.sessions import SUITE
 from tests.e2e.processes import MODERN
 
 HANDSHAKE = "2025-11-25"
@@ -96,19 +100,28 @@ CASES = (
 Plays = Callable[[Case], Played]
 
 
-@pytest.fixture(params=[pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES])
-def case(request: pytest.FixtureRequest) -> Case:
-    kit.need(request.param.agent)
-    return request.param
+pytestmark = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+@pytest.fixture(autouse=True)
+def at_hand(case: Case) -> None:
+    kit.need(case.agent)
 
 
 @pytest.fixture(scope="session")
 def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
-    """The five scenarios, played once by each."""
+    """The five scenarios, played once by each, whichever of the processes that run the tests asks first."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     @cache
     def play(case: Case) -> Played:
-        return case.played(tmp_path_factory.mktemp("five") / "run", *FIVE, options=["--param", "temperature=0"])
+        kept = shared / f"{case.name}.pickle"
+        with FileLock(shared / f"{case.name}.lock").held():
+            if not kept.exists():
+                found = case.played(own / case.name, *FIVE, options=["--param", "temperature=0"])
+                kept.write_bytes(pickle.dumps(found))
+        return pickle.loads(kept.read_bytes())
 
     return play
 
@@ -124,11 +137,11 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return kit.played("reference", tmp_path_factory.mktemp("reference") / "run", *FIVE)
 
 
-def test_the_five_scenarios_get_their_full_score(five: Played) -> None:
+def test_the_five_scenarios_get_their_full_score(case: Case, five: Played) -> None:
     assert five.scores == dict.fromkeys(FIVE, 1.0), five.reasons
 
 
-def test_what_it_did_is_what_the_solutions_do(five: Played, reference: Played) -> None:
+def test_what_it_did_is_what_the_solutions_do(case: Case, five: Played, reference: Played) -> None:
     assert kit.deeds(five) == kit.deeds(reference)
 
 
@@ -140,6 +153,13 @@ def test_the_documentation_has_them(case: Case, five: Played) -> None:
     kit.documented(case.name, case.facts, scores=five.scores)
 
 
+def test_no_conversation_knows_of_another(case: Case, five: Played) -> None:
+    openings = {SUITE.get(name).user.opening for name in FIVE}
+    for request in five.requests:
+        said = "\n".join(turn.user for turn in case.read(request).turns)
+        assert len([opening for opening in openings if opening in said]) == 1
+
+
 def test_parameters_reach_the_model(case: Case, five: Played) -> None:
     for request in five.requests:
         found: Any = request
@@ -148,7 +168,7 @@ def test_parameters_reach_the_model(case: Case, five: Played) -> None:
         assert found == 0
 
 
-def test_tokens_and_requests_are_counted(five: Played) -> None:
+def test_tokens_and_requests_are_counted(case: Case, five: Played) -> None:
     counted = five.summary["tokens"]["agent"]
     assert counted["requests"] == len(five.requests)
     assert counted["prompt_tokens"] > counted["completion_tokens"] > 0
