@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 
 
 @dataclass(frozen=True, slots=True)

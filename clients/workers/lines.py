@@ -80,7 +80,7 @@ class _Serving:
     out: TextIO
 
     async def run(self) -> None:
-        with suppress(NotImplementedError, AttributeError):  # where there are no such signals
+        with suppress(NotImplementedError):  # Windows has no handlers of signals on its event loop
             this = cast("asyncio.Task[None]", asyncio.current_task())
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         while (first := await _read()) is not None:

@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from clients.base import Agent
-    from sandbox_mcp.users.completions import EndpointSettings
+    from sandbox_mcp.users.asking import EndpointSettings
 
 Command = Callable[..., Any]
 
@@ -97,7 +97,7 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
 
 def agent_endpoint(options: Mapping[str, Any]) -> "EndpointSettings":
     """The endpoint that the options describe."""
-    from sandbox_mcp.users.completions import EndpointSettings
+    from sandbox_mcp.users.asking import EndpointSettings
 
     return EndpointSettings(
         model=options["model"],

@@ -228,7 +228,8 @@ def _users(
     if model is None:
         return USERS
     from sandbox_mcp.run.people import user_tools
-    from sandbox_mcp.users.completions import Completions, EndpointSettings
+    from sandbox_mcp.users.asking import EndpointSettings
+    from sandbox_mcp.users.completions import Completions
     from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
 
     told, given = ALL_PARTS - without, user_tools(tools)

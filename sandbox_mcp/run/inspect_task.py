@@ -38,7 +38,7 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, SessionEnded
 from sandbox_mcp.trajectory.log import SUFFIX, parse_trajectory, to_line
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from scenarios import Suite
 
 LOG = "sandbox_mcp:log"

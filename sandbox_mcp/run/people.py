@@ -13,7 +13,8 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.utterances import Utterances
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
-from sandbox_mcp.users.completions import Completions, EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.users.completions import Completions
 from sandbox_mcp.users.human import TerminalUser
 from scenarios.problem import closest
 

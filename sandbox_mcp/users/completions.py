@@ -8,19 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from sandbox_mcp.users.asking import (
-    Answer,
-    EndpointError,
-    EndpointSettings,
-    FunctionCall,
-    ModelEndpoint,
-    Usage,
-)
+from sandbox_mcp.users.asking import Answer, FunctionCall, ModelEndpoint, Usage
 from sandbox_mcp.users.text import readable
-
-__all__ = (
-    "Answer", "Completions", "EndpointError", "EndpointSettings", "FunctionCall", "Usage", "as_message", "read_answer",
-)  # fmt: skip
 
 
 class OpenAIEndpoint(ModelEndpoint):

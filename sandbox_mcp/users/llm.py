@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.users.asking import Answer, EndpointError, Usage
 from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
-from sandbox_mcp.users.completions import Answer, Completions, EndpointError, Usage, as_message
+from sandbox_mcp.users.completions import Completions, as_message
 from sandbox_mcp.users.recall import USER_TOOLS
 from scenarios.model import Exchange, UserSpec
 

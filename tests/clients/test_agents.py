@@ -14,7 +14,7 @@ from clients.refuse import REFUSAL, RefuseAgent
 from clients.registry import AGENTS, agent_named
 from clients.settings import AgentSettings
 from grader.milestones import baselines
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write
 

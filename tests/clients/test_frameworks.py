@@ -2,7 +2,6 @@
 
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from clients.base import UnknownAgentError
 from clients.frameworks import FRAMEWORKS, WORKERS, framework_agent, installed, versions
 from clients.settings import AgentSettings
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from tests.conftest import ROOT
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -57,8 +56,6 @@ def test_a_framework_needs_a_model() -> None:
 
 
 def test_a_log_says_which_versions_played() -> None:
-    if find_spec("agents") is None:
-        pytest.skip("openai-agents is not installed; it comes with the dev extra")
     agent = framework_agent("openai-agents", NAMED)
     assert agent.describe()["framework"] == installed("openai-agents")
 

@@ -23,7 +23,7 @@ from clients.http_agent import HttpAgent
 from clients.mcp_tools import McpTarget
 from clients.registry import agent_named
 from clients.settings import AgentSettings
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played
@@ -53,7 +53,7 @@ class Site:
 def site(handler: Handler) -> Iterator[tuple[Site, str]]:
     """Such a server, and its address."""
     made = Site(handler)
-    with running(made) as base:  # type: ignore[arg-type]
+    with running(made) as base:
         yield made, base.replace("/v1", "/agent")
 
 

@@ -171,7 +171,7 @@ def test_a_process_that_does_not_answer_is_gone_once_nobody_waits() -> None:
     async def work() -> float:
         pids: list[int] = []
         async with talking(answering("sys.stderr.write('busy'); time.sleep(60)")) as conversation:
-            pids.append(conversation.process.process.pid)  # type: ignore[attr-defined]
+            pids.append(conversation.process.process.pid)
             with anyio.move_on_after(0.2):
                 await conversation.turn("Hello")
             begun = time.monotonic()

@@ -13,7 +13,7 @@ from clients.mcp_tools import McpTarget, leaves
 from clients.registry import agent_named
 from clients.settings import AgentSettings
 from clients.text_agent import TextAgent
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from tests.run.runs import played
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))

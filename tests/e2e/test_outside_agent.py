@@ -25,7 +25,8 @@ from clients.endpoint.server import running
 from clients.mcp_tools import McpTarget, output
 from clients.openai_agent import OpenAIAgent
 from clients.plan import fill
-from sandbox_mcp.users.completions import Completions, EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.users.completions import Completions
 from scenarios import Scenario
 from tests.clients.sessions import SUITE, solver
 

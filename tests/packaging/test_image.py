@@ -84,7 +84,7 @@ def test_its_logs_go_into_its_volume() -> None:
 
 
 def test_its_python_is_one_that_the_project_supports() -> None:
-    versions = {re.match(r"python:3\.(\d+)-slim", rest)[1] for rest in said("FROM")}  # type: ignore[index]
+    versions = {re.match(r"python:3\.(\d+)-slim", rest)[1] for rest in said("FROM")}
     assert {f"Programming Language :: Python :: 3.{version}" for version in versions} <= set(project()["classifiers"])
 
 

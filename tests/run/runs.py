@@ -15,7 +15,7 @@ from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import Users, users_named
 from sandbox_mcp.run.progress import Progress
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from scenarios import Suite
 from tests.clients.sessions import SUITE
 

@@ -8,40 +8,8 @@ from sandbox_mcp.run.mutants import Mutant, mutants_of
 from sandbox_mcp.run.rehearsal import Stage
 from scenarios import Suite
 from scenarios.lint import Complaint
-from tests.scenarios.files import written
+from tests.scenarios.files import changed, written
 
-TEXT = """\
-family: mine
-scenarios:
-  - name: mine
-    extends: lakeside
-    about: Tell somebody something.
-    categories: [multiple_tool_call, single_user_turn]
-    tools: [search_contacts, send_message_with_phone_number]
-    user:
-      goal: You want Tomas to know that the match is at nine.
-      knows: [Tomas is a colleague.]
-      opening: Text Tomas that the match is at nine.
-      script:
-        answers:
-          - {about: [number], say: Look into my contacts.}
-    reference:
-      - turns:
-          - calls:
-              - {tool: search_contacts, arguments: {name: Tomas}, as: found}
-              - tool: send_message_with_phone_number
-                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}
-            reply: I texted Tomas.
-    milestones:
-      - {id: found, tool: search_contacts}
-      - id: sent
-        after: [found]
-        table: messaging
-        adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}
-      - id: told
-        after: [sent]
-        message: {content: {facts: [[texted, sent]]}}
-"""
 SWITCH = """\
 family: mine
 scenarios:
@@ -85,16 +53,9 @@ scenarios:
         message: {content: {facts: ["{miles}"], values: {miles: {from: converted, to: text}}}}
 """
 REPLY = "reply: I texted Tomas."
-TOLD = "message: {content: {facts: [[texted, sent]]}}"
+TOLD = "message: {content: {facts: [[texted, told, sent]]}}"
 ADDS = 'adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}'
 ARGUMENTS = "        arguments: {amount: 42, from_unit: kilometer, to_unit: {contains: mile}}\n"
-
-
-def changed(text: str, changes: Mapping[str, str]) -> str:
-    for old, new in changes.items():
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
 
 
 def suite_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Suite:

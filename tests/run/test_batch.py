@@ -24,7 +24,7 @@ from sandbox_mcp.run.people import users_named
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from scenarios import ScenarioError, Suite
 from tests.clients.sessions import SUITE, scripted, solver, write
 from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played

@@ -16,24 +16,11 @@ from sandbox_mcp.tools import agent_tools, fits, present
 from sandbox_mcp.trajectory import ToolCall
 from scenarios import Suite
 from scenarios.model import PlannedCall
-from tests.run.samples import (
-    ADDS,
-    ARGUMENTS,
-    QUESTION,
-    REPLY,
-    SWITCH,
-    TEXT,
-    changed,
-    complaints,
-    mutants,
-    score,
-    stage_of,
-    suite_of,
-)
-from tests.scenarios.files import written
+from tests.run.samples import ADDS, ARGUMENTS, QUESTION, REPLY, SWITCH, complaints, mutants, score, stage_of, suite_of
+from tests.scenarios.files import SOUND, changed, written
 
 
-@pytest.mark.parametrize("text", [TEXT, SWITCH, QUESTION], ids=["message", "switch", "question"])
+@pytest.mark.parametrize("text", [SOUND, SWITCH, QUESTION], ids=["message", "switch", "question"])
 def test_a_sound_scenario_stands_every_mutant(tmp_path: Path, text: str) -> None:
     assert [str(item) for item in complaints(tmp_path, text)] == []
 
@@ -46,10 +33,10 @@ def test_scenarios_of_the_suite_stand_every_mutant(name: str) -> None:
 
 
 WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
-    "a solution that does not say what it should": ("reference:1:base", TEXT, {REPLY: "reply: Well."}),
+    "a solution that does not say what it should": ("reference:1:base", SOUND, {REPLY: "reply: Well."}),
     "a solution after which the user waits": (
         "reference:1:base",
-        TEXT,
+        SOUND,
         {REPLY: "reply: I texted Tomas. Is that okay?"},
     ),
     "no room for a question": ("ask:1", SWITCH, {"    reference:": "    max_turns: 4\n    reference:"}),
@@ -66,7 +53,11 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
         SWITCH,
         {"      - {id: off,": "      - {id: sorry, message: {content: {facts: [[can't, wifi]]}}}\n      - {id: off,"},
     ),
-    "points for small talk": ("talk-1", TEXT, {"        after: [sent]\n": "", "[texted, sent]": "[texted, done]"}),
+    "points for small talk": (
+        "talk-1",
+        SOUND,
+        {"        after: [sent]\n": "", "[texted, told, sent]": "[texted, done]"},
+    ),
     "a milestone that anything meets": (
         "random-1",
         QUESTION,
@@ -78,7 +69,7 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
     ),
     "a call for show": (
         "drop:1:1",
-        TEXT,
+        SOUND,
         {
             "          - calls:\n": (
                 "          - calls:\n              - {tool: search_contacts, arguments: {is_self: true}, as: me}\n"
@@ -106,15 +97,15 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
             "reply: Wifi is off.": "reply: Wifi is off.\n          - reply: You are welcome.",
         },
     ),
-    "points for claims": ("claim:1", TEXT, {"        after: [sent]\n": ""}),
+    "points for claims": ("claim:1", SOUND, {"        after: [sent]\n": ""}),
     "a text that nobody reads": (
         "change:1:2:content:1",
-        TEXT,
+        SOUND,
         {ADDS: 'adds: {recipient_person_id: "@contact.tomas"}'},
     ),
     "a recipient that nobody checks": (
         "recipient:1:2:phone_number:1",
-        TEXT,
+        SOUND,
         {ADDS: "adds: {content: {facts: [[match]]}}"},
     ),
     "an argument that nobody checks": ("change:1:1:amount:1", QUESTION, {ARGUMENTS: ""}),
@@ -140,19 +131,19 @@ def test_the_page_for_authors_tells_every_rule() -> None:
 
 
 def test_of_a_solution_that_fails_only_that_is_told(tmp_path: Path) -> None:
-    found = complaints(tmp_path, TEXT, {REPLY: "reply: Well."})
+    found = complaints(tmp_path, SOUND, {REPLY: "reply: Well."})
     assert [item.mutant for item in found] == ["reference:1:base"]
     assert "scores 0.667, expected 1" in found[0].problem
 
 
 def test_a_scenario_whose_solution_cannot_be_played_is_complained_of(tmp_path: Path) -> None:
-    found = complaints(tmp_path, TEXT, {"$found.0.phone_number": "$found.7.phone_number"})
+    found = complaints(tmp_path, SOUND, {"$found.0.phone_number": "$found.7.phone_number"})
     assert [item.mutant for item in found] == ["reference:1:base"]
 
 
 def test_what_the_scenario_does_not_care_about_may_be_changed(tmp_path: Path) -> None:
     content = {ADDS: 'adds: {recipient_person_id: "@contact.tomas", content: {any: true}}'}
-    assert complaints(tmp_path, TEXT, content) == ()
+    assert complaints(tmp_path, SOUND, content) == ()
 
 
 def test_a_look_may_be_left_out(tmp_path: Path) -> None:
@@ -170,7 +161,7 @@ def test_a_complaint_tells_what_the_mutant_did_and_where_to_look(tmp_path: Path)
 
 
 def test_a_mutant_can_be_played_again(tmp_path: Path) -> None:
-    mutant, log = rehearse(suite_of(tmp_path, TEXT), "mine", "drop:1:2")
+    mutant, log = rehearse(suite_of(tmp_path, SOUND), "mine", "drop:1:2")
     assert "leaves out call 2" in mutant.about
     assert [event.tool for event in log.events if isinstance(event, ToolCall)] == [
         "search_contacts",
@@ -180,7 +171,7 @@ def test_a_mutant_can_be_played_again(tmp_path: Path) -> None:
 
 def test_an_unknown_mutant_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no mutant 'nonsense'; known: idle, refuse"):
-        rehearse(suite_of(tmp_path, TEXT), "mine", "nonsense")
+        rehearse(suite_of(tmp_path, SOUND), "mine", "nonsense")
 
 
 def test_undoing_costs_and_meddling_voids(tmp_path: Path) -> None:
@@ -213,19 +204,19 @@ def test_one_may_meddle_once_somebody_has_signed_in(tmp_path: Path) -> None:
 
 def test_minefields_are_stepped_on(tmp_path: Path) -> None:
     mine = "    minefields:\n      - {id: gone, tool: remove_contact, attempt: true}\n"
-    stage = stage_of(tmp_path, TEXT + mine)
+    stage = stage_of(tmp_path, SOUND + mine)
     assert score(stage, "mine:1:gone:1") == 0.0
 
 
 def test_looks_cost_nothing(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     reads = [item for item in mutants(stage).values() if item.rule == "read"]
     assert {attempt(stage, item).score for item in reads} == {1.0}
     assert len(reads) >= 4
 
 
 def test_solutions_are_played_in_every_variant(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     assert score(stage, "reference:1:tool_name_scrambled") == 1.0
     assert score(stage, "reference:1:argument_name_scrambled") == 1.0
 
@@ -235,9 +226,9 @@ def test_asking_in_between_is_not_called_for(tmp_path: Path) -> None:
         "          - calls:\n": "          - reply: Which Tomas do you mean?\n          - calls:\n",
         "single_user_turn": "multiple_user_turn",
     }
-    stage = stage_of(tmp_path, TEXT, changes)
+    stage = stage_of(tmp_path, SOUND, changes)
     assert score(stage, "at_once:1") == 1.0
-    assert complaints(tmp_path, TEXT, changes) == ()
+    assert complaints(tmp_path, SOUND, changes) == ()
 
 
 def test_where_asking_is_a_milestone_nobody_acts_at_once(tmp_path: Path) -> None:
@@ -245,7 +236,7 @@ def test_where_asking_is_a_milestone_nobody_acts_at_once(tmp_path: Path) -> None
         "          - calls:\n": "          - reply: Which Tomas do you mean?\n          - calls:\n",
         "      - id: sent\n": "      - {id: asked, message: {content: {facts: [which]}}}\n      - id: sent\n",
     }
-    assert "at_once:1" not in mutants(stage_of(tmp_path, TEXT, changes))
+    assert "at_once:1" not in mutants(stage_of(tmp_path, SOUND, changes))
 
 
 def test_what_needs_confirmation_is_confirmed_and_stands(tmp_path: Path) -> None:
@@ -259,12 +250,12 @@ def test_what_needs_confirmation_is_confirmed_and_stands(tmp_path: Path) -> None
             "                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}\n"
         ),
     }
-    assert [str(item) for item in complaints(tmp_path, TEXT, changes)] == []
+    assert [str(item) for item in complaints(tmp_path, SOUND, changes)] == []
 
 
 def test_processes_change_nothing(tmp_path: Path) -> None:
-    text = changed(TEXT, {"        after: [sent]\n": ""})
-    text += TEXT[TEXT.index("  - name") :].replace("name: mine", "name: other")
+    text = changed(SOUND, {"        after: [sent]\n": ""})
+    text += SOUND[SOUND.index("  - name") :].replace("name: mine", "name: other")
     places = (written(tmp_path, text),)
     watched: list[int] = []
     alone = DeepLint(places, ("mine", "other")).run()
@@ -276,8 +267,8 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_breaks_meanwhile_is_one_clear_error(tmp_path: Path, jobs: int) -> None:
-    place = written(tmp_path, TEXT.replace("tool: search_contacts, arguments", "tool: search_contakts, arguments"))
-    with pytest.raises(SandboxError, match=r"mine.yaml:18: scenario 'mine': unknown tool 'search_contakts'"):
+    place = written(tmp_path, SOUND.replace("tool: search_contacts, arguments", "tool: search_contakts, arguments"))
+    with pytest.raises(SandboxError, match=r"mine.yaml:19: scenario 'mine': unknown tool 'search_contakts'"):
         DeepLint((place,), ("mine", "mine"), jobs).run()
 
 

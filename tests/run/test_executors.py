@@ -14,7 +14,7 @@ from sandbox_mcp.run.executors import Processes
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import users_named
 from sandbox_mcp.run.unit import Shard
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 from scenarios import Suite
 from tests.run.runs import FEW, batch, logs, played
 

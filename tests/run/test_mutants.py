@@ -33,7 +33,8 @@ from sandbox_mcp.trajectory import ToolCall
 from scenarios import Suite
 from scenarios.model import PlannedCall, PlannedTurn, Solution
 from scenarios.variants import VARIANTS
-from tests.run.samples import ADDS, QUESTION, REPLY, SWITCH, TEXT, mutants, score, stage_of
+from tests.run.samples import ADDS, QUESTION, REPLY, SWITCH, mutants, score, stage_of
+from tests.scenarios.files import SOUND
 
 SUITE = Suite()
 LOOK = PlannedCall("get_current_timestamp", {})
@@ -95,12 +96,12 @@ def test_an_id_tells_rule_and_solution(id_: str, rule: str, of: int | None) -> N
 
 
 def test_every_scenario_is_refused_and_talked_at(tmp_path: Path) -> None:
-    found = mutants(stage_of(tmp_path, TEXT))
+    found = mutants(stage_of(tmp_path, SOUND))
     assert {"idle", "refuse", *(f"talk-{number}" for number in range(1, len(EMPTY) + 1))} <= found.keys()
 
 
 def test_silence_needs_no_session(tmp_path: Path) -> None:
-    assert mutants(stage_of(tmp_path, TEXT))["idle"].solution.turns == ()
+    assert mutants(stage_of(tmp_path, SOUND))["idle"].solution.turns == ()
 
 
 def test_who_says_why_silence_scores_is_not_held_to_zero(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_refusing_may_be_half_right_where_something_cannot_be_done() -> None:
 
 
 def test_random_calls_are_repeatable_and_of_the_tools_offered(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     first, again = (mutants(stage)["random-1"] for _ in range(2))
     assert first == again
     assert {call.tool for turn in first.solution.turns for call in turn.calls} <= set(stage.scenario.tools)
@@ -137,12 +138,12 @@ def test_random_calls_are_well_formed(tmp_path: Path) -> None:
 
 
 def test_solutions_are_played_in_every_variant_that_takes_calls(tmp_path: Path) -> None:
-    found = set(ids(stage_of(tmp_path, TEXT), "reference"))
+    found = set(ids(stage_of(tmp_path, SOUND), "reference"))
     assert found == {f"reference:1:{name}" for name, how in VARIANTS.items() if not how.free_text}
 
 
 def test_questions_come_before_the_solution(tmp_path: Path) -> None:
-    found = mutants(stage_of(tmp_path, TEXT))
+    found = mutants(stage_of(tmp_path, SOUND))
     assert found["ask:1"].solution.turns[0].reply == PERMISSION
     assert found["ask:1"].solution.turns[1:] == found["reference:1:base"].solution.turns
     assert found["ask:1"].ends
@@ -150,7 +151,7 @@ def test_questions_come_before_the_solution(tmp_path: Path) -> None:
 
 def test_a_user_without_patience_is_not_asked_oddly(tmp_path: Path) -> None:
     hasty = {"      script:\n": "      script:\n        patience: 1\n"}
-    assert ids(stage_of(tmp_path, TEXT, hasty), "odd") == []
+    assert ids(stage_of(tmp_path, SOUND, hasty), "odd") == []
 
 
 def test_all_at_once_makes_every_call_before_the_last_reply() -> None:
@@ -169,14 +170,14 @@ def test_what_cannot_be_done_at_once_is_not(name: str) -> None:
 
 
 def test_a_deed_is_dropped_with_everything_known(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     mutant = mutants(stage)["drop:1:2"]
     assert called(stage, mutant) == ["search_contacts"]
     assert mutant.known["found"][0]["name"] == "Tomas Reyes"
 
 
 def test_a_query_that_a_milestone_asks_for_is_dropped_with_everything_known(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     mutant = mutants(stage)["drop:1:1"]
     assert called(stage, mutant) == ["send_message_with_phone_number"]
     assert score(stage, "drop:1:1") < 1
@@ -184,7 +185,7 @@ def test_a_query_that_a_milestone_asks_for_is_dropped_with_everything_known(tmp_
 
 def test_a_query_that_no_milestone_asks_for_is_dropped_with_nothing_known(tmp_path: Path) -> None:
     stage = stage_of(
-        tmp_path, TEXT, {"      - {id: found, tool: search_contacts}\n": "", "        after: [found]\n": ""}
+        tmp_path, SOUND, {"      - {id: found, tool: search_contacts}\n": "", "        after: [found]\n": ""}
     )
     mutant = mutants(stage)["drop:1:1"]
     assert called(stage, mutant) == []
@@ -199,7 +200,7 @@ def test_two_queries_that_meet_one_milestone_are_each_needed_for_their_values_on
 
 def test_what_nobody_uses_is_a_look_and_may_be_left_out(tmp_path: Path) -> None:
     more = with_calls("{tool: search_contacts, arguments: {is_self: true}}")
-    found = mutants(stage_of(tmp_path, TEXT, more))
+    found = mutants(stage_of(tmp_path, SOUND, more))
     assert "drop:1:1" not in found
     assert "drop:1:2" in found
 
@@ -249,7 +250,7 @@ def test_what_the_user_says_counts_even_for_claims(tmp_path: Path) -> None:
             "      - id: sent\n"
         )
     }
-    stage = stage_of(tmp_path, TEXT, asked)
+    stage = stage_of(tmp_path, SOUND, asked)
     assert mutants(stage)["claim:1"].span.high == 0.25
 
 
@@ -257,34 +258,34 @@ def test_what_the_user_says_counts_even_for_claims(tmp_path: Path) -> None:
 
 
 def test_every_argument_of_a_deed_is_changed(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, TEXT)
+    stage = stage_of(tmp_path, SOUND)
     assert ids(stage, "recipient") == ["recipient:1:2:phone_number:1", "recipient:1:2:phone_number:2"]
     assert ids(stage, "change")[-1] == "change:1:2:content:1"
 
 
 def test_each_wrong_value_of_a_deed_has_to_cost(tmp_path: Path) -> None:
-    found = mutants(stage_of(tmp_path, TEXT))
+    found = mutants(stage_of(tmp_path, SOUND))
     assert found["recipient:1:2:phone_number:1"].group == ""
     assert found["change:1:1:name:1"].group == found["change:1:1:name:2"].group != ""
 
 
 def test_what_a_milestone_leaves_open_is_not_changed(tmp_path: Path) -> None:
     anything = {ADDS: 'adds: {recipient_person_id: "@contact.tomas", content: {any: true}}'}
-    assert not any("content" in id_ for id_ in ids(stage_of(tmp_path, TEXT, anything), "change"))
+    assert not any("content" in id_ for id_ in ids(stage_of(tmp_path, SOUND, anything), "change"))
 
 
 def test_what_the_scenario_allows_is_not_changed(tmp_path: Path) -> None:
     allowed = {"    reference:": "    allows: {messaging: [content]}\n    reference:"}
-    assert not any("content" in id_ for id_ in ids(stage_of(tmp_path, TEXT, allowed), "change"))
+    assert not any("content" in id_ for id_ in ids(stage_of(tmp_path, SOUND, allowed), "change"))
 
 
 def test_a_query_that_ends_in_a_deed_is_changed(tmp_path: Path) -> None:
-    assert "change:1:1:name:1" in ids(stage_of(tmp_path, TEXT), "change")
+    assert "change:1:1:name:1" in ids(stage_of(tmp_path, SOUND), "change")
 
 
 def test_a_query_whose_result_only_colours_a_reply_is_not_changed(tmp_path: Path) -> None:
     more = with_calls("{tool: search_contacts, arguments: {is_self: true}, as: me}")
-    stage = stage_of(tmp_path, TEXT, more | {REPLY: "reply: I texted Tomas, ${me.0.name}."})
+    stage = stage_of(tmp_path, SOUND, more | {REPLY: "reply: I texted Tomas, ${me.0.name}."})
     assert not any(id_.startswith("change:1:1:") for id_ in ids(stage, "change"))
 
 
@@ -384,7 +385,7 @@ def test_a_minefield_with_a_value_is_stepped_on_with_that_value() -> None:
     ],
 )
 def test_minefields_that_are_not_one_plain_call_are_not_stepped_on(tmp_path: Path, mine: str) -> None:
-    text = TEXT.replace("tools: [", "tools: [remove_contact, ") + f"    minefields:\n      - {mine}\n"
+    text = SOUND.replace("tools: [", "tools: [remove_contact, ") + f"    minefields:\n      - {mine}\n"
     assert ids(stage_of(tmp_path, text), "mine") == []
 
 

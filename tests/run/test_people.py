@@ -7,7 +7,7 @@ import pytest
 
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.people import human_users, require_person, user_tools, users_named
-from sandbox_mcp.users.completions import EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
 
 
 @pytest.fixture

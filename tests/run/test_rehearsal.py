@@ -18,7 +18,8 @@ from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_
 from sandbox_mcp.users import ScriptedUser
 from scenarios import Suite
 from scenarios.model import PlannedCall, PlannedTurn, Solution
-from tests.run.samples import SWITCH, TEXT, stage_of
+from tests.run.samples import SWITCH, stage_of
+from tests.scenarios.files import SOUND
 
 SUITE = Suite()
 
@@ -60,7 +61,7 @@ def test_a_rehearsal_leaves_the_log_of_the_reference_agent(name: str) -> None:
 
 
 def test_a_rehearsal_tells_what_became_of_every_call(tmp_path: Path) -> None:
-    run = stage_of(tmp_path, TEXT).rehearse(SUITE.get("wifi_off").solutions[0])
+    run = stage_of(tmp_path, SOUND).rehearse(SUITE.get("wifi_off").solutions[0])
     assert [(item.call.tool, item.error is not None) for item in run.done] == [("set_wifi_status", True)]
     assert "UnknownToolError" in str(run.done[0].error)
 
@@ -74,7 +75,7 @@ def test_results_are_kept_by_their_labels() -> None:
 
 def test_a_call_whose_value_is_not_there_is_left_out(tmp_path: Path) -> None:
     calls = [PlannedCall("send_message_with_phone_number", {"phone_number": "$found.0.phone_number", "content": "Hi"})]
-    run = stage_of(tmp_path, TEXT).rehearse(solution((calls, "Sent.")))
+    run = stage_of(tmp_path, SOUND).rehearse(solution((calls, "Sent.")))
     assert called(run.log) == []
     assert run.done[0].arguments is None
 
@@ -82,7 +83,7 @@ def test_a_call_whose_value_is_not_there_is_left_out(tmp_path: Path) -> None:
 def test_what_the_agent_happens_to_know_need_not_be_asked(tmp_path: Path) -> None:
     calls = [PlannedCall("send_message_with_phone_number", {"phone_number": "$found.0.phone_number", "content": "Hi"})]
     known = {"found": [{"phone_number": "+13125550178"}]}
-    run = stage_of(tmp_path, TEXT).rehearse(solution((calls, "Sent to ${found.0.phone_number}.")), known=known)
+    run = stage_of(tmp_path, SOUND).rehearse(solution((calls, "Sent to ${found.0.phone_number}.")), known=known)
     assert called(run.log) == ["send_message_with_phone_number"]
     assert said(run.log) == ["Sent to +13125550178."]
 

@@ -13,41 +13,8 @@ from scenarios.lint.effects import EFFECTS, SERVICES, needs
 from scenarios.lint.quick import WHAT
 from scenarios.lint.texts import contains, has_ending, has_number
 from scenarios.model import PlannedCall
-from tests.scenarios.files import HERE, marked_line, written
+from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
 
-SOUND = """\
-family: mine
-scenarios:
-  - name: mine
-    extends: lakeside
-    about: Tell somebody something.
-    categories: [multiple_tool_call, single_user_turn]
-    tools: [search_contacts, send_message_with_phone_number]
-    user:
-      goal: You want Tomas to know that the match is at nine.
-      knows: [Tomas is a colleague.]
-      does_not_know: [His phone number.]
-      opening: Text Tomas that the match is at nine.
-      script:
-        answers:
-          - {about: [number], say: Look into my contacts.}
-    reference:
-      - turns:
-          - calls:
-              - {tool: search_contacts, arguments: {name: Tomas}, as: found}
-              - tool: send_message_with_phone_number
-                arguments: {phone_number: $found.0.phone_number, content: The match is at nine.}
-            reply: I texted Tomas.
-    milestones:
-      - {id: found, tool: search_contacts}
-      - id: sent
-        after: [found]
-        table: messaging
-        adds: {recipient_person_id: "@contact.tomas", content: {facts: [[match], [nine]]}}
-      - id: told
-        after: [sent]
-        message: {content: {facts: [[texted, told, sent]]}}
-"""
 QUESTION = """\
 family: mine
 scenarios:
@@ -71,14 +38,6 @@ scenarios:
         after: [found]
         message: {content: {facts: [[landlord, landlady]]}}
 """
-
-
-def changed(text: str, changes: Mapping[str, str]) -> str:
-    """The text with parts of it replaced; each part occurs once."""
-    for old, new in changes.items():
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
 
 
 def complaints(folder: Path, text: str) -> tuple[Complaint, ...]:

@@ -8,16 +8,8 @@ import pytest
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from sandbox_mcp.users.completions import (
-    Answer,
-    Completions,
-    EndpointError,
-    EndpointSettings,
-    FunctionCall,
-    Usage,
-    as_message,
-    read_answer,
-)
+from sandbox_mcp.users.asking import Answer, EndpointError, EndpointSettings, FunctionCall, Usage
+from sandbox_mcp.users.completions import Completions, as_message, read_answer
 from tests.clients.sessions import scripted
 
 

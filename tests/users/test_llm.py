@@ -14,7 +14,8 @@ from clients.endpoint.user import ScriptedUserModel
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
 from sandbox_mcp.users import Line, UserError, UserTurn
-from sandbox_mcp.users.completions import Completions, EndpointSettings
+from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.users.completions import Completions
 from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, prompt
 from scenarios import Suite
 from tests.clients.sessions import scripted
