@@ -110,9 +110,12 @@ class Recipe:
 
 def _batch(recipe: Recipe) -> "Batch":
     from sandbox_mcp.run.batch import Batch
+    from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.executors import Processes
     from sandbox_mcp.run.progress import Tally
 
+    if recipe.options["executor"] == "processes" and recipe.options["record_tape"]:
+        raise RunError("processes cannot share one recording; leave out --record or --executor processes")
     crew = recipe()
     plan = _plan(crew, recipe.options)
     prices, budget = chosen_costs(recipe.options)

@@ -270,3 +270,9 @@ def test_a_long_run_tells_the_whole_after_every_tenth(tmp_path: Path) -> None:
 def test_processes_play_what_the_options_say(tmp_path: Path) -> None:
     arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 2)
     assert summary(*arguments, "--out", tmp_path)["similarity"] == 1.0
+
+
+def test_processes_do_not_share_a_recording(tmp_path: Path) -> None:
+    tape = ("--knowledge", "mine:knowledge", "--record", tmp_path / "tape")
+    result = ran("wifi_off", "--agent", "reference", "--executor", "processes", *tape, "--out", tmp_path / "out")
+    assert "processes cannot share one recording" in str(result.exception)
