@@ -11,11 +11,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
 from clients.replies import read_object, read_turn
 from clients.settings import AgentSettings
+from sandbox_mcp.users.asking import public_address
 from sandbox_mcp.users.retrying import Fault, Sleep, insist, one_line, refused
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class _Talking:
             "instructions": self.brief.instructions,
             "mcp": {"url": target.url, "headers": dict(target.headers)},
             "messages": self.messages,
-            "settings": self.agent.told(),
+            "settings": self.agent.settings.told(),
         }
 
 
@@ -92,7 +93,7 @@ class HttpAgent(Agent):
             raise UnknownAgentError(f"agent {url!r} is no address: {error}") from error
         if not parts.hostname or port == 0:
             raise UnknownAgentError(f"agent {url!r} is no address; write http://HOST:PORT/PATH")
-        return cls(_public(parts), url, settings)
+        return cls(public_address(url), url, settings)
 
     @property
     def address(self) -> str:
@@ -112,24 +113,8 @@ class HttpAgent(Agent):
 
     def describe(self) -> Mapping[str, Any]:
         """Where it is, and what it is told of its model."""
-        told = self.told()
-        return {"address": self.address, **told, "base_url": _public(urlsplit(told["base_url"] or "")) or None}
-
-    def told(self) -> dict[str, Any]:
-        """What the agent is told of the model that the run names, and of its limits."""
-        endpoint = self.settings.endpoint
-        return {
-            "model": endpoint.model,
-            "base_url": endpoint.base_url,
-            "parameters": dict(endpoint.parameters),
-            "max_steps": self.settings.max_steps,
-            "timeout": endpoint.timeout,
-            "retries": endpoint.retries,
-        }
-
-
-def _public(parts: SplitResult) -> str:
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        told = self.settings.told()
+        return {"address": self.address, **told, "base_url": public_address(told["base_url"] or "") or None}
 
 
 def _said(response: "Response") -> str:

@@ -114,21 +114,13 @@ class LineAgent(Agent):
         return process, ready.get("lasting") is True
 
     def _start(self, brief: Brief) -> dict[str, Any]:
-        endpoint = self.settings.endpoint
+        key_variable = self.settings.endpoint.key_variable or self.key_variable
         return {
             "type": "start",
             "protocol": PROTOCOL,
             "instructions": brief.instructions,
             "mcp": {"url": brief.target.url, "headers": dict(brief.target.headers)},
-            "settings": {
-                "model": endpoint.model,
-                "base_url": endpoint.base_url,
-                "key_variable": endpoint.key_variable or self.key_variable,
-                "parameters": dict(endpoint.parameters),
-                "max_steps": self.settings.max_steps,
-                "timeout": endpoint.timeout,
-                "retries": endpoint.retries,
-            },
+            "settings": {**self.settings.told(), "key_variable": key_variable},
         }
 
     async def _kept(self, process: LineProcess) -> bool:

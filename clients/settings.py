@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sandbox_mcp.users.asking import EndpointSettings
 
@@ -18,3 +19,15 @@ class AgentSettings:
     max_steps: int = 30
     react: bool = False
     python: Path | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What an agent that lives elsewhere is told of its model and its limits; docs/adapters.md has the fields."""
+        endpoint = self.endpoint
+        return {
+            "model": endpoint.model,
+            "base_url": endpoint.base_url,
+            "parameters": dict(endpoint.parameters),
+            "max_steps": self.max_steps,
+            "timeout": endpoint.timeout,
+            "retries": endpoint.retries,
+        }

@@ -20,8 +20,6 @@ from scenarios import Scenario, UnknownScenarioError
 from scenarios.variants import variant_named
 
 MANIFEST_SCHEMA = 1
-
-
 Watch = Callable[[Progress, Tally], None]
 """Told of every session that is done, and of the run so far."""
 

@@ -76,9 +76,13 @@ class EndpointSettings:
 
     def describe(self) -> Mapping[str, Any]:
         """What a log may say of it: no key, and no credentials in the address."""
-        parts = urlsplit(self.url)
-        address = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-        return {"model": self.model, "base_url": address, "parameters": dict(self.parameters)}
+        return {"model": self.model, "base_url": public_address(self.url), "parameters": dict(self.parameters)}
+
+
+def public_address(url: str) -> str:
+    """An address without what may be secret in it: credentials, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _host(url: str) -> str | None:
