@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import anyio
 
-from bench.table import Row, child_cpu, median_cpu
+from bench.table import BudgetRow, child_cpu, median_cpu
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
@@ -65,7 +65,7 @@ def _cost_of_loading(name: str) -> float:
     return median_cpu(lambda: Suite().get(name), repeats=1, warm_up=0)
 
 
-def rows() -> list[Row]:
+def rows() -> list[BudgetRow]:
     call = _call_cost(_session(), "get_wifi_status", {})
     short, long = (_call_cost(_lengthened(n), "get_wifi_status", {}) for n in (10, 1000))
     batch = median_cpu(lambda: _session().call_batch(RACING)) - median_cpu(_session)
@@ -77,15 +77,15 @@ def rows() -> list[Row]:
     slowest, worst = _slowest_to_load()
     suite = median_cpu(lambda: Suite().all(), repeats=5, warm_up=1)
     return [
-        Row("load one scenario", f"{one * 1e3:.1f} ms", "20 ms", one / 0.02),
-        Row(f"the same, worst of the suite ({slowest})", f"{worst * 1e3:.1f} ms", "20 ms", worst / 0.02),
-        Row(f"load all {len(SUITE.names())} scenarios", f"{suite:.2f} s", "1 s", suite),
-        Row("one tool call, recorded", f"{call * 1e3:.3f} ms", "0.2 ms", call / 0.0002),
-        Row("the same after 1,000 messages against 10", f"{long / short:.2f}x", "1.2x", long / short / 1.2),
-        Row("a batch of 5 racing calls", f"{batch * 1e3:.2f} ms", "2 ms", batch / 0.002),
-        Row("one session, played, recorded and graded", f"{whole * 1e3:.2f} ms", "5 ms", whole / 0.005),
-        Row("sandbox-mcp --help", f"{asked_for_help:.3f} s", "0.3 s", asked_for_help / 0.3),
-        *(Row(f"import {name}", f"{cost * 1e3:.0f} ms", "100 ms", cost / 0.1) for name, cost in imports.items()),
+        BudgetRow("load one scenario", f"{one * 1e3:.1f} ms", "20 ms", one / 0.02),
+        BudgetRow(f"the same, worst of the suite ({slowest})", f"{worst * 1e3:.1f} ms", "20 ms", worst / 0.02),
+        BudgetRow(f"load all {len(SUITE.names())} scenarios", f"{suite:.2f} s", "1 s", suite),
+        BudgetRow("one tool call, recorded", f"{call * 1e3:.3f} ms", "0.2 ms", call / 0.0002),
+        BudgetRow("the same after 1,000 messages against 10", f"{long / short:.2f}x", "1.2x", long / short / 1.2),
+        BudgetRow("a batch of 5 racing calls", f"{batch * 1e3:.2f} ms", "2 ms", batch / 0.002),
+        BudgetRow("one session, played, recorded and graded", f"{whole * 1e3:.2f} ms", "5 ms", whole / 0.005),
+        BudgetRow("sandbox-mcp --help", f"{asked_for_help:.3f} s", "0.3 s", asked_for_help / 0.3),
+        *(BudgetRow(f"import {name}", f"{cost * 1e3:.0f} ms", "100 ms", cost / 0.1) for name, cost in imports.items()),
     ]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.table import Row, show  # noqa: E402
+from bench.table import BudgetRow, show  # noqa: E402
 from grader.collection import grade_logs  # noqa: E402
 from grader.metric import Mode, Subject  # noqa: E402
 from grader.milestones.case_json import read_case  # noqa: E402
@@ -277,7 +277,7 @@ def main() -> None:
             worst = max(worst, table(f"{mode}, {shape}, 300 messages: ms by milestones", rows, COUNTS))
     spent, where = worst
     what = f"the slowest log with up to {COUNTS[-1]} milestones ({where})"
-    show("Grading one log", [Row(what, f"{spent:.1f} ms", f"{BUDGET:.0f} ms", spent / BUDGET)])
+    show("Grading one log", [BudgetRow(what, f"{spent:.1f} ms", f"{BUDGET:.0f} ms", spent / BUDGET)])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.load import LEGACY, MODERN, ROOT, Calls, Http, Stdio, pump
-from bench.table import Row, show
+from bench.table import BudgetRow, show
 
 TOOLS = 40
 PER_CALL, START, MEMORY = 1.2, 1.3, 100
@@ -46,7 +46,7 @@ API_TOKEN = "for-the-bench"
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class LoadedServer:
     """A server under load: its process, connections to it, and what to call."""
 
     pid: int
@@ -54,7 +54,7 @@ class Subject:
     calls: Calls
 
 
-Pair = Mapping[str, Subject]
+Pair = Mapping[str, LoadedServer]
 Compared = tuple[float, float, float]
 """Bare, ours, and the median of the ratios."""
 
@@ -88,8 +88,8 @@ def stdio_pair(folder: Path, era: str) -> Iterator[Pair]:
     for server in (mine, theirs):
         server.open()
     yield {
-        "bare": Subject(theirs.process.pid, [theirs], BARE_CALLS),
-        "ours": Subject(mine.process.pid, [mine], OUR_CALLS),
+        "bare": LoadedServer(theirs.process.pid, [theirs], BARE_CALLS),
+        "ours": LoadedServer(mine.process.pid, [mine], OUR_CALLS),
     }
     for server in (mine, theirs):
         server.close()
@@ -103,7 +103,7 @@ def http_pair(folder: Path, era: str, connections: int) -> Iterator[Pair]:
         mine = [Http(new_session(base), era) for _ in range(connections)]
         for client in (*theirs, *mine):
             client.open()
-        yield {"bare": Subject(bare_pid, theirs, BARE_CALLS), "ours": Subject(our_pid, mine, OUR_CALLS)}
+        yield {"bare": LoadedServer(bare_pid, theirs, BARE_CALLS), "ours": LoadedServer(our_pid, mine, OUR_CALLS)}
         for client in (*theirs, *mine):
             client.close()
 
@@ -205,14 +205,16 @@ def memory(folder: Path, sessions: int) -> float:
         return (rss_of(pid) - before) / (sessions - 20) / 1024
 
 
-def row(what: str, found: Compared, budget: float, unit: str) -> Row:
+def row(what: str, found: Compared, budget: float, unit: str) -> BudgetRow:
     theirs, mine, ratio = found
-    return Row(f"{what} ({theirs:.0f} {unit} bare, {mine:.0f} ours)", f"{ratio:.2f}x", f"{budget}x", ratio / budget)
+    return BudgetRow(
+        f"{what} ({theirs:.0f} {unit} bare, {mine:.0f} ours)", f"{ratio:.2f}x", f"{budget}x", ratio / budget
+    )
 
 
-def rows(rounds: int = 11, calls: int = 320, sessions: int = 1000, only: str = "") -> list[Row]:
+def rows(rounds: int = 11, calls: int = 320, sessions: int = 1000, only: str = "") -> list[BudgetRow]:
     """Every figure; ``only`` takes those of which it is part of the name: stdio, http, start, memory."""
-    found: list[Row] = []
+    found: list[BudgetRow] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bench.yaml").write_text(SCENARIO)
@@ -229,7 +231,9 @@ def rows(rounds: int = 11, calls: int = 320, sessions: int = 1000, only: str = "
                     found.append(row(f"start to tools/list, {era}, {kind}", times, START, "ms"))
         if only in "memory":
             each = memory(folder, sessions)
-            found.append(Row(f"memory per session of {sessions}", f"{each:.0f} KB", f"{MEMORY} KB", each / MEMORY))
+            found.append(
+                BudgetRow(f"memory per session of {sessions}", f"{each:.0f} KB", f"{MEMORY} KB", each / MEMORY)
+            )
     return found
 
 

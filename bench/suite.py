@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from grader.milestones import strict
 from grader.milestones.baselines import idle, refusing
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from scenarios import Scenario, Suite
 
 
@@ -14,7 +14,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _reference(scenario: Scenario) -> float:
-    return strict.evaluate(scenario, Stage(scenario).rehearse(scenario.solutions[0]).log).score
+    return strict.evaluate(scenario, RehearsalStage(scenario).rehearse(scenario.solutions[0]).log).score
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BudgetRow:
     """One budget: what was measured, the figure, the budget, and the ratio of the two (or to a baseline)."""
 
     what: str
@@ -48,7 +48,7 @@ def _child_once(arguments: list[str]) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def show(title: str, rows: list[Row]) -> None:
+def show(title: str, rows: list[BudgetRow]) -> None:
     print(f"\n{title}")
     width = max(len(row.what) for row in rows)
     for row in rows:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from clients.base import ToolInfo, ToolOutput
 from clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.users.asking import ANTHROPIC, Answer, FunctionCall, ModelEndpoint, Usage
+from sandbox_mcp.users.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Usage
 from sandbox_mcp.users.text import cleaned, readable
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Messages(ModelEndpoint):
         named = {"model": self.settings.model, "max_tokens": MAX_TOKENS}
         return await create(**named, **request, extra_body=dict(self.settings.parameters))
 
-    def _read(self, body: Any) -> Answer:
+    def _read(self, body: Any) -> ModelAnswer:
         return read_message(body)
 
 
-def read_message(body: Any) -> Answer:
+def read_message(body: Any) -> ModelAnswer:
     """What a message says.
 
     Raises:
@@ -57,7 +57,7 @@ def read_message(body: Any) -> Answer:
         raise ValueError("it has no content")
     text = readable("".join(str(block["text"]) for block in blocks if block.get("type") == "text"))
     calls = tuple(_call(block) for block in blocks if block.get("type") == "tool_use")
-    return Answer(text, calls, _usage(body.get("usage") or {}), finish, tuple(cleaned(blocks)))
+    return ModelAnswer(text, calls, _usage(body.get("usage") or {}), finish, tuple(cleaned(blocks)))
 
 
 def _call(block: Block) -> FunctionCall:
@@ -85,11 +85,11 @@ class MessagesAsking(Asking):
         """Take in what the user says."""
         self._add("user", [{"type": "text", "text": text}])
 
-    async def ask(self) -> Answer:
+    async def ask(self) -> ModelAnswer:
         """Ask for the model's next message."""
         return await self.endpoint.request({**self.request, "messages": list(self.messages)})
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: ModelAnswer) -> None:
         """Take in an answer: its blocks, or where there are none, its text."""
         blocks = answer.parts or ({"type": "text", "text": answer.text},)
         self._add("assistant", [block for block in blocks if block.get("type") != "text" or block["text"].strip()])

@@ -26,7 +26,7 @@ from clients.base import (
     Tools,
     UnknownAgentError,
 )
-from sandbox_mcp.users.asking import Answer, EndpointError, EndpointSettings, FunctionCall, ModelEndpoint, Usage
+from sandbox_mcp.users.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, ModelEndpoint, Usage
 
 if TYPE_CHECKING:
     from sandbox_mcp.users.asking import Provider
@@ -44,7 +44,7 @@ class Asking(ABC):
         """Take in what the user says."""
 
     @abstractmethod
-    async def ask(self) -> Answer:
+    async def ask(self) -> ModelAnswer:
         """Ask for the model's next answer.
 
         Raises:
@@ -52,14 +52,14 @@ class Asking(ABC):
         """
 
     @abstractmethod
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: ModelAnswer) -> None:
         """Take in an answer of the model."""
 
     @abstractmethod
     def give(self, outputs: Sequence[Output]) -> None:
         """Take in what came of all calls of the last answer, in their order."""
 
-    def correction(self, answer: Answer) -> str | None:
+    def correction(self, answer: ModelAnswer) -> str | None:
         """What to tell a model whose answer nobody can make anything of; None if it is fine."""
         del answer
         return None
@@ -75,7 +75,7 @@ class _Chatting:
     async def turn(self, message: str) -> AgentTurn:
         self.asking.hear(message)
         usage, malformed = Usage(), list[str]()
-        answer: Answer | None = None
+        answer: ModelAnswer | None = None
         for _ in range(self.max_steps):
             answer = await self._ask()
             usage += answer.usage
@@ -89,7 +89,7 @@ class _Chatting:
             self.asking.hear(correction)
         return AgentTurn(answer.text if answer else "", self._meta(usage, STOPPED, malformed))
 
-    async def _ask(self) -> Answer:
+    async def _ask(self) -> ModelAnswer:
         try:
             answer = await self.asking.ask()
         except EndpointError as error:

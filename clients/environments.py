@@ -100,7 +100,7 @@ def install(name: str, requires: Sequence[str], node: Sequence[str]) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EnvironmentSpec:
     """An environment to be made: its name, and what pip and npm should bring."""
 
     name: str
@@ -108,7 +108,7 @@ class Wanted:
     node: tuple[str, ...] = ()
 
 
-def install_all(wanted: Sequence[Wanted], jobs: int, tell: Callable[[str], None]) -> None:
+def install_all(wanted: Sequence[EnvironmentSpec], jobs: int, tell: Callable[[str], None]) -> None:
     """Make several environments, ``jobs`` at a time, and ``tell`` how far it is, a line at a time.
 
     Raises:
@@ -121,7 +121,7 @@ def install_all(wanted: Sequence[Wanted], jobs: int, tell: Callable[[str], None]
         raise InstallError(f"{len(problems)} of {len(wanted)} environments could not be made: {'; '.join(problems)}")
 
 
-def _told(tell: Callable[[str], None], wanted: Wanted) -> str | None:
+def _told(tell: Callable[[str], None], wanted: EnvironmentSpec) -> str | None:
     """Make one environment; what went wrong, if anything did."""
     tell(f"{wanted.name}: installing {' '.join([*wanted.requires, *wanted.node])}")
     begun = time.monotonic()

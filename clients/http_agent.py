@@ -17,7 +17,7 @@ from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Unkn
 from clients.replies import read_object, read_turn
 from clients.settings import AgentSettings
 from sandbox_mcp.users.asking import public_address
-from sandbox_mcp.users.retrying import Fault, Sleep, insist, one_line, refused
+from sandbox_mcp.users.retrying import FailedTry, Sleep, insist, one_line, refused
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -36,7 +36,7 @@ class _Talking:
         endpoint = self.agent.settings.endpoint
         try:
             answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.sleep)
-        except Fault as fault:
+        except FailedTry as fault:
             raise AgentError(f"agent at {self.agent.address}: {fault}") from fault
         who = f"agent at {self.agent.address}: answered with"
         turn = read_turn(read_object(answered, who, "an object with text"), who)
@@ -50,7 +50,7 @@ class _Talking:
             response = await self.http.post(self.agent.url, json=self._body())
         except httpx2.TransportError as error:
             reason = one_line(str(error)) or type(error).__name__
-            raise Fault(f"connection failed: {reason}", passing=True) from error
+            raise FailedTry(f"connection failed: {reason}", passing=True) from error
         if not response.is_success:
             raise refused(response.status_code, _said(response), response.headers.get("retry-after"))
         return response.text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clients.base import ToolInfo
 from clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.users.asking import OPENAI, Answer
+from sandbox_mcp.users.asking import OPENAI, ModelAnswer
 from sandbox_mcp.users.completions import Completions, as_message
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ class CompletionsAsking(Asking):
         """Take in what the user says."""
         self.messages.append({"role": "user", "content": text})
 
-    async def ask(self) -> Answer:
+    async def ask(self) -> ModelAnswer:
         """Ask for the model's next message."""
         return await self.endpoint.ask(self.messages, self.tools, **self.request)
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: ModelAnswer) -> None:
         """Take in a message of the model."""
         self.messages.append(as_message(answer))
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clients.chat_agent import Asking, Output
-from clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, Step, prompt, read_step
-from sandbox_mcp.users.asking import Answer, FunctionCall
+from clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, WrittenStep, prompt, read_step
+from sandbox_mcp.users.asking import FunctionCall, ModelAnswer
 
 __all__ = ("STOP", "ReactAsking", "prompt")
 
@@ -19,14 +19,14 @@ class ReactAsking(Asking):
     """A conversation in steps of text, held in another one that offers no tools; ``step`` is the last one."""
 
     inner: Asking
-    step: Step = EMPTY
+    step: WrittenStep = EMPTY
     made: int = 0
 
     def hear(self, text: str) -> None:
         """Take in what the user says."""
         self.inner.hear(text)
 
-    async def ask(self) -> Answer:
+    async def ask(self) -> ModelAnswer:
         """Ask for the model's next step; its call is the action that it wrote, if it wrote one."""
         answer = await self.inner.ask()
         self.step = step = read_step(answer.text)
@@ -35,7 +35,7 @@ class ReactAsking(Asking):
             return replace(answer, text="", calls=(FunctionCall(f"step_{self.made}", step.action, step.arguments),))
         return replace(answer, text=answer.text if step.answer is None else step.answer, calls=())
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: ModelAnswer) -> None:
         """Take in the last step, without what does not count of it."""
         self.inner.keep(replace(answer, text=self.step.written, calls=(), parts=()))
 
@@ -44,7 +44,7 @@ class ReactAsking(Asking):
         for _, output in outputs:
             self.inner.hear(f"{OBSERVATION} {output.text}")
 
-    def correction(self, answer: Answer) -> str | None:
+    def correction(self, answer: ModelAnswer) -> str | None:
         """The form of a step, for a model that wrote neither an action nor a final answer."""
         del answer
         return CORRECTION if self.step.action is None and self.step.answer is None else None

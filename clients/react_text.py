@@ -46,7 +46,7 @@ _CALL = re.compile(r"([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WrittenStep:
     """What a model wrote, as far as it counts: an action with its arguments, a final answer, or neither.
 
     ``written`` is the text up to where it stops to count.
@@ -58,7 +58,7 @@ class Step:
     answer: str | None = None
 
 
-EMPTY = Step("")
+EMPTY = WrittenStep("")
 
 
 def prompt(instructions: str, tools: Sequence[ToolInfo]) -> str:
@@ -79,7 +79,7 @@ def tools_in(text: str) -> list[Mapping[str, Any]] | None:
     return [cast("Mapping[str, Any]", json.loads(line)) for line in listed.splitlines() if line.strip()]
 
 
-def read_step(text: str) -> Step:
+def read_step(text: str) -> WrittenStep:
     """What a model wrote as its next step."""
     parts = list(_parts(_THINKING.sub("", text).strip()))
     for index, part in enumerate(parts):
@@ -91,7 +91,7 @@ def read_step(text: str) -> Step:
             following = parts[index + 1] if index + 1 < len(parts) else None
             return _acted(part, following if following and following.label == "action input" else None)
     written = parts[0].text[: _end(parts)] if parts else ""
-    return Step(written.strip())
+    return WrittenStep(written.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +122,20 @@ def _end(parts: Sequence[_Part]) -> int:
     return next((part.start for part in parts if part.label == "observation"), parts[-1].end)
 
 
-def _answered(before: Sequence[_Part], rest: Sequence[_Part]) -> Step:
+def _answered(before: Sequence[_Part], rest: Sequence[_Part]) -> WrittenStep:
     """An answer goes on to the end, unless an observation is invented behind it."""
     final, end = before[-1], _end(rest)
-    return Step(final.text[:end].strip(), answer=final.text[final.begin : end].strip())
+    return WrittenStep(final.text[:end].strip(), answer=final.text[final.begin : end].strip())
 
 
-def _acted(action: _Part, given: _Part | None) -> Step:
+def _acted(action: _Part, given: _Part | None) -> WrittenStep:
     if given is None:
         name, arguments = _called(action.content)
-        return Step(action.text[: action.end].strip(), name, arguments)
+        return WrittenStep(action.text[: action.end].strip(), name, arguments)
     arguments = _arguments(given.content)
     behind = action.text.find(arguments, given.begin) + len(arguments)
     fence = re.match(r"\s*`+", action.text[behind:])
-    return Step(action.text[: behind + (fence.end() if fence else 0)].strip(), _name(action.content), arguments)
+    return WrittenStep(action.text[: behind + (fence.end() if fence else 0)].strip(), _name(action.content), arguments)
 
 
 def _called(content: str) -> tuple[str, str]:

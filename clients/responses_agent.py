@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from clients.base import ToolInfo
 from clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.users.asking import OPENAI, Answer, FunctionCall, Usage
+from sandbox_mcp.users.asking import OPENAI, FunctionCall, ModelAnswer, Usage
 from sandbox_mcp.users.completions import OpenAIEndpoint
 from sandbox_mcp.users.text import cleaned, readable
 
@@ -29,11 +29,11 @@ class Responses(OpenAIEndpoint):
         create = client.responses.with_raw_response.create
         return await create(model=self.settings.model, **request, extra_body=dict(self.settings.parameters))
 
-    def _read(self, body: Any) -> Answer:
+    def _read(self, body: Any) -> ModelAnswer:
         return read_response(body)
 
 
-def read_response(body: Any) -> Answer:
+def read_response(body: Any) -> ModelAnswer:
     """What a response says.
 
     Raises:
@@ -49,7 +49,9 @@ def read_response(body: Any) -> Answer:
         raise ValueError("it has no output")
     text = "".join(_said(item) for item in items if item.get("type") == "message")
     calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
-    return Answer(text, calls, _usage(body.get("usage") or {}), stopped or body.get("status"), tuple(cleaned(items)))
+    return ModelAnswer(
+        text, calls, _usage(body.get("usage") or {}), stopped or body.get("status"), tuple(cleaned(items))
+    )
 
 
 def _said(item: Item) -> str:
@@ -77,11 +79,11 @@ class ResponsesAsking(Asking):
         """Take in what the user says."""
         self.items.append({"role": "user", "content": text})
 
-    async def ask(self) -> Answer:
+    async def ask(self) -> ModelAnswer:
         """Ask for the model's next items."""
         return await self.endpoint.request({**self.request, "input": list(self.items)})
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, answer: ModelAnswer) -> None:
         """Take in an answer: its items, or where there are none, its text."""
         self.items += answer.parts or [{"role": "assistant", "content": answer.text}]
 

@@ -14,13 +14,13 @@ from grader.collection import Find, grade_logs
 from grader.errors import GraderError
 from grader.metric import Mode
 from grader.scores import Scores
-from grader.statistics import Outcome, compare, flaky, mean_score, pass_at, pass_hat
+from grader.statistics import ScoredSession, compare, flaky, mean_score, pass_at, pass_hat
 from sandbox_mcp.counting import counted
 from sandbox_mcp.trajectory.log import find_logs
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class GradedSession:
     """One session of a run: where it belongs, its score (None if it was not scored) and why."""
 
     id: str
@@ -31,21 +31,21 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GradedRun:
     """The sessions of one run and how they were graded."""
 
     name: str
     mode: str
-    sessions: tuple[Session, ...]
+    sessions: tuple[GradedSession, ...]
     warnings: tuple[str, ...] = ()
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[ScoredSession, ...]:
         """The scored sessions."""
-        return tuple(Outcome(s.cluster, s.trial, s.score) for s in self.sessions if s.score is not None)
+        return tuple(ScoredSession(s.cluster, s.trial, s.score) for s in self.sessions if s.score is not None)
 
 
-def read_run(path: Path, find: Find, mode: Mode = "strict") -> Run:
+def read_run(path: Path, find: Find, mode: Mode = "strict") -> GradedRun:
     """A run from a folder of logs, which is graded now, or from a file of scores.
 
     Raises:
@@ -56,33 +56,33 @@ def read_run(path: Path, find: Find, mode: Mode = "strict") -> Run:
         return _from_scores(path)
     collection = grade_logs(find_logs([path]), find, mode)
     sessions = tuple(_session(scores.to_json()) for scores in collection.sessions)
-    return Run(str(path), mode, sessions, tuple(collection.warnings))
+    return GradedRun(str(path), mode, sessions, tuple(collection.warnings))
 
 
-def run_of(name: str, mode: str, scores: Iterable[Scores]) -> Run:
+def run_of(name: str, mode: str, scores: Iterable[Scores]) -> GradedRun:
     """A run from scores at hand."""
-    return Run(name, mode, tuple(_session(item.to_json()) for item in scores))
+    return GradedRun(name, mode, tuple(_session(item.to_json()) for item in scores))
 
 
-def _from_scores(path: Path) -> Run:
+def _from_scores(path: Path) -> GradedRun:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         sessions = tuple(_session(item) for item in data["sessions"])
         doubts = (*data.get("warnings", ()), *(item["reason"] for item in data.get("unreadable", ())))
-        return Run(str(path), str(data["mode"]), sessions, tuple(map(str, doubts)))
+        return GradedRun(str(path), str(data["mode"]), sessions, tuple(map(str, doubts)))
     except OSError as error:
         raise GraderError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise GraderError(f"{path}: holds no scores; expected what 'grade --json' prints ({error})") from error
 
 
-def _session(data: Mapping[str, Any]) -> Session:
+def _session(data: Mapping[str, Any]) -> GradedSession:
     metrics = cast("Mapping[str, Any]", data["metrics"].get("toolsandbox", {}))
     score = metrics.get("score") if data.get("scored", True) else None
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
         raise TypeError(f"the score {score!r} is no number")
     reasons = tuple(_reasons(data))
-    return Session(str(data["id"]), f"{data['scenario']}/{data['variant']}", int(data["trial"]), score, reasons)
+    return GradedSession(str(data["id"]), f"{data['scenario']}/{data['variant']}", int(data["trial"]), score, reasons)
 
 
 def _reasons(data: Mapping[str, Any]) -> Iterable[str]:
@@ -92,7 +92,7 @@ def _reasons(data: Mapping[str, Any]) -> Iterable[str]:
         yield json.dumps(detail, ensure_ascii=False, sort_keys=True)
 
 
-def certainty(run: Run, ks: Sequence[int] = ()) -> dict[str, Any]:
+def certainty(run: GradedRun, ks: Sequence[int] = ()) -> dict[str, Any]:
     """Mean score, pass@k and pass^k with intervals, and the scenarios that flip between trials, as JSON.
 
     ``ks`` defaults to 1 and the most trials that every scenario has.
@@ -118,7 +118,7 @@ def _json(estimate: Any) -> Any:
     return estimate.to_json() if estimate else None
 
 
-def compare_runs(a: Run, b: Run) -> dict[str, Any]:
+def compare_runs(a: GradedRun, b: GradedRun) -> dict[str, Any]:
     """Two runs side by side as JSON: each for itself, the paired difference, and what makes the comparison doubtful.
 
     Raises:
@@ -146,7 +146,7 @@ def compare_runs(a: Run, b: Run) -> dict[str, Any]:
     }
 
 
-def compare_graders(old: Run, new: Run) -> list[dict[str, Any]]:
+def compare_graders(old: GradedRun, new: GradedRun) -> list[dict[str, Any]]:
     """The sessions of one run whose score differs between two gradings, each with what changed in the reasons.
 
     Raises:
@@ -160,7 +160,7 @@ def compare_graders(old: Run, new: Run) -> list[dict[str, Any]]:
     return [_flip(before[name], after[name]) for name in before if before[name].score != after[name].score]
 
 
-def _flip(old: Session, new: Session) -> dict[str, Any]:
+def _flip(old: GradedSession, new: GradedSession) -> dict[str, Any]:
     return {
         "id": old.id,
         "old": old.score,

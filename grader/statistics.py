@@ -20,7 +20,7 @@ NOISE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScoredSession:
     """One scored session: which scenario and variant (the cluster), which trial, and its score from 0 to 1."""
 
     cluster: str
@@ -72,9 +72,9 @@ class Comparison:
     worse: tuple[str, ...]
 
 
-def by_cluster(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+def by_cluster(outcomes: Iterable[ScoredSession]) -> dict[str, list[ScoredSession]]:
     """Outcomes by cluster, in order of first appearance."""
-    clusters: dict[str, list[Outcome]] = {}
+    clusters: dict[str, list[ScoredSession]] = {}
     for outcome in outcomes:
         clusters.setdefault(outcome.cluster, []).append(outcome)
     return clusters
@@ -118,13 +118,13 @@ def _t(quantile: float, freedom: int) -> float:
     return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 
 
-def mean_score(outcomes: Iterable[Outcome], level: float = LEVEL) -> Estimate:
+def mean_score(outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate:
     """The mean score, clustered by scenario and kept within 0 and 1."""
     found = by_cluster(outcomes)
     return _within(clustered_mean({name: [o.score for o in items] for name, items in found.items()}, level), 0.0, 1.0)
 
 
-def pass_at(k: int, outcomes: Iterable[Outcome], level: float = LEVEL) -> Estimate | None:
+def pass_at(k: int, outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
     """pass@k: the chance that at least one of k trials passes, averaged over scenarios with at least k trials.
 
     Per scenario with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where no scenario has k trials.
@@ -133,7 +133,7 @@ def pass_at(k: int, outcomes: Iterable[Outcome], level: float = LEVEL) -> Estima
     return _over_trials(k, outcomes, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k), level)
 
 
-def pass_hat(k: int, outcomes: Iterable[Outcome], level: float = LEVEL) -> Estimate | None:
+def pass_hat(k: int, outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
     """pass^k: the chance that all of k trials pass, averaged over scenarios with at least k trials.
 
     Per scenario with n trials of which c passed: C(c, k) / C(n, k). None where no scenario has k trials.
@@ -143,7 +143,7 @@ def pass_hat(k: int, outcomes: Iterable[Outcome], level: float = LEVEL) -> Estim
 
 
 def _over_trials(
-    k: int, outcomes: Iterable[Outcome], chance: Callable[[int, int], float], level: float
+    k: int, outcomes: Iterable[ScoredSession], chance: Callable[[int, int], float], level: float
 ) -> Estimate | None:
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -154,13 +154,13 @@ def _over_trials(
     return _within(clustered_mean(values, level), 0.0, 1.0)
 
 
-def flaky(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+def flaky(outcomes: Iterable[ScoredSession]) -> tuple[str, ...]:
     """The scenarios that passed in some trials and not in others."""
     found = by_cluster(outcomes)
     return tuple(name for name, items in found.items() if 0 < sum(item.passed for item in items) < len(items))
 
 
-def compare(a: Iterable[Outcome], b: Iterable[Outcome], level: float = LEVEL) -> Comparison:
+def compare(a: Iterable[ScoredSession], b: Iterable[ScoredSession], level: float = LEVEL) -> Comparison:
     """Compare two runs on the sessions that both have, paired by scenario, variant and trial.
 
     The test on passing takes trials for independent, which the interval does not: with several trials believe that.
@@ -189,9 +189,9 @@ def compare(a: Iterable[Outcome], b: Iterable[Outcome], level: float = LEVEL) ->
     )
 
 
-def _by_place(outcomes: Iterable[Outcome]) -> dict[tuple[str, int], Outcome]:
+def _by_place(outcomes: Iterable[ScoredSession]) -> dict[tuple[str, int], ScoredSession]:
     """Outcomes by cluster and trial, of which there must not be two."""
-    found: dict[tuple[str, int], Outcome] = {}
+    found: dict[tuple[str, int], ScoredSession] = {}
     for outcome in outcomes:
         if found.setdefault((outcome.cluster, outcome.trial), outcome) is not outcome:
             raise ValueError(

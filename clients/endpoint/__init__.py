@@ -3,7 +3,7 @@
 It stands in for a model where none is at hand: in tests, and in a dry run of somebody's own stack without a key.
 """
 
-from clients.endpoint.prompt import Call, Prompt, Step, Turn
-from clients.endpoint.reply import Brain, Fault, Move, PlannedMove, Reply
+from clients.endpoint.prompt import ModelStep, Prompt, PromptCall, PromptTurn
+from clients.endpoint.reply import Brain, Move, PlannedFault, PlannedMove, Reply
 
-__all__ = ("Brain", "Call", "Fault", "Move", "PlannedMove", "Prompt", "Reply", "Step", "Turn")
+__all__ = ("Brain", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptCall", "PromptTurn", "Reply")

@@ -19,7 +19,7 @@ from clients.endpoint import chat, gemini, messages, responses
 from clients.endpoint.faults import error, failed, written
 from clients.endpoint.prompt import Prompt
 from clients.endpoint.protocol import Body, Protocol
-from clients.endpoint.reply import Brain, Fault, Move
+from clients.endpoint.reply import Brain, Move, PlannedFault
 from clients.endpoint.wire import BadRequestError, answer, fingerprint, tokens
 from clients.mcp_tools import named
 
@@ -77,7 +77,7 @@ class Endpoint:
         except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
             return error(protocol, 500, f"the scripted model broke: {named(problem)}")
         self.seen[key] += 1
-        if isinstance(reply, Fault):
+        if isinstance(reply, PlannedFault):
             return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)
         return written(protocol, answer(body, prompt.model, reply), body)
 

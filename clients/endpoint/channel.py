@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from clients.endpoint.outputs import bare
-from clients.endpoint.prompt import Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.mcp_tools import parsed
 
@@ -19,14 +19,14 @@ SEND, START, LOAD = "send_message_to_user", "start_scenario", "ToolSearch"
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ChannelTalk:
     """A conversation with the user, whatever it went through.
 
     ``send`` is the tool to speak with and ``start`` the one to begin with, where they are offered. ``started`` names
     the scenario that was begun; ``left`` tells that the user has gone.
     """
 
-    turns: tuple[Turn, ...]
+    turns: tuple[PromptTurn, ...]
     send: str | None = None
     start: str | None = None
     started: str | None = None
@@ -37,28 +37,28 @@ class Talk:
         return Move(text) if self.send is None else Move("", (PlannedMove(self.send, {"content": text}),))
 
 
-def talk_in(prompt: Prompt) -> Talk:
+def talk_in(prompt: Prompt) -> ChannelTalk:
     """The conversation that a request carries."""
     send, start = prompt.offered(SEND), prompt.offered(START)
-    turns: list[Turn] = []
+    turns: list[PromptTurn] = []
     started: str | None = None
     left = False
     for original in prompt.turns:
-        turns.append(Turn(original.user))
+        turns.append(PromptTurn(original.user))
         for step in original.steps:
             if step.calls and all(call.name == LOAD for call in step.calls):
                 continue
             begun = _returned(step, start)
             answered = _returned(step, send)
             if begun is not None and "user_says" in begun:
-                started, left, turns = str(begun.get("scenario")), False, [Turn(str(begun["user_says"]))]
+                started, left, turns = str(begun.get("scenario")), False, [PromptTurn(str(begun["user_says"]))]
             elif answered is None:
-                turns[-1] = Turn(turns[-1].user, (*turns[-1].steps, step))
+                turns[-1] = PromptTurn(turns[-1].user, (*turns[-1].steps, step))
             elif answered.get("reply") is None:
                 left = True
             else:
-                turns.append(Turn(str(answered["reply"])))
-    return Talk(tuple(turns), send, start, started, left)
+                turns.append(PromptTurn(str(answered["reply"])))
+    return ChannelTalk(tuple(turns), send, start, started, left)
 
 
 def loading(prompt: Prompt) -> Move | None:
@@ -71,7 +71,7 @@ def loading(prompt: Prompt) -> Move | None:
     return Move("", (PlannedMove(LOAD, query),))
 
 
-def _returned(step: Step, tool: str | None) -> Mapping[str, Any] | None:
+def _returned(step: ModelStep, tool: str | None) -> Mapping[str, Any] | None:
     """The object that a step's call of this tool returned, if it made one and it returned one."""
     for call in step.calls:
         if call.name == tool and call.id in step.outputs:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
 from clients.endpoint.protocol import Protocol
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, openai_error, pieces, text_of
+from clients.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -30,17 +30,17 @@ def read(body: Mapping[str, Any]) -> Prompt:
     return assemble(str(body.get("model", "")), entries, _tools(body.get("tools") or ()))
 
 
-def _entry(message: Mapping[str, Any]) -> Entry:
+def _entry(message: Mapping[str, Any]) -> HistoryEntry:
     role = str(message.get("role"))
     if role not in _KINDS:
         raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
     calls = tuple(_call(call) for call in message.get("tool_calls") or ())
-    return Entry(_KINDS[role], text_of(message.get("content")), calls, str(message.get("tool_call_id") or ""))
+    return HistoryEntry(_KINDS[role], text_of(message.get("content")), calls, str(message.get("tool_call_id") or ""))
 
 
-def _call(call: Mapping[str, Any]) -> Call:
+def _call(call: Mapping[str, Any]) -> PromptCall:
     function: Mapping[str, Any] = call["function"]
-    return Call(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
+    return PromptCall(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
 
 
 def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
@@ -48,12 +48,12 @@ def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
     return {str(function["name"]): offer(function) for function in functions}
 
 
-def whole(answer: Answer) -> dict[str, Any]:
+def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
     return {**_head(answer, "chat.completion"), "choices": _choices(answer), "usage": _usage(answer)}
 
 
-def _choices(answer: Answer) -> list[dict[str, Any]]:
+def _choices(answer: WireAnswer) -> list[dict[str, Any]]:
     if answer.void:
         return []
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
@@ -62,7 +62,7 @@ def _choices(answer: Answer) -> list[dict[str, Any]]:
     return [{"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}]
 
 
-def stream(answer: Answer, *, usage: bool) -> Iterator[str]:
+def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
     """An answer as server-sent events."""
     yield from () if answer.void else _choice(answer)
     if usage:
@@ -70,19 +70,19 @@ def stream(answer: Answer, *, usage: bool) -> Iterator[str]:
     yield event("[DONE]")
 
 
-def _choice(answer: Answer) -> Iterator[str]:
+def _choice(answer: WireAnswer) -> Iterator[str]:
     yield event(_chunk(answer, {"role": "assistant", "content": ""}))
     for piece in pieces(answer.text):
         yield event(_chunk(answer, {"content": piece}))
     for index, call in enumerate(answer.calls):
-        head = {"index": index, **_written(Call(call.id, call.name, ""))}
+        head = {"index": index, **_written(PromptCall(call.id, call.name, ""))}
         yield event(_chunk(answer, {"tool_calls": [head]}))
         for piece in pieces(call.arguments):
             yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
     yield event(_chunk(answer, {}, _finish(answer)))
 
 
-def _wanted(answer: Answer, body: Mapping[str, Any]) -> Iterator[str]:
+def _wanted(answer: WireAnswer, body: Mapping[str, Any]) -> Iterator[str]:
     options: Mapping[str, Any] = body.get("stream_options") or {}
     return stream(answer, usage=bool(options.get("include_usage")))
 
@@ -90,24 +90,24 @@ def _wanted(answer: Answer, body: Mapping[str, Any]) -> Iterator[str]:
 PROTOCOL = Protocol(read, whole, _wanted, openai_error)
 
 
-def _chunk(answer: Answer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+def _chunk(answer: WireAnswer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
     return {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
 
 
-def _head(answer: Answer, kind: str) -> dict[str, Any]:
+def _head(answer: WireAnswer, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{answer.id[:24]}", "object": kind, "created": CREATED, "model": answer.model}
 
 
-def _written(call: Call) -> dict[str, Any]:
+def _written(call: PromptCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def _finish(answer: Answer) -> str:
+def _finish(answer: WireAnswer) -> str:
     return "tool_calls" if answer.calls else "stop"
 
 
-def _usage(answer: Answer) -> dict[str, int]:
+def _usage(answer: WireAnswer) -> dict[str, int]:
     return {
         "prompt_tokens": answer.prompt_tokens,
         "completion_tokens": answer.completion_tokens,

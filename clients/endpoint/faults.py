@@ -12,20 +12,20 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from clients.endpoint.protocol import Body, Protocol
-from clients.endpoint.reply import Fault
-from clients.endpoint.wire import Answer
+from clients.endpoint.reply import PlannedFault
+from clients.endpoint.wire import WireAnswer
 
 STREAM = "text/event-stream"
 
 
-def written(protocol: Protocol, found: Answer, body: Body) -> Response:
+def written(protocol: Protocol, found: WireAnswer, body: Body) -> Response:
     """An answer, whole or as a stream, as the request asks."""
     if body.get("stream"):
         return StreamingResponse(protocol.stream(found, body), media_type=STREAM)
     return JSONResponse(protocol.whole(found))
 
 
-async def failed(fault: Fault, protocol: Protocol, request: Request, blank: Answer, body: Body) -> Response:
+async def failed(fault: PlannedFault, protocol: Protocol, request: Request, blank: WireAnswer, body: Body) -> Response:
     """What a fault answers in place of an answer; ``blank`` is one that says nothing."""
     match fault.kind:
         case "status":
@@ -46,7 +46,7 @@ def error(protocol: Protocol, status: int, message: str, headers: Mapping[str, s
     return JSONResponse(protocol.error(status, message), status_code=status, headers=headers)
 
 
-def _status(fault: Fault, protocol: Protocol) -> Response:
+def _status(fault: PlannedFault, protocol: Protocol) -> Response:
     headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}
     return error(protocol, fault.status, f"this failure with status {fault.status} was asked for", headers)
 
@@ -58,7 +58,7 @@ async def _hang(request: Request) -> Response:
     return Response(status_code=499)
 
 
-def _cut(protocol: Protocol, blank: Answer, body: Body) -> tuple[str, str]:
+def _cut(protocol: Protocol, blank: WireAnswer, body: Body) -> tuple[str, str]:
     """The first half of an answer, or of a stream's first event, and the media type of the whole."""
     streamed = bool(body.get("stream"))
     text = next(protocol.stream(blank, body)).rstrip() if streamed else json.dumps(protocol.whole(blank))

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from clients.arguments import as_arguments
-from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
 from clients.endpoint.protocol import Protocol
-from clients.endpoint.wire import Answer, BadRequestError, event, offer, pieces
+from clients.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
 
 Part = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
     told = "\n".join(str(part.get("text") or "") for part in _parts(_get(body, "systemInstruction") or {}))
     entries = _Reading().entries(cast("list[Part]", contents))
     offers = dict(_tools(body.get("tools") or ()))
-    return assemble(str(body.get("model", "")), [Entry("system", told), *entries], offers)
+    return assemble(str(body.get("model", "")), [HistoryEntry("system", told), *entries], offers)
 
 
 def _get(given: Part, name: str) -> Any:
@@ -62,7 +62,7 @@ class _Reading:
     due: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     made: int = 0
 
-    def entries(self, contents: Sequence[Part]) -> Iterator[Entry]:
+    def entries(self, contents: Sequence[Part]) -> Iterator[HistoryEntry]:
         for content in contents:
             role = str(content.get("role") or "user")
             if role not in _KINDS:
@@ -73,17 +73,19 @@ class _Reading:
             for part in _parts(content):
                 yield from self._entry(role, part)
 
-    def _entry(self, role: str, part: Part) -> Iterator[Entry]:
+    def _entry(self, role: str, part: Part) -> Iterator[HistoryEntry]:
         if call := _get(part, "functionCall"):
-            yield Entry("assistant", "", (self._call(call),))
+            yield HistoryEntry("assistant", "", (self._call(call),))
         elif response := _get(part, "functionResponse"):
-            yield Entry("output", _output(response.get("response") or {}), call_id=self._answered(response))
+            yield HistoryEntry("output", _output(response.get("response") or {}), call_id=self._answered(response))
         elif part.get("text") and not part.get("thought"):
-            yield Entry(_KINDS[role], str(part["text"]))
+            yield HistoryEntry(_KINDS[role], str(part["text"]))
 
-    def _call(self, call: Part) -> Call:
+    def _call(self, call: Part) -> PromptCall:
         self.made += 1
-        made = Call(str(call.get("id") or f"call_{self.made}"), str(call["name"]), json.dumps(call.get("args") or {}))
+        made = PromptCall(
+            str(call.get("id") or f"call_{self.made}"), str(call["name"]), json.dumps(call.get("args") or {})
+        )
         self.due.append((made.id, made.name))
         return made
 
@@ -118,13 +120,13 @@ def _tools(tools: Sequence[Part]) -> Iterator[tuple[str, Offer]]:
             yield str(function["name"]), offer({**function, "parameters": schema})
 
 
-def whole(answer: Answer) -> dict[str, Any]:
+def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
     said = [{"text": answer.text}] if answer.text else []
     return _chunk(answer, [*said, *_calls(answer)], ended=True)
 
 
-def stream(answer: Answer) -> Iterator[str]:
+def stream(answer: WireAnswer) -> Iterator[str]:
     """An answer as server-sent events."""
     for piece in pieces(answer.text):
         yield event(_chunk(answer, [{"text": piece}], ended=False))
@@ -140,7 +142,7 @@ def error(status: int, message: str) -> dict[str, Any]:
 PROTOCOL = Protocol(read, whole, lambda found, _: stream(found), error)
 
 
-def _calls(answer: Answer) -> list[dict[str, Any]]:
+def _calls(answer: WireAnswer) -> list[dict[str, Any]]:
     values = ((call, _object(call.arguments)) for call in answer.calls)
     return [
         {"functionCall": {"id": call.id, "name": call.name, "args": args}} for call, args in values if args is not None
@@ -153,7 +155,7 @@ def _object(arguments: str) -> Mapping[str, Any] | None:
     return None if isinstance(found, str) else found
 
 
-def _chunk(answer: Answer, parts: list[dict[str, Any]], *, ended: bool) -> dict[str, Any]:
+def _chunk(answer: WireAnswer, parts: list[dict[str, Any]], *, ended: bool) -> dict[str, Any]:
     candidate: dict[str, Any] = {"content": {"role": "model", "parts": parts}, "index": 0}
     if ended:
         malformed = any(_object(call.arguments) is None for call in answer.calls)
@@ -162,7 +164,7 @@ def _chunk(answer: Answer, parts: list[dict[str, Any]], *, ended: bool) -> dict[
     return {"candidates": [] if answer.void else [candidate], **head}
 
 
-def _usage(answer: Answer) -> dict[str, int]:
+def _usage(answer: WireAnswer) -> dict[str, int]:
     return {
         "promptTokenCount": answer.prompt_tokens,
         "candidatesTokenCount": answer.completion_tokens,

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from clients.arguments import as_arguments
-from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
 from clients.endpoint.protocol import Protocol
-from clients.endpoint.wire import Answer, BadRequestError, event, offer, pieces
+from clients.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
 
 Block = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
         raise BadRequestError("max_tokens: field required")
     given = [(str(message.get("role")), _blocks(message.get("content"))) for message in cast("list[Block]", messages)]
     _check(given)
-    told = [Entry("system", "\n".join(_texts(_blocks(body.get("system") or ()))))]
+    told = [HistoryEntry("system", "\n".join(_texts(_blocks(body.get("system") or ()))))]
     entries = [*told, *(entry for role, blocks in given for entry in _entries(role, blocks))]
     tools = dict(_tools(body.get("tools") or ()))
     listed = [name for _, blocks in given for text in _texts(blocks) for name in _LISTED.findall(text)]
@@ -91,29 +91,31 @@ def _check(messages: Sequence[tuple[str, Sequence[Block]]]) -> None:
         due = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
 
 
-def _entries(role: str, blocks: Iterable[Block]) -> Iterator[Entry]:
+def _entries(role: str, blocks: Iterable[Block]) -> Iterator[HistoryEntry]:
     for block in blocks:
         kind = block.get("type")
         if kind == "text":
             yield from _said(role, str(block["text"]))
         elif kind == "tool_use":
-            call = Call(str(block["id"]), str(block["name"]), json.dumps(block.get("input") or {}, ensure_ascii=False))
-            yield Entry("assistant", "", (call,))
+            call = PromptCall(
+                str(block["id"]), str(block["name"]), json.dumps(block.get("input") or {}, ensure_ascii=False)
+            )
+            yield HistoryEntry("assistant", "", (call,))
         elif kind == "tool_result":
             text = "".join(_texts(_blocks(block.get("content") or ())))
-            yield Entry("output", text, call_id=str(block["tool_use_id"]))
+            yield HistoryEntry("output", text, call_id=str(block["tool_use_id"]))
         elif kind not in _SKIPPED:
             raise BadRequestError(f"blocks of type {kind!r} are not understood here")
 
 
-def _said(role: str, text: str) -> Iterator[Entry]:
+def _said(role: str, text: str) -> Iterator[HistoryEntry]:
     """What somebody said, without what a client put in; nothing if that is all there was."""
     if role != "user":
-        yield Entry("assistant" if role == "assistant" else "system", text)
+        yield HistoryEntry("assistant" if role == "assistant" else "system", text)
         return
     spoken = _ASIDE.sub("", text)
     if spoken.strip() not in _ASIDES:
-        yield Entry("user", spoken)
+        yield HistoryEntry("user", spoken)
 
 
 def _tools(tools: Iterable[Block]) -> Iterator[tuple[str, Offer]]:
@@ -121,12 +123,12 @@ def _tools(tools: Iterable[Block]) -> Iterator[tuple[str, Offer]]:
     return ((str(tool["name"]), offer(tool, "input_schema")) for tool in tools if "input_schema" in tool)
 
 
-def whole(answer: Answer) -> dict[str, Any]:
+def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
     return _message(answer, _content(answer), None if answer.void else _stop(answer), answer.completion_tokens)
 
 
-def stream(answer: Answer) -> Iterator[str]:
+def stream(answer: WireAnswer) -> Iterator[str]:
     """An answer as server-sent events."""
     yield _event("message_start", message=_message(answer, [], None, 1))
     arguments = {call.id: call.arguments for call in answer.calls}
@@ -159,7 +161,7 @@ def error(status: int, message: str) -> dict[str, Any]:
 PROTOCOL = Protocol(read, whole, lambda found, _: stream(found), error)
 
 
-def _content(answer: Answer) -> list[dict[str, Any]]:
+def _content(answer: WireAnswer) -> list[dict[str, Any]]:
     said = [{"type": "text", "text": answer.text}] if answer.text else []
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": as_arguments(call.arguments)}
@@ -168,11 +170,11 @@ def _content(answer: Answer) -> list[dict[str, Any]]:
     return [*said, *calls]
 
 
-def _stop(answer: Answer) -> str:
+def _stop(answer: WireAnswer) -> str:
     return "tool_use" if answer.calls else "end_turn"
 
 
-def _message(answer: Answer, content: list[dict[str, Any]], stop: str | None, written: int) -> dict[str, Any]:
+def _message(answer: WireAnswer, content: list[dict[str, Any]], stop: str | None, written: int) -> dict[str, Any]:
     usage = {
         "input_tokens": answer.prompt_tokens,
         "output_tokens": written,

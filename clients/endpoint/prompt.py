@@ -10,7 +10,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PromptCall:
     """A call that the model made; ``arguments`` is the text it wrote."""
 
     id: str
@@ -19,20 +19,20 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ModelStep:
     """One answer of the model: text, calls, and the outputs of those that were carried out, by call id."""
 
     text: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[PromptCall, ...] = ()
     outputs: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PromptTurn:
     """What the user said, and what the model has done about it so far."""
 
     user: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ModelStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Prompt:
 
     model: str
     system: str
-    turns: tuple[Turn, ...]
+    turns: tuple[PromptTurn, ...]
     tools: Mapping[str, Offer]
     deferred: tuple[str, ...] = ()
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ModelStep, ...]:
         """All answers of the model so far."""
         return tuple(step for turn in self.turns for step in turn.steps)
 
@@ -71,48 +71,48 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One entry of a request's history, before entries are put together."""
 
     kind: Literal["system", "user", "assistant", "output"]
     text: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[PromptCall, ...] = ()
     call_id: str = ""
 
 
-def assemble(model: str, entries: Iterable[Entry], tools: Mapping[str, Offer]) -> Prompt:
+def assemble(model: str, entries: Iterable[HistoryEntry], tools: Mapping[str, Offer]) -> Prompt:
     """Put a request's history together."""
     history = list(entries)
     system = "\n".join(entry.text for entry in history if entry.kind == "system")
-    turns: list[Turn] = []
+    turns: list[PromptTurn] = []
     for entry in history:
         _add(turns, entry)
     return Prompt(model, system, tuple(turns), tools)
 
 
-def _add(turns: list[Turn], entry: Entry) -> None:
+def _add(turns: list[PromptTurn], entry: HistoryEntry) -> None:
     if entry.kind == "user":
         _add_user(turns, entry.text)
     elif entry.kind == "assistant":
-        last = turns.pop() if turns else Turn("")
-        turns.append(Turn(last.user, _with_answer(last.steps, entry)))
+        last = turns.pop() if turns else PromptTurn("")
+        turns.append(PromptTurn(last.user, _with_answer(last.steps, entry)))
     elif entry.kind == "output" and turns and turns[-1].steps:
         last = turns.pop()
         step = last.steps[-1]
-        done = Step(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
-        turns.append(Turn(last.user, (*last.steps[:-1], done)))
+        done = ModelStep(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
+        turns.append(PromptTurn(last.user, (*last.steps[:-1], done)))
 
 
-def _add_user(turns: list[Turn], text: str) -> None:
+def _add_user(turns: list[PromptTurn], text: str) -> None:
     if turns and not turns[-1].steps:
         text = "\n".join((turns.pop().user, text))
-    turns.append(Turn(text))
+    turns.append(PromptTurn(text))
 
 
-def _with_answer(steps: tuple[Step, ...], entry: Entry) -> tuple[Step, ...]:
+def _with_answer(steps: tuple[ModelStep, ...], entry: HistoryEntry) -> tuple[ModelStep, ...]:
     """The steps with one more, or with the last one continued if nothing has come of it yet."""
     if not steps or steps[-1].outputs:
-        return (*steps, Step(entry.text, entry.calls))
+        return (*steps, ModelStep(entry.text, entry.calls))
     last = steps[-1]
-    joined = Step("\n".join(filter(None, (last.text, entry.text))), (*last.calls, *entry.calls))
+    joined = ModelStep("\n".join(filter(None, (last.text, entry.text))), (*last.calls, *entry.calls))
     return (*steps[:-1], joined)

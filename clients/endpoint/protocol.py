@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clients.endpoint.prompt import Prompt
-from clients.endpoint.wire import Answer
+from clients.endpoint.wire import WireAnswer
 
 Body = Mapping[str, Any]
 """A request, as its JSON."""
@@ -19,6 +19,6 @@ class Protocol:
     """
 
     read: Callable[[Body], Prompt]
-    whole: Callable[[Answer], dict[str, Any]]
-    stream: Callable[[Answer, Body], Iterator[str]]
+    whole: Callable[[WireAnswer], dict[str, Any]]
+    stream: Callable[[WireAnswer, Body], Iterator[str]]
     error: Callable[[int, str], dict[str, Any]]

@@ -7,7 +7,7 @@ step has one action, so of several calls the first is written.
 import json
 from dataclasses import replace
 
-from clients.endpoint.prompt import Call, Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Prompt, PromptCall, PromptTurn
 from clients.endpoint.reply import Move
 from clients.endpoint.wire import offer
 from clients.react_text import CORRECTION, OBSERVATION, read_step, tools_in
@@ -18,29 +18,29 @@ def in_calls(prompt: Prompt) -> Prompt | None:
     tools = tools_in(prompt.system)
     if tools is None:
         return None
-    turns: list[Turn] = []
+    turns: list[PromptTurn] = []
     for turn in prompt.turns:
         steps = tuple(_step(step, len(turns)) for step in turn.steps)
         if turns and turns[-1].steps and turn.user.startswith((OBSERVATION, CORRECTION)):
             turns[-1] = _continued(turns[-1], turn.user, steps)
         else:
-            turns.append(Turn(turn.user, steps))
+            turns.append(PromptTurn(turn.user, steps))
     offers = {str(tool["name"]): offer(tool, "arguments") for tool in tools}
     return replace(prompt, turns=tuple(turns), tools=offers)
 
 
-def _step(step: Step, number: int) -> Step:
+def _step(step: ModelStep, number: int) -> ModelStep:
     written = read_step(step.text)
     if written.action is None:
-        return Step(step.text if written.answer is None else written.answer)
-    return Step("", (Call(f"call_{number}", written.action, written.arguments),))
+        return ModelStep(step.text if written.answer is None else written.answer)
+    return ModelStep("", (PromptCall(f"call_{number}", written.action, written.arguments),))
 
 
-def _continued(turn: Turn, said: str, steps: tuple[Step, ...]) -> Turn:
+def _continued(turn: PromptTurn, said: str, steps: tuple[ModelStep, ...]) -> PromptTurn:
     """A turn with what its last action came to, and what the model did then."""
     *before, last = turn.steps
     outputs = {call.id: said.removeprefix(OBSERVATION).strip() for call in last.calls}
-    return Turn(turn.user, (*before, Step(last.text, last.calls, outputs), *steps))
+    return PromptTurn(turn.user, (*before, ModelStep(last.text, last.calls, outputs), *steps))
 
 
 def in_text(move: Move) -> Move:

@@ -27,7 +27,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlannedFault:
     """How the endpoint fails.
 
     ``status`` answers with that HTTP status and perhaps ``retry_after`` seconds; ``hang`` never answers; ``half`` stops
@@ -45,7 +45,7 @@ class Fault:
         return self.times is None or tries < self.times
 
 
-Reply = Move | Fault
+Reply = Move | PlannedFault
 
 
 class Brain(Protocol):
@@ -61,7 +61,7 @@ class Failing:
     """A brain whose endpoint fails before every answer."""
 
     brain: Brain
-    fault: Fault
+    fault: PlannedFault
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:
         """Fail as long as the fault lasts, then answer."""

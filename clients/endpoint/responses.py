@@ -7,9 +7,9 @@ which is how Codex offers tools, are known here as ``NAMESPACE::NAME``, and are 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call, Entry, Offer, Prompt, assemble
+from clients.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
 from clients.endpoint.protocol import Protocol
-from clients.endpoint.wire import CREATED, Answer, BadRequestError, event, offer, openai_error, pieces, text_of
+from clients.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
 
 WITHIN = "::"
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -27,34 +27,34 @@ def read(body: Mapping[str, Any]) -> Prompt:
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not items:
         raise BadRequestError("input must be text or a list with at least one item")
-    told = [Entry("system", str(body["instructions"]))] if body.get("instructions") else []
+    told = [HistoryEntry("system", str(body["instructions"]))] if body.get("instructions") else []
     entries = [*told, *_entries(cast("list[Mapping[str, Any]]", items))]
     return assemble(str(body.get("model", "")), entries, dict(_tools(body.get("tools") or ())))
 
 
-def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[Entry]:
+def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[HistoryEntry]:
     for item in items:
         kind = item.get("type") or "message"
         if kind == "message":
             yield _message(item)
         elif kind == "function_call":
-            yield Entry("assistant", "", (_call(item),))
+            yield HistoryEntry("assistant", "", (_call(item),))
         elif kind == "function_call_output":
-            yield Entry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
+            yield HistoryEntry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
         elif kind != "reasoning":
             raise BadRequestError(f"items of type {kind!r} are not understood here")
 
 
-def _call(item: Mapping[str, Any]) -> Call:
+def _call(item: Mapping[str, Any]) -> PromptCall:
     name = f"{item['namespace']}{WITHIN}{item.get('name')}" if item.get("namespace") else str(item.get("name"))
-    return Call(str(item.get("call_id")), name, str(item.get("arguments") or ""))
+    return PromptCall(str(item.get("call_id")), name, str(item.get("arguments") or ""))
 
 
-def _message(item: Mapping[str, Any]) -> Entry:
+def _message(item: Mapping[str, Any]) -> HistoryEntry:
     role = str(item.get("role"))
     if role not in _ROLES:
         raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_ROLES)}")
-    return Entry(_ROLES[role], text_of(item.get("content")))
+    return HistoryEntry(_ROLES[role], text_of(item.get("content")))
 
 
 def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:
@@ -66,12 +66,12 @@ def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:
             yield from ((f"{within}{name}", offered) for name, offered in _tools(tool.get("tools") or ()))
 
 
-def whole(answer: Answer) -> dict[str, Any]:
+def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
     return _response(answer, "completed", list(_output(answer)))
 
 
-def stream(answer: Answer) -> Iterator[str]:
+def stream(answer: WireAnswer) -> Iterator[str]:
     """An answer as server-sent events."""
     number = iter(range(1_000_000))
 
@@ -114,7 +114,7 @@ def _called(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]
     yield "response.function_call_arguments.done", done
 
 
-def _output(answer: Answer) -> Iterator[dict[str, Any]]:
+def _output(answer: WireAnswer) -> Iterator[dict[str, Any]]:
     if answer.void:
         return
     if answer.text or not answer.calls:
@@ -126,12 +126,12 @@ def _output(answer: Answer) -> Iterator[dict[str, Any]]:
         yield {"id": f"fc_{answer.id[:24]}{index}", "type": "function_call", "status": "completed", **made}
 
 
-def _named(call: Call) -> dict[str, str]:
+def _named(call: PromptCall) -> dict[str, str]:
     namespace, within, name = call.name.rpartition(WITHIN)
     return {"name": name, "namespace": namespace} if within else {"name": name}
 
 
-def _response(answer: Answer, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(answer: WireAnswer, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": f"resp_{answer.id[:24]}",
         "object": "response",
@@ -152,7 +152,7 @@ def _response(answer: Answer, status: str, output: list[dict[str, Any]]) -> dict
     }
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
+def _usage(answer: WireAnswer) -> dict[str, Any]:
     return {
         "input_tokens": answer.prompt_tokens,
         "input_tokens_details": {"cached_tokens": 0},

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clients.endpoint.outputs import bare
-from clients.endpoint.prompt import Prompt, Step
-from clients.endpoint.reply import Fault, Move, PlannedMove, Reply
+from clients.endpoint.prompt import ModelStep, Prompt
+from clients.endpoint.reply import Move, PlannedFault, PlannedMove, Reply
 from clients.mcp_tools import parsed
 from clients.plan import PlanError, as_text, fill
 from clients.reference import NOTHING_LEFT
@@ -46,9 +46,9 @@ class ScriptFault(_Strict):
     retry_after: float | None = Field(default=None, ge=0)
     times: int | Literal["always"] = 1
 
-    def fault(self) -> Fault:
+    def fault(self) -> PlannedFault:
         """The fault itself."""
-        return Fault(self.kind, self.status, self.retry_after, None if self.times == "always" else self.times)
+        return PlannedFault(self.kind, self.status, self.retry_after, None if self.times == "always" else self.times)
 
 
 class ScriptStep(_Strict):
@@ -59,14 +59,14 @@ class ScriptStep(_Strict):
     fault: ScriptFault | None = None
 
 
-class Script(_Strict):
+class ModelScript(_Strict):
     """A whole script."""
 
     steps: list[ScriptStep] = Field(min_length=1)
     repeat: bool = False
 
 
-def read_script(path: Path) -> Script:
+def read_script(path: Path) -> ModelScript:
     """Read a script from a YAML or JSON file.
 
     Raises:
@@ -80,7 +80,7 @@ def read_script(path: Path) -> Script:
         raise ScriptError(f"script {str(path)!r} is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
-def parse_script(text: str, path: str = "<script>") -> Script:
+def parse_script(text: str, path: str = "<script>") -> ModelScript:
     """Read a script from text, in the YAML that scenario files are written in.
 
     Raises:
@@ -88,7 +88,7 @@ def parse_script(text: str, path: str = "<script>") -> Script:
     """
     data, lines = _loaded(text, path)
     try:
-        return Script.model_validate(data)
+        return ModelScript.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -108,7 +108,7 @@ def _loaded(text: str, path: str) -> tuple[Any, Lines]:
 class ScriptedModel:
     """Follows a script."""
 
-    script: Script
+    script: ModelScript
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:
         """What stands at this place of the script."""
@@ -122,7 +122,7 @@ class ScriptedModel:
             return fault
         return _move(step, prompt, self._results(prompt.steps))
 
-    def _results(self, taken: Sequence[Step]) -> dict[str, Any]:
+    def _results(self, taken: Sequence[ModelStep]) -> dict[str, Any]:
         results: dict[str, Any] = {}
         for planned, step in zip(self.script.steps, taken, strict=False):
             for call, made in zip(planned.calls, step.calls, strict=False):

@@ -15,7 +15,7 @@ from sandbox_mcp.errors import SandboxError
 HOST = "127.0.0.1"
 
 
-class EndpointError(SandboxError):
+class EndpointStartError(SandboxError):
     """The endpoint cannot be started."""
 
 
@@ -29,7 +29,7 @@ def bind(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port))
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (while")[0]
-        raise EndpointError(f"cannot listen on {host}:{port}: {reason}; choose another with --port") from error
+        raise EndpointStartError(f"cannot listen on {host}:{port}: {reason}; choose another with --port") from error
 
 
 def base_url(listener: socket.socket) -> str:

@@ -6,11 +6,11 @@ of it: one that prefixes names, opens a connection per call, or carries out one 
 
 from collections.abc import Sequence
 
-from clients.endpoint.channel import Talk, loading, talk_in
+from clients.endpoint.channel import ChannelTalk, loading, talk_in
 from clients.endpoint.prompt import Prompt
 from clients.endpoint.react import in_calls, in_text
 from clients.endpoint.reply import Move, PlannedMove, Reply
-from clients.endpoint.staging import Place, Stage
+from clients.endpoint.staging import StagingPosition, Stagings
 from clients.plan import PlanError, as_text, fill, ready
 from clients.reference import NOTHING_LEFT
 from scenarios.model import PlannedCall, PlannedTurn, Scenario
@@ -25,7 +25,7 @@ class Solver:
     __slots__ = ("_stage",)
 
     def __init__(self, scenarios: Sequence[Scenario]) -> None:
-        self._stage = Stage(scenarios)
+        self._stage = Stagings(scenarios)
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
         """The next step of the solution, in text if the request asks for text."""
@@ -50,7 +50,7 @@ class Solver:
         except PlanError as error:
             return talk.speak(f"I cannot go on: {error}.")
 
-    def _start(self, talk: Talk) -> Move:
+    def _start(self, talk: ChannelTalk) -> Move:
         """Begin the scenario that the user has named."""
         said = talk.turns[0].user if talk.turns else ""
         named = [scenario.name for scenario in self._stage.scenarios if scenario.name in said]
@@ -59,7 +59,7 @@ class Solver:
         return Move("", (PlannedMove(talk.start, {"name": max(named, key=len)}),))
 
 
-def _next(place: Place, planned: PlannedTurn, talk: Talk, prompt: Prompt) -> Move:
+def _next(place: StagingPosition, planned: PlannedTurn, talk: ChannelTalk, prompt: Prompt) -> Move:
     """The rest of the batch that comes next, or the reply if all calls are done."""
     done = place.done
     for batch in planned.batches:
@@ -69,5 +69,5 @@ def _next(place: Place, planned: PlannedTurn, talk: Talk, prompt: Prompt) -> Mov
     return talk.speak(as_text(fill(planned.reply, place.results)))
 
 
-def _planned(call: PlannedCall, place: Place, prompt: Prompt) -> PlannedMove:
+def _planned(call: PlannedCall, place: StagingPosition, prompt: Prompt) -> PlannedMove:
     return PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, place.results))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clients.endpoint.outputs import bare
-from clients.endpoint.prompt import Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from clients.mcp_tools import parsed, unwrapped
 from clients.plan import PlanError, as_text, fill, ready, refusal, staged
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
@@ -39,7 +39,7 @@ class Staging:
         """Whether every tool is offered."""
         return all(_offers(prompt, tool) for tool in self.tools.values())
 
-    def heard(self, turns: Sequence[Turn]) -> int:
+    def heard(self, turns: Sequence[PromptTurn]) -> int:
         """How much of what the user said later, in characters, is what this scenario's scripted user says."""
         script = self.scenario.user.script
         lines = {script.confirm, script.decline, *script.then, *(answer.say for answer in script.answers)}
@@ -51,7 +51,7 @@ class Staging:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StagingPosition:
     """How far a conversation is in a solution: calls done in the last turn, and values by label."""
 
     staging: Staging
@@ -60,19 +60,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Stagings:
     """All stagings of some scenarios, made when they are first asked for."""
 
     scenarios: Sequence[Scenario]
     made: dict[str, tuple[Staging, ...]] = field(default_factory=dict[str, tuple[Staging, ...]])
     outcomes: dict[tuple[str, str], Outcomes] = field(default_factory=dict[tuple[str, str], Outcomes])
 
-    def place(self, prompt: Prompt, turns: Sequence[Turn], name: str | None) -> Place | None:
+    def place(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> StagingPosition | None:
         """Where a conversation is; ``name`` is the scenario's where that is known. None if nothing fits."""
         candidates = self._candidates(prompt, turns, name)
         return self._followed(candidates, turns) if candidates else None
 
-    def _candidates(self, prompt: Prompt, turns: Sequence[Turn], name: str | None) -> list[Staging]:
+    def _candidates(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> list[Staging]:
         """The stagings that fit best, one per scenario."""
         said = f"{prompt.system}\n{turns[0].user if turns else ''}"
         meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
@@ -86,7 +86,7 @@ class Stage:
             self.made[scenario.name] = tuple(_stagings(scenario))
         return self.made[scenario.name]
 
-    def _followed(self, candidates: list[Staging], turns: Sequence[Turn]) -> Place:
+    def _followed(self, candidates: list[Staging], turns: Sequence[PromptTurn]) -> StagingPosition:
         current, *others = candidates
         done, results = 0, dict[str, Any]()
         for number, turn in enumerate(turns):
@@ -100,7 +100,7 @@ class Stage:
                     if call.label:
                         results[call.label] = _value(output)
                 done += len(outputs)
-        return Place(current, done, results)
+        return StagingPosition(current, done, results)
 
     def _expected(self, staging: Staging, turn: int, done: int, outputs: Sequence[str]) -> bool:
         """Whether these outputs are refusals where the solution meets refusals, and only there."""
@@ -163,7 +163,7 @@ def _say(session: Session, text: str) -> None:
     raise RuntimeError("the scripted user waits for something")
 
 
-def _outputs(step: Step) -> Iterable[str]:
+def _outputs(step: ModelStep) -> Iterable[str]:
     return (step.outputs[call.id] for call in step.calls if call.id in step.outputs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from clients.endpoint.prompt import Call, Offer
+from clients.endpoint.prompt import Offer, PromptCall
 from clients.endpoint.reply import Move
 
 CREATED = 1_760_000_000
@@ -18,7 +18,7 @@ class BadRequestError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WireAnswer:
     """One answer of the model: an id, its text, its calls, and the tokens that it and its prompt are counted as.
 
     ``void`` makes it one that has nothing where the protocol promises something, as endpoints send that are broken.
@@ -27,21 +27,21 @@ class Answer:
     id: str
     model: str
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[PromptCall, ...]
     prompt_tokens: int
     completion_tokens: int
     void: bool = False
 
 
-def answer(body: Mapping[str, Any], model: str, move: Move) -> Answer:
+def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
     """The answer that a move comes to; ids are made from the request."""
     digest = fingerprint(body)
     calls = tuple(
-        Call(f"call_{digest[:20]}{index}", call.name, _arguments(call.arguments))
+        PromptCall(f"call_{digest[:20]}{index}", call.name, _arguments(call.arguments))
         for index, call in enumerate(move.calls)
     )
     said = len(move.text) + sum(len(call.name) + len(call.arguments) for call in calls)
-    return Answer(digest, model, move.text, calls, tokens(len(json.dumps(body))), tokens(said))
+    return WireAnswer(digest, model, move.text, calls, tokens(len(json.dumps(body))), tokens(said))
 
 
 def fingerprint(body: Mapping[str, Any]) -> str:

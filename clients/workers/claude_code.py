@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate import gate_to
-from lines import MAX_STEPS, Said, Start, main
+from lines import MAX_STEPS, AgentAnswer, Start, main
 from programs import found, run
 
 OWN_URL = "https://api.anthropic.com"
@@ -26,7 +26,7 @@ THEIRS = ("ANTHROPIC_", "CLAUDE")
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkFolder:
     """Where a conversation lives: an empty folder to work in, and the environment."""
 
     work: Path
@@ -34,7 +34,7 @@ class Place:
 
 
 @contextmanager
-def place_for(start: Start) -> Generator[Place]:
+def place_for(start: Start) -> Generator[WorkFolder]:
     """Folders and environment for one conversation; only parameters need a gate in front of the model."""
     upstream = (start.base_url or os.environ.get("ANTHROPIC_BASE_URL") or OWN_URL).rstrip("/").removesuffix("/v1")
     with TemporaryDirectory(prefix="claude-", ignore_cleanup_errors=True) as folder:
@@ -42,11 +42,11 @@ def place_for(start: Start) -> Generator[Place]:
         home.mkdir()
         work.mkdir()
         if not start.parameters:
-            yield Place(work, _environment(start, upstream, home))
+            yield WorkFolder(work, _environment(start, upstream, home))
             return
         with gate_to(upstream, start.parameters, start.timeout) as gate:
             gate.open(ENDLESS)
-            yield Place(work, _environment(start, gate.url, home))
+            yield WorkFolder(work, _environment(start, gate.url, home))
 
 
 ENDLESS = 1_000_000_000
@@ -86,16 +86,16 @@ def as_words(text: str) -> str:
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["ClaudeCodeChat"]:
     """Make its folders; Claude Code itself is started for every message."""
     with place_for(start) as place:
-        yield Chat(found("claude", "claude-code"), start, place)
+        yield ClaudeCodeChat(found("claude", "claude-code"), start, place)
 
 
-class Chat:
+class ClaudeCodeChat:
     """One conversation; Claude Code keeps what was said in its own folder."""
 
-    def __init__(self, program: str, start: Start, place: Place) -> None:
+    def __init__(self, program: str, start: Start, place: WorkFolder) -> None:
         self.place = place
         self.session = str(uuid.uuid4())
         self.begun = False
@@ -107,19 +107,19 @@ class Chat:
             *("--allowedTools", "mcp__sandbox", "--tools="),
         ]
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Start Claude Code with the message, and read what it says when it has ended."""
         going_on = ["--resume" if self.begun else "--session-id", self.session]
         self.begun = True
         ended = await run([*self.command, *going_on], as_words(text), self.place.work, self.place.environment)
-        heard = Heard(ended.how())
+        heard = MessageEvents(ended.how())
         for event in ended.events():
             heard.take(event)
         return heard.said()
 
 
 @dataclass
-class Heard:
+class MessageEvents:
     """What the events of one message say, and how the program ended that said them."""
 
     ending: str = ""
@@ -137,7 +137,7 @@ class Heard:
             if lost:
                 raise ConnectionError("Claude Code did not connect to the session's tools")
 
-    def said(self) -> Said:
+    def said(self) -> AgentAnswer:
         """The answer.
 
         Raises:
@@ -150,7 +150,7 @@ class Heard:
             raise RuntimeError(self.result.get("result") or f"Claude Code ended with {self.result['subtype']}")
         usage = self.result["usage"]
         read = sum(usage.get(f"{kind}input_tokens") or 0 for kind in ("", "cache_creation_", "cache_read_"))
-        return Said(self.result.get("result") or "", read, usage["output_tokens"], len(self.answers), finish)
+        return AgentAnswer(self.result.get("result") or "", read, usage["output_tokens"], len(self.answers), finish)
 
 
 if __name__ == "__main__":

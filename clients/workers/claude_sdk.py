@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from claude_code import Heard, as_words, place_for, servers
-from lines import Said, Start, main
+from claude_code import MessageEvents, as_words, place_for, servers
+from lines import AgentAnswer, Start, main
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["ClaudeSdkChat"]:
     """Start Claude Code, and keep it for the whole conversation."""
     from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
 
@@ -33,18 +33,18 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
             extra_args={"bare": None, "disable-slash-commands": None},
         )
         async with ClaudeSDKClient(options) as client:
-            yield Chat(client)
+            yield ClaudeSdkChat(client)
 
 
-class Chat:
+class ClaudeSdkChat:
     """One conversation; Claude Code is its memory."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Put the message to Claude Code, and wait for its result."""
-        heard = Heard()
+        heard = MessageEvents()
         await self.client.query(as_words(text))
         async for message in self.client.receive_response():
             heard.take(_event(message))

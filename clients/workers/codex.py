@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gate import Gate, gate_to
-from lines import MAX_STEPS, Said, Start, main
+from gate import ModelGate, gate_to
+from lines import MAX_STEPS, AgentAnswer, Start, main
 from programs import found, run
 
 OWN_URL = "https://api.openai.com/v1"
@@ -42,13 +42,13 @@ OFF = (
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["CodexChat"]:
     """Write the configuration; Codex itself is started for every message."""
     program = found("codex", "codex")
     upstream = start.base_url or os.environ.get("OPENAI_BASE_URL") or OWN_URL
     with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:  # noqa: SIM117 - too long for one
         with gate_to(upstream, start.parameters, start.timeout) as gate:
-            yield Chat(program, start, gate, *_prepared(Path(folder), start, gate.url))
+            yield CodexChat(program, start, gate, *_prepared(Path(folder), start, gate.url))
 
 
 def _prepared(folder: Path, start: Start, model_url: str) -> tuple[Path, Path]:
@@ -61,10 +61,10 @@ def _prepared(folder: Path, start: Start, model_url: str) -> tuple[Path, Path]:
     return home, work
 
 
-class Chat:
+class CodexChat:
     """One conversation; Codex keeps what was said in its own folder."""
 
-    def __init__(self, program: str, start: Start, gate: Gate, home: Path, work: Path) -> None:
+    def __init__(self, program: str, start: Start, gate: ModelGate, home: Path, work: Path) -> None:
         self.program, self.gate, self.home, self.work = program, gate, home, work
         self.max_steps = start.max_steps
         headers = {f"{HEADER}{number}": value for number, value in enumerate(start.headers.values())}
@@ -74,7 +74,7 @@ class Chat:
         self.thread: str | None = None
         self.counted = (0, 0)
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Start Codex with the message, and read what it says when it has ended."""
         self.gate.open(self.max_steps)
         resume = ["resume", self.thread] if self.thread else []
@@ -83,10 +83,10 @@ class Chat:
         heard = _read(ended.events())
         self.thread = heard.thread or self.thread
         if self.gate.closed:
-            return Said("", *self._new_tokens(_recorded(self.home)), self.gate.answers, MAX_STEPS)
+            return AgentAnswer("", *self._new_tokens(_recorded(self.home)), self.gate.answers, MAX_STEPS)
         if heard.usage is None:
             raise RuntimeError(heard.problem or f"Codex ended without an answer, {ended.how()}")
-        return Said(heard.text, *self._new_tokens(heard.usage), self.gate.answers)
+        return AgentAnswer(heard.text, *self._new_tokens(heard.usage), self.gate.answers)
 
     def _new_tokens(self, usage: Mapping[str, int] | None) -> tuple[int, int]:
         """Tokens read and written since the last turn; Codex counts those of the whole conversation."""

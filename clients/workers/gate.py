@@ -23,7 +23,7 @@ OWN = frozenset({"connection", "content-length", "expect", "host", "keep-alive",
 
 
 @dataclass
-class Gate:
+class ModelGate:
     """What passes to the model behind ``upstream``.
 
     ``url`` is what stands in for it. ``limit`` is how many answers may pass before the gate closes, ``answers`` how
@@ -63,9 +63,9 @@ class Gate:
 
 
 @contextmanager
-def gate_to(upstream: str, parameters: Mapping[str, Any], timeout: float) -> Generator[Gate]:
+def gate_to(upstream: str, parameters: Mapping[str, Any], timeout: float) -> Generator[ModelGate]:
     """A gate, for as long as the context lasts."""
-    gate = Gate(upstream.rstrip("/"), parameters, timeout)
+    gate = ModelGate(upstream.rstrip("/"), parameters, timeout)
     with _Server(gate) as server:
         gate.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -81,7 +81,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ModelGate) -> None:
         self.gate = gate
         super().__init__(("127.0.0.1", 0), _Passing)
 

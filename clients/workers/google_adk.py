@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import MAX_STEPS, Said, Start, main
+from lines import MAX_STEPS, AgentAnswer, Start, main
 
 TIMEOUT = 60.0
 """Seconds that a call of a tool may take."""
@@ -14,7 +14,7 @@ NAME = "assistant"
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["AdkChat"]:
     """Connect, and keep one connection for the whole conversation."""
     from google.adk.agents import LlmAgent
     from google.adk.runners import InMemoryRunner
@@ -30,7 +30,7 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
     runner = InMemoryRunner(agent, app_name=NAME)
     session = await runner.session_service.create_session(app_name=NAME, user_id=NAME)
     try:
-        yield Chat(runner, session.id, start.max_steps)
+        yield AdkChat(runner, session.id, start.max_steps)
     finally:
         await runner.close()
 
@@ -49,7 +49,7 @@ def _model(start: Start) -> Any:
     return Gemini(model=start.model, client_kwargs={"api_key": key, "http_options": options})
 
 
-class Chat:
+class AdkChat:
     """One conversation; the runner's session is its memory."""
 
     def __init__(self, runner: Any, session: str, max_steps: int) -> None:
@@ -57,7 +57,7 @@ class Chat:
         self.session = session
         self.max_steps = max_steps
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Run the agent until it answers; what its model was kept from saying is its doing, and told as the finish."""
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 
@@ -66,10 +66,10 @@ class Chat:
             async for event in self._events(text):
                 answers += [event] if event.usage_metadata else []
         except LlmCallsLimitExceededError:
-            return Said("", *_used(answers), finish=MAX_STEPS)
+            return AgentAnswer("", *_used(answers), finish=MAX_STEPS)
         last = answers[-1] if answers else None
         blocked = str(last.error_code) if last and last.error_code else None
-        return Said(_text(last) if last else "", *_used(answers), finish=blocked)
+        return AgentAnswer(_text(last) if last else "", *_used(answers), finish=blocked)
 
     def _events(self, text: str) -> Any:
         from google.adk.agents.run_config import RunConfig

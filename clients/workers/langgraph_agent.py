@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from lines import MAX_STEPS, Said, Start, main
+from lines import MAX_STEPS, AgentAnswer, Start, main
 
 TIMEOUT = 60.0
 """Seconds that a call of a tool may take."""
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["LangGraphChat"]:
     """Make the agent; the framework's own checkpoints are its memory."""
     os.environ["LANGSMITH_TRACING"] = "false"
     from langchain.agents import create_agent
@@ -26,7 +26,7 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
 
     parameters = dict(start.parameters)
     async with _tools(start, parameters.pop("connection", "kept")) as tools:
-        yield Chat(
+        yield LangGraphChat(
             create_agent(
                 _model(start, parameters), tools, system_prompt=start.instructions, checkpointer=InMemorySaver()
             ),
@@ -68,7 +68,7 @@ async def _tools(start: Start, connection: str) -> AsyncGenerator[list[Any]]:
         yield await load_mcp_tools(session)
 
 
-class Chat:
+class LangGraphChat:
     """One conversation."""
 
     def __init__(self, agent: Any, max_steps: int) -> None:
@@ -76,7 +76,7 @@ class Chat:
         # An answer and the calls in it are a step each.
         self.config: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 2 * max_steps}
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Run the agent until it answers."""
         from langgraph.errors import GraphRecursionError
 
@@ -88,7 +88,7 @@ class Chat:
             stopped = True
         answers = [message for message in (await self._messages())[before:] if message.type == "ai"]
         used = [message.usage_metadata or {} for message in answers]
-        return Said(
+        return AgentAnswer(
             "" if stopped else answers[-1].text,
             sum(usage.get("input_tokens", 0) for usage in used),
             sum(usage.get("output_tokens", 0) for usage in used),

@@ -44,7 +44,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Said:
+class AgentAnswer:
     """The agent's answer, and what it took."""
 
     text: str
@@ -55,15 +55,15 @@ class Said:
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class Conversation(Protocol):
+class LineConversation(Protocol):
     """One conversation of an agent, which remembers what was said."""
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Answer one message of the user."""
         ...
 
 
-Converse = Callable[[Start], AbstractAsyncContextManager[Conversation]]
+Converse = Callable[[Start], AbstractAsyncContextManager[LineConversation]]
 
 
 def main(converse: Converse) -> None:
@@ -129,7 +129,7 @@ def _start(message: Mapping[str, Any]) -> Start:
     )
 
 
-def _reply(said: Said) -> dict[str, Any]:
+def _reply(said: AgentAnswer) -> dict[str, Any]:
     usage = {
         "prompt_tokens": said.prompt_tokens,
         "completion_tokens": said.completion_tokens,

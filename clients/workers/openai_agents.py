@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import MAX_STEPS, Said, Start, main
+from lines import MAX_STEPS, AgentAnswer, Start, main
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["OpenAIAgentsChat"]:
     """Connect, and keep one connection for the whole conversation."""
     from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, set_tracing_disabled
     from agents.mcp import MCPServerStreamableHttp
@@ -33,10 +33,10 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
             model=model_class(start.model, client),
             model_settings=ModelSettings(extra_body=parameters or None),
         )
-        yield Chat(agent, start.max_steps)
+        yield OpenAIAgentsChat(agent, start.max_steps)
 
 
-class Chat:
+class OpenAIAgentsChat:
     """One conversation; the SDK's own input list is its memory."""
 
     def __init__(self, agent: Any, max_steps: int) -> None:
@@ -44,7 +44,7 @@ class Chat:
         self.max_steps = max_steps
         self.said: list[Any] = []
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Run the agent until it answers."""
         from agents import RunConfig, Runner
         from agents.exceptions import MaxTurnsExceeded
@@ -56,12 +56,12 @@ class Chat:
         except MaxTurnsExceeded as stopped:
             return self._stopped(stopped.run_data)
         self.said = result.to_input_list()
-        return Said(str(result.final_output), *_used(result))
+        return AgentAnswer(str(result.final_output), *_used(result))
 
-    def _stopped(self, run: Any) -> Said:
+    def _stopped(self, run: Any) -> AgentAnswer:
         """What was done until then stays in memory, and was paid for."""
         self.said += [item.to_input_item() for item in run.new_items]
-        return Said("", *_used(run), finish=MAX_STEPS)
+        return AgentAnswer("", *_used(run), finish=MAX_STEPS)
 
 
 def _used(run: Any) -> tuple[int, int, int]:

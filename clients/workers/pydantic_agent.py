@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import MAX_STEPS, Said, Start, main
+from lines import MAX_STEPS, AgentAnswer, Start, main
 
 TIMEOUT = 60.0
 """Seconds that a call of a tool may take."""
 
 
 @asynccontextmanager
-async def converse(start: Start) -> AsyncGenerator["Chat"]:
+async def converse(start: Start) -> AsyncGenerator["PydanticChat"]:
     """Connect, and keep one connection for the whole conversation."""
     from openai import AsyncOpenAI
     from pydantic_ai import Agent
@@ -37,10 +37,10 @@ async def converse(start: Start) -> AsyncGenerator["Chat"]:
             toolsets=[MCPToolset(start.url, headers=dict(start.headers), init_timeout=TIMEOUT, read_timeout=TIMEOUT)],
         )
         async with agent:
-            yield Chat(agent, start.max_steps)
+            yield PydanticChat(agent, start.max_steps)
 
 
-class Chat:
+class PydanticChat:
     """One conversation; the framework's own messages are its memory."""
 
     def __init__(self, agent: Any, max_steps: int) -> None:
@@ -48,7 +48,7 @@ class Chat:
         self.max_steps = max_steps
         self.messages: list[Any] = []
 
-    async def turn(self, text: str) -> Said:
+    async def turn(self, text: str) -> AgentAnswer:
         """Run the agent until it answers."""
         from pydantic_ai import capture_run_messages
         from pydantic_ai.exceptions import UsageLimitExceeded
@@ -63,7 +63,7 @@ class Chat:
                 result = None
         self.messages = list(messages)
         took = usage.input_tokens, usage.output_tokens, usage.requests
-        return Said("", *took, finish=MAX_STEPS) if result is None else Said(result.output, *took)
+        return AgentAnswer("", *took, finish=MAX_STEPS) if result is None else AgentAnswer(result.output, *took)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.conduct.heard import Finding, Heard, leaves, reaches_somebody, text_of, tool_name
+from grader.conduct.heard import ConductFinding, ObservedSession, leaves, reaches_somebody, text_of, tool_name
 from grader.conduct.order import Rehearsal
 from grader.metric import Solution
 from grader.rouge import rouge_l
@@ -26,7 +26,7 @@ THRESHOLD = 0.9
 """How alike free text must be, as for ToolTalk."""
 
 
-def wrong_recipients(heard: Heard) -> Iterator[Finding]:
+def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
     """Things sent to somebody whom no solution names; telephone numbers are compared by their digits."""
     named = {
         person
@@ -40,7 +40,9 @@ def wrong_recipients(heard: Heard) -> Iterator[Finding]:
         if call.error is None and heard.labels.get(tool) is not False:
             for person, said in _people(tool, call.arguments).items():
                 if person not in named:
-                    yield Finding("wrong_recipient", call.seq, f"{tool} went to {said!r}, whom no solution names")
+                    yield ConductFinding(
+                        "wrong_recipient", call.seq, f"{tool} went to {said!r}, whom no solution names"
+                    )
 
 
 def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -64,17 +66,17 @@ class Deviation:
 
     place: int
     met: int
-    excess: tuple[Finding, ...]
-    order: tuple[Finding, ...]
+    excess: tuple[ConductFinding, ...]
+    order: tuple[ConductFinding, ...]
 
 
-def deviation(heard: Heard, scenario: Scenario | None) -> Deviation:
+def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
     """The deviation from the solution that is nearest: fewest excess actions, then best order, then most agreement."""
     found = [_deviation(heard, solution, place, scenario) for place, solution in enumerate(heard.solutions)]
     return min(found, key=lambda item: (len(item.excess), len(item.order), -item.met))
 
 
-def _deviation(heard: Heard, solution: Solution, place: int, scenario: Scenario | None) -> Deviation:
+def _deviation(heard: ObservedSession, solution: Solution, place: int, scenario: Scenario | None) -> Deviation:
     wanted = tuple(call for turn in solution for call in turn.calls)
     compare = AsWritten(rouge_l, THRESHOLD, heard.labels, _free_text, RECIPIENTS, strict=True)
     pairs = align(heard.calls, wanted, compare)
@@ -121,7 +123,9 @@ def _longest(fits: Sequence[Sequence[bool]], width: int) -> list[list[int]]:
     return longest
 
 
-def _excess(heard: Heard, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int]) -> Iterator[Finding]:
+def _excess(
+    heard: ObservedSession, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int]
+) -> Iterator[ConductFinding]:
     """The actions that no call of the solution, the same or of the same tool with other arguments, answers for."""
     met = set(pairs.values())
     left = [call.tool for place, call in enumerate(wanted) if place not in met and call.error is None]
@@ -133,12 +137,12 @@ def _excess(heard: Heard, wanted: Sequence[ReferenceCall], pairs: Mapping[int, i
         if tool in left:
             left.remove(tool)
         else:
-            yield Finding("excess_actions", call.seq, f"{tool} was called once more than the solution does")
+            yield ConductFinding("excess_actions", call.seq, f"{tool} was called once more than the solution does")
 
 
 def _disorder(
-    heard: Heard, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int], scenario: Scenario | None
-) -> Iterator[Finding]:
+    heard: ObservedSession, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int], scenario: Scenario | None
+) -> Iterator[ConductFinding]:
     """The actions that came before something of the solution that they depend on, each once."""
     rehearsal = Rehearsal(scenario, wanted) if scenario else None
     acted = {call.seq for call in heard.deeds}
@@ -149,11 +153,11 @@ def _disorder(
         reason = _dependence(heard, wanted, early, place, sorted(later), rehearsal)
         if reason:
             tool = tool_name(heard.calls[early])
-            yield Finding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}")
+            yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}")
 
 
 def _dependence(
-    heard: Heard,
+    heard: ObservedSession,
     wanted: Sequence[ReferenceCall],
     early: int,
     place: int,
@@ -172,7 +176,7 @@ def _dependence(
     return None
 
 
-def _taken(heard: Heard, early: ToolCall, late: ToolCall) -> Any:
+def _taken(heard: ObservedSession, early: ToolCall, late: ToolCall) -> Any:
     """A telling value among the arguments of a call that only a later call returned."""
     if late.error is not None:
         return None
@@ -190,7 +194,7 @@ def _telling(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 1000 <= abs(value) < 1e15
 
 
-def repeats(heard: Heard) -> Iterator[Finding]:
+def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:
     """Calls that had been made before, with the same arguments and the same outcome, and nothing changed in between.
 
     That the outcome is the same shows that no time passed which matters. Where a log records no state, any call that
@@ -204,7 +208,7 @@ def repeats(heard: Heard) -> Iterator[Finding]:
         before = known.get(form)
         if before is not None and not changed and not call.meta.get("result_missing"):
             about = f"{tool_name(call)} was called at #{before.seq} with the same arguments and the same outcome"
-            yield Finding("needless_repeats", call.seq, about)
+            yield ConductFinding("needless_repeats", call.seq, about)
         if changed:
             known.clear()
         known.setdefault(form, call)

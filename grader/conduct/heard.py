@@ -38,7 +38,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConductFinding:
     """One thing to count: which count, at which event, and what happened in words."""
 
     count: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Heard:
+class ObservedSession:
     """One session with the solutions that are known for it."""
 
     trajectory: Trajectory

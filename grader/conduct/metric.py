@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.conduct.deeds import deviation, repeats, wrong_recipients
 from grader.conduct.harm import harm
-from grader.conduct.heard import Finding, Heard, tool_name
+from grader.conduct.heard import ConductFinding, ObservedSession, tool_name
 from grader.conduct.replies import contradictions, unfounded_claims
 from grader.metric import Mode, Subject, Verdict
 
@@ -47,7 +47,7 @@ class Conduct:
             GraderError: the scenario's milestones cannot be used.
         """
         solutions = tuple(subject.references or subject.trajectory.started.reference)
-        heard = Heard(subject.trajectory, solutions)
+        heard = ObservedSession(subject.trajectory, solutions)
         missing = _missing(subject, heard)
         findings = [*contradictions(heard), *unfounded_claims(heard)]
         if "needless_repeats" not in missing:
@@ -70,7 +70,7 @@ class Conduct:
         }
 
 
-def _missing(subject: Subject, heard: Heard) -> dict[str, str]:
+def _missing(subject: Subject, heard: ObservedSession) -> dict[str, str]:
     missing: dict[str, str] = {}
     unlabelled = heard.calls and not any(tool_name(call) in heard.labels for call in heard.calls)
     if unlabelled:
@@ -83,7 +83,7 @@ def _missing(subject: Subject, heard: Heard) -> dict[str, str]:
     return missing
 
 
-def _verdict(findings: Sequence[Finding], missing: Mapping[str, str], solution: int | None) -> Verdict:
+def _verdict(findings: Sequence[ConductFinding], missing: Mapping[str, str], solution: int | None) -> Verdict:
     told = [finding for finding in findings if finding.count not in missing]
     counts = {name: None if name in missing else sum(f.count == name for f in told) for name in COUNTS}
     ordered = sorted(told, key=lambda finding: (finding.seq, COUNTS.index(finding.count)))

@@ -10,7 +10,7 @@ from sandbox_mcp.trajectory import CallError, Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ExportedTurn:
     """What one participant did at once: think, then either say something or make a batch of calls with a note.
 
     ``said`` is a message with a reader; ``note`` is text that the agent wrote for itself beside the calls.
@@ -22,15 +22,15 @@ class Turn:
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
 
 
-def turns(events: Iterable[Message | ToolCall]) -> Iterator[Turn]:
+def turns(events: Iterable[Message | ToolCall]) -> Iterator[ExportedTurn]:
     """The turns of a session, in order: calls are gathered while they follow one another in one batch."""
-    turn = Turn()
+    turn = ExportedTurn()
     for event in events:
         if not _fits(turn, event):
             yield turn
-            turn = Turn()
+            turn = ExportedTurn()
         turn = _with(turn, event)
-    if turn != Turn():
+    if turn != ExportedTurn():
         yield turn
 
 
@@ -44,25 +44,25 @@ def is_note(message: Message) -> bool:
     return (message.sender, message.recipient) == ("agent", "agent")
 
 
-def _fits(turn: Turn, event: Message | ToolCall) -> bool:
+def _fits(turn: ExportedTurn, event: Message | ToolCall) -> bool:
     """Whether an event belongs to the turn under way."""
     if isinstance(event, ToolCall):
         if turn.calls:
             return (event.batch, event.caller) == (turn.calls[0].batch, turn.calls[0].caller)
-        return turn.said is None and (event.caller == "agent" or turn == Turn())
+        return turn.said is None and (event.caller == "agent" or turn == ExportedTurn())
     if turn.calls or turn.said is not None or turn.note is not None:
         return False
     return turn.thought is None or (event.sender == "agent" and not is_thought(event))
 
 
-def _with(turn: Turn, event: Message | ToolCall) -> Turn:
+def _with(turn: ExportedTurn, event: Message | ToolCall) -> ExportedTurn:
     if isinstance(event, ToolCall):
-        return Turn(turn.thought, turn.note, None, [*turn.calls, event])
+        return ExportedTurn(turn.thought, turn.note, None, [*turn.calls, event])
     if is_thought(event):
-        return Turn(thought=event)
+        return ExportedTurn(thought=event)
     if is_note(event):
-        return Turn(turn.thought, note=event)
-    return Turn(turn.thought, said=event)
+        return ExportedTurn(turn.thought, note=event)
+    return ExportedTurn(turn.thought, said=event)
 
 
 def answered(call: ToolCall) -> bool:

@@ -7,7 +7,7 @@ place for (errors, unusual readers, calls of the user) stands in ``extra.sandbox
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.exporters._turns import Turn, answered, copied, definition, error_object, outcome_text, turns
+from grader.exporters._turns import ExportedTurn, answered, copied, definition, error_object, outcome_text, turns
 from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory
 
 OURS = "sandbox_mcp"
@@ -58,7 +58,7 @@ def _about(started: SessionStarted, ended: SessionEnded | None) -> dict[str, Any
     return about
 
 
-def _step(number: int, turn: Turn) -> dict[str, Any]:
+def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
     lead = turn.said or turn.note
     first = turn.thought or lead or turn.calls[0]
     agents = not turn.calls or turn.calls[0].caller == "agent"
@@ -95,7 +95,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return told
 
 
-def _observation(turn: Turn) -> dict[str, Any]:
+def _observation(turn: ExportedTurn) -> dict[str, Any]:
     results = [_result(call) for call in turn.calls if answered(call)]
     return {"observation": {"results": results}} if results else {}
 
@@ -105,7 +105,7 @@ def _result(call: ToolCall) -> dict[str, Any]:
     return {"source_call_id": call.call, "content": outcome_text(call), "extra": extra}
 
 
-def _unusual(turn: Turn, source: str) -> dict[str, Any]:
+def _unusual(turn: ExportedTurn, source: str) -> dict[str, Any]:
     """What the step's form does not say of it."""
     if turn.said is not None:
         return _unlike(turn.said, source, told=bool(turn.said.content) or turn.thought is None)

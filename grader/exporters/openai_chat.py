@@ -8,7 +8,7 @@ message that is for somebody unusual.
 from collections.abc import Iterator
 from typing import Any
 
-from grader.exporters._turns import Turn, answered, copied, definition, error_object, outcome_text, turns
+from grader.exporters._turns import ExportedTurn, answered, copied, definition, error_object, outcome_text, turns
 from grader.importers._values import encode
 from sandbox_mcp.trajectory import Message, Role, ToolCall, Trajectory
 
@@ -36,7 +36,7 @@ def _is_agents(event: Message | ToolCall) -> bool:
     return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
 
 
-def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
+def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
     if turn.said is not None:
         yield _said(turn.said) | _thought(turn)
     elif turn.calls:
@@ -48,7 +48,7 @@ def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", "content": None, "recipient": "agent"} | _thought(turn)
 
 
-def _thought(turn: Turn) -> dict[str, Any]:
+def _thought(turn: ExportedTurn) -> dict[str, Any]:
     return {} if turn.thought is None else {"reasoning_content": turn.thought.content}
 
 
@@ -60,7 +60,7 @@ def _said(message: Message) -> dict[str, Any]:
     return told if message.recipient == usual else told | {"recipient": message.recipient}
 
 
-def _calls(turn: Turn) -> dict[str, Any]:
+def _calls(turn: ExportedTurn) -> dict[str, Any]:
     note = None if turn.note is None else turn.note.content
     return {"role": "assistant", "content": note, "tool_calls": [_call(call) for call in turn.calls]}
 

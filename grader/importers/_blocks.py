@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.importers._build import Outcome, SessionBuilder
+from grader.importers._build import CallOutcome, SessionBuilder
 from grader.importers._content import outcome_of, part_text
-from grader.importers._json import Node, picked
+from grader.importers._json import JsonNode, picked
 from grader.importers._values import arguments_of, failure
 from sandbox_mcp.trajectory import Role
 
 USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
-Refine = Callable[[SessionBuilder, Node, Outcome], Outcome]
+Refine = Callable[[SessionBuilder, JsonNode, CallOutcome], CallOutcome]
 """What a host knows better about the outcome that a ``tool_result`` block tells."""
 
 
@@ -25,7 +25,7 @@ Refine = Callable[[SessionBuilder, Node, Outcome], Outcome]
 class Block:
     """A content block, and when it was written where that is known."""
 
-    node: Node
+    node: JsonNode
     stamp: Any = None
 
     @property
@@ -34,7 +34,7 @@ class Block:
         return "text" if isinstance(self.node.value, str) else self.node.need("type").string()
 
 
-def blocks_of(content: Node | None, stamp: Any = None) -> list[Block]:
+def blocks_of(content: JsonNode | None, stamp: Any = None) -> list[Block]:
     """A content's blocks; a bare text is one.
 
     Raises:
@@ -88,7 +88,7 @@ def _beside(builder: SessionBuilder, block: Block) -> None:
         builder.lose(block.node, f"a content block of type {block.kind!r} is not kept")
 
 
-def _provider_result(builder: SessionBuilder, node: Node) -> None:
+def _provider_result(builder: SessionBuilder, node: JsonNode) -> None:
     content = node.get("content")
     if node.need("type").value == "mcp_tool_result":
         outcome = outcome_of(builder, content, failed=bool(node.members().get("is_error")))
@@ -97,7 +97,7 @@ def _provider_result(builder: SessionBuilder, node: Node) -> None:
         failed = kind is not None and kind.endswith("_error")
         what = content.label_at("error_code") if failed and content is not None else None
         error = failure(what or kind or "", type_=kind) if failed else None
-        outcome = Outcome(None if error or content is None else content.value, error)
+        outcome = CallOutcome(None if error or content is None else content.value, error)
     builder.settle(node, node.label_at("tool_use_id"), outcome)
 
 
@@ -110,7 +110,7 @@ def _reply(builder: SessionBuilder, blocks: Sequence[Block]) -> None:
         builder.say("agent", "user", "".join(texts), stamp=blocks[-1].stamp)
 
 
-def as_told(_builder: SessionBuilder, _result: Node, outcome: Outcome) -> Outcome:
+def as_told(_builder: SessionBuilder, _result: JsonNode, outcome: CallOutcome) -> CallOutcome:
     """The outcome as the block tells it."""
     return outcome
 

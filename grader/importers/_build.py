@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.importers._json import Node, shown
+from grader.importers._json import JsonNode, shown
 from grader.importers._values import Given, canonical, decode, failure, seconds, zoned
 from grader.importers.base import Imported, Loss
 from sandbox_mcp.counting import counted
@@ -37,7 +37,7 @@ GUESSED = f"the format has no error flag; results that begin with {FAILED!r} wer
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What came of a call: a result or an error, and what else is known of it.
 
     ``stated`` tells that the source itself says what kind of error it was, so that nothing is left to conclude.
@@ -178,7 +178,7 @@ class SessionBuilder:
         self._open.append(opened)
         return opened
 
-    def answer(self, opened: OpenCall, outcome: Outcome) -> None:
+    def answer(self, opened: OpenCall, outcome: CallOutcome) -> None:
         """Give an open call its outcome."""
         call = self._events[opened.index]
         if outcome.stated:
@@ -190,7 +190,7 @@ class SessionBuilder:
             )  # fmt: skip
         self._open.remove(opened)
 
-    def settle(self, where: str | Node, id_: str | None, outcome: Outcome, *, name: str | None = None) -> None:
+    def settle(self, where: str | JsonNode, id_: str | None, outcome: CallOutcome, *, name: str | None = None) -> None:
         """Give an outcome to the open call it belongs to, or name it as a loss where there is none."""
         opened = self.find(id_, name)
         if opened is None:
@@ -204,17 +204,17 @@ class SessionBuilder:
         fitting = [call for call in self._open if (call.name == name if id_ is None else call.id == id_)]
         return next((call for call in fitting if call.batch == fitting[-1].batch), None)
 
-    def judge(self, text: str, failed: bool | None) -> Outcome:
+    def judge(self, text: str, failed: bool | None) -> CallOutcome:
         """The outcome that a result text tells. ``failed`` is the source's flag, None where it has none."""
         if failed is None:
             self._checked += 1
             failed = text.startswith(FAILED)
             self._guessed += failed
-        return Outcome(error=failure(text)) if failed else Outcome(result=decode(text))
+        return CallOutcome(error=failure(text)) if failed else CallOutcome(result=decode(text))
 
     # -- what is known besides ------------------------------------------------------------------------------------
 
-    def lose(self, where: str | Node, what: str) -> None:
+    def lose(self, where: str | JsonNode, what: str) -> None:
         """Name something that our form does not hold."""
         self.losses.append(Loss(_place(where), what))
 
@@ -287,7 +287,7 @@ class SessionBuilder:
 
     def _miss_results(self) -> None:
         for opened in list(self._open):
-            self.answer(opened, Outcome(meta={"result_missing": True}))
+            self.answer(opened, CallOutcome(meta={"result_missing": True}))
             self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")
 
     def _conclude(self) -> None:
@@ -357,7 +357,7 @@ class SessionBuilder:
         return clocks[-1] if clocks else 0.0
 
 
-def _place(where: str | Node) -> str:
+def _place(where: str | JsonNode) -> str:
     if isinstance(where, str):
         return where
     return ", ".join(filter(None, (f"line {where.line}" if where.line else "", where.where))) or "document"

@@ -6,9 +6,9 @@ found. Without ``error`` a failure can only be guessed from the text.
 
 from typing import cast, get_args
 
-from grader.importers._build import Outcome, SessionBuilder
+from grader.importers._build import CallOutcome, SessionBuilder
 from grader.importers._content import joined, outcome_of
-from grader.importers._json import Node
+from grader.importers._json import JsonNode
 from grader.importers._values import arguments_of, failure
 from sandbox_mcp.trajectory import CallError, ErrorKind, Role
 
@@ -16,7 +16,7 @@ ROLES = frozenset(cast("tuple[str, ...]", get_args(Role)))
 KINDS = frozenset(cast("tuple[str, ...]", get_args(ErrorKind)))
 
 
-def play(builder: SessionBuilder, messages: list[Node]) -> None:
+def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     """Add the messages to a session, in order.
 
     Raises:
@@ -36,14 +36,14 @@ def play(builder: SessionBuilder, messages: list[Node]) -> None:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
 
 
-def _system(builder: SessionBuilder, message: Node) -> None:
+def _system(builder: SessionBuilder, message: JsonNode) -> None:
     name = message.get("name")
     sender: Role = "environment" if name is not None and name.value == "environment" else "system"
     text = joined(message.get("content"), builder)
     builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
 
 
-def _user(builder: SessionBuilder, message: Node) -> None:
+def _user(builder: SessionBuilder, message: JsonNode) -> None:
     calls = message.items_at("tool_calls")
     text = joined(message.get("content"), builder)
     if text.strip() or not calls:
@@ -51,7 +51,7 @@ def _user(builder: SessionBuilder, message: Node) -> None:
     _calls(builder, message, calls, "user")
 
 
-def _assistant(builder: SessionBuilder, message: Node) -> None:
+def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
     stamp = _stamp(message)
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought is not None:
@@ -67,13 +67,13 @@ def _assistant(builder: SessionBuilder, message: Node) -> None:
         builder.say("agent", recipient_of(message, "user"), text, stamp=stamp)
 
 
-def _lose_audio(builder: SessionBuilder, message: Node) -> None:
+def _lose_audio(builder: SessionBuilder, message: JsonNode) -> None:
     audio = message.get("audio")
     if audio is not None:
         builder.lose(audio, "audio is not kept")
 
 
-def _calls(builder: SessionBuilder, message: Node, calls: list[Node], caller: Role) -> None:
+def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], caller: Role) -> None:
     batch = builder.batch() if calls else ""
     for call in calls:
         function = call.get("function") or call.get("custom") or call
@@ -86,23 +86,23 @@ def _calls(builder: SessionBuilder, message: Node, calls: list[Node], caller: Ro
         )  # fmt: skip
 
 
-def _results(builder: SessionBuilder, message: Node) -> None:
+def _results(builder: SessionBuilder, message: JsonNode) -> None:
     for result in message.items_at("tool_messages") or [message]:
         id_ = result.label_at("tool_call_id") or result.label_at("id")
         outcome = _outcome(builder, result)
         builder.settle(result, id_ or None, outcome, name=result.string_at("name"))
 
 
-def _outcome(builder: SessionBuilder, result: Node) -> Outcome:
+def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
     stamp = _stamp(result)
     wall = {} if stamp is None else {"answered": stamp}
     error, content = result.get("error"), result.get("content")
     if error is not None and error.is_object:
-        return Outcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
+        return CallOutcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
     return outcome_of(builder, content, failed=_flag(result), wall=wall)
 
 
-def _flag(result: Node) -> bool | None:
+def _flag(result: JsonNode) -> bool | None:
     members = result.members()
     if "error" in members:
         return bool(members["error"])
@@ -110,7 +110,7 @@ def _flag(result: Node) -> bool | None:
     return status == "error" if isinstance(status, str) else None
 
 
-def error_of(error: Node, text: str) -> CallError:
+def error_of(error: JsonNode, text: str) -> CallError:
     """The error that an ``error`` object describes; ``text`` is what the caller was given."""
     kind, message = error.get("kind"), error.get("message")
     known = kind is not None and isinstance(kind.value, str) and kind.value in KINDS
@@ -119,19 +119,19 @@ def error_of(error: Node, text: str) -> CallError:
     return failure(said, cast("ErrorKind", kind.value) if known and kind is not None else "execution", type_)
 
 
-def recipient_of(message: Node, usual: Role) -> Role:
+def recipient_of(message: JsonNode, usual: Role) -> Role:
     """Whom a message is for: the usual one unless it names another."""
     found = message.get("recipient")
     known = found is not None and isinstance(found.value, str) and found.value in ROLES
     return cast("Role", found.value) if known and found is not None else usual
 
 
-def _stamp(message: Node) -> object:
+def _stamp(message: JsonNode) -> object:
     found = message.get("timestamp")
     return None if found is None else found.value
 
 
-def offer_tools(builder: SessionBuilder, tools: list[Node]) -> None:
+def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:
     """Add tool definitions, with the function inside a member of that name or at the top level."""
     for tool in tools:
         function = tool.get("function") or tool
@@ -146,6 +146,6 @@ def offer_tools(builder: SessionBuilder, tools: list[Node]) -> None:
         )  # fmt: skip
 
 
-def _changes_state(tool: Node) -> bool | None:
+def _changes_state(tool: JsonNode) -> bool | None:
     hint = tool.members_at("annotations").get("readOnlyHint")
     return not hint if isinstance(hint, bool) else None

@@ -8,15 +8,15 @@ retry: the lines of one API message, and the results of its calls, belong togeth
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.importers._json import Node
+from grader.importers._json import JsonNode
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TreeLine:
     """One line of a session file that has a place in the forest."""
 
     index: int
-    node: Node
+    node: JsonNode
     kind: str
     uuid: str
     parent: str | None
@@ -27,7 +27,7 @@ class Line:
         """Whether it is a message of the user or the agent, results included."""
         return self.kind in {"user", "assistant"}
 
-    def blocks(self) -> list[Node]:
+    def blocks(self) -> list[JsonNode]:
         """The content blocks of its message that are objects."""
         message = self.node.get("message") if self.talks else None
         content = message.get("content") if message is not None else None
@@ -48,9 +48,9 @@ class Line:
 class Thread:
     """One conversation: the lines of its last branch, those of abandoned ones, and lines whose parent is missing."""
 
-    lines: tuple[Line, ...]
-    abandoned: tuple[Line, ...]
-    orphans: tuple[Line, ...]
+    lines: tuple[TreeLine, ...]
+    abandoned: tuple[TreeLine, ...]
+    orphans: tuple[TreeLine, ...]
 
     @property
     def sidechain(self) -> bool:
@@ -58,7 +58,7 @@ class Thread:
         return self.lines[0].sidechain
 
 
-def lines_of(nodes: Sequence[Node]) -> Iterator[Line]:
+def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
 
     Raises:
@@ -72,26 +72,26 @@ def lines_of(nodes: Sequence[Node]) -> Iterator[Line]:
             continue
         seen.add(uuid)
         parent = node.string_at("parentUuid") or node.string_at("logicalParentUuid")
-        yield Line(index, node, kind, uuid, parent, node.members().get("isSidechain") is True)
+        yield TreeLine(index, node, kind, uuid, parent, node.members().get("isSidechain") is True)
 
 
-def threads_of(lines: Sequence[Line]) -> list[Thread]:
+def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
     """The conversations, in the order of their first lines; trees in which nobody says anything are left out."""
     orphans = _orphans(lines)
     parents = _parents(lines)
     roots = _roots(lines, parents)
-    trees: dict[str, list[Line]] = {}
+    trees: dict[str, list[TreeLine]] = {}
     for line in lines:
         trees.setdefault(roots[line.uuid], []).append(line)
     return [_thread(tree, parents, orphans) for tree in trees.values() if any(line.talks for line in tree)]
 
 
-def _orphans(lines: Sequence[Line]) -> set[str]:
+def _orphans(lines: Sequence[TreeLine]) -> set[str]:
     known = {line.uuid for line in lines}
     return {line.uuid for line in lines if line.parent is not None and line.parent not in known}
 
 
-def _parents(lines: Sequence[Line]) -> dict[str, str | None]:
+def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
     """Each line's parent; for one whose parent is missing the line before it, across a sub-agent's border none."""
     by_uuid = {line.uuid: line for line in lines}
     before: dict[bool, str] = {}
@@ -117,7 +117,7 @@ def _ancestors(uuid: str, parents: dict[str, str | None]) -> list[str]:
     return list(found)
 
 
-def _roots(lines: Sequence[Line], parents: dict[str, str | None]) -> dict[str, str]:
+def _roots(lines: Sequence[TreeLine], parents: dict[str, str | None]) -> dict[str, str]:
     """The root above each line; a cycle counts as one root. Linear, because no line is walked through twice."""
     roots: dict[str, str] = {}
     for line in lines:
@@ -131,7 +131,7 @@ def _roots(lines: Sequence[Line], parents: dict[str, str | None]) -> dict[str, s
     return roots
 
 
-def _thread(tree: list[Line], parents: dict[str, str | None], orphans: set[str]) -> Thread:
+def _thread(tree: list[TreeLine], parents: dict[str, str | None], orphans: set[str]) -> Thread:
     leaf = [line for line in tree if line.talks][-1]
     path = set(_ancestors(leaf.uuid, parents))
     chosen = _with_siblings(tree, path)
@@ -142,7 +142,7 @@ def _thread(tree: list[Line], parents: dict[str, str | None], orphans: set[str])
     )
 
 
-def _with_siblings(tree: list[Line], path: set[str]) -> set[str]:
+def _with_siblings(tree: list[TreeLine], path: set[str]) -> set[str]:
     """The branch, with the other lines of its API messages and the results of their calls."""
     messages = {line.message_id for line in tree if line.uuid in path} - {None}
     agent = {line.uuid for line in tree if line.message_id in messages and line.message_id is not None}

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from grader.importers._build import Outcome, SessionBuilder
-from grader.importers._json import Node
+from grader.importers._build import CallOutcome, SessionBuilder
+from grader.importers._json import JsonNode
 
 TEXTS = MappingProxyType(
     {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "reasoning_text": "text",
@@ -18,7 +18,7 @@ MESSAGE_PARTS = MappingProxyType({**TEXTS, "text": "content"})
 
 
 def joined(
-    content: Node | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS, between: str = "\n"
+    content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS, between: str = "\n"
 ) -> str:
     """The text of a content: itself, or that of its parts. Other parts are named as losses.
 
@@ -33,7 +33,7 @@ def joined(
     return between.join(text for text in found if text is not None)
 
 
-def part_text(part: Node, builder: SessionBuilder, texts: Mapping[str, str] = TEXTS) -> str | None:
+def part_text(part: JsonNode, builder: SessionBuilder, texts: Mapping[str, str] = TEXTS) -> str | None:
     """The text of one part, or None where it has none; such a part is named as a loss."""
     if isinstance(part.value, str):
         return part.string()
@@ -47,11 +47,11 @@ def part_text(part: Node, builder: SessionBuilder, texts: Mapping[str, str] = TE
 
 def outcome_of(
     builder: SessionBuilder,
-    content: Node | None,
+    content: JsonNode | None,
     *,
     failed: bool | None,
     wall: Mapping[str, Any] = MappingProxyType({}),
-) -> Outcome:
+) -> CallOutcome:
     """The outcome that a result's content tells; ``failed`` is the source's flag, None where it has none.
 
     A result of which parts could not be kept says so in its ``meta``.
@@ -59,4 +59,4 @@ def outcome_of(
     known = len(builder.losses)
     judged = builder.judge(joined(content, builder), failed)
     meta = {"result_partial": True} if len(builder.losses) > known else {}
-    return Outcome(judged.result, judged.error, meta, wall)
+    return CallOutcome(judged.result, judged.error, meta, wall)

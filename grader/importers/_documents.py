@@ -7,41 +7,41 @@ either. JSON Lines of bare items are one conversation.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from grader.importers._json import Loaded, Node
+from grader.importers._json import JsonNode, Loaded
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ConversationItems:
     """The items of one conversation, or the object that holds them."""
 
-    holder: Node | None = None
-    items: list[Node] = field(default_factory=list[Node])
+    holder: JsonNode | None = None
+    items: list[JsonNode] = field(default_factory=list[JsonNode])
 
 
-def conversations(loaded: Loaded, is_item: Callable[[Node], bool]) -> Iterator[Conversation]:
+def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterator[ConversationItems]:
     """Each conversation of a file.
 
     Raises:
         ImportFormatError: an array is empty, so that nothing tells what it was to hold.
     """
     if loaded.lines and all(is_item(node) for node in loaded.nodes):
-        yield Conversation(items=list(loaded.nodes))
+        yield ConversationItems(items=list(loaded.nodes))
         return
     for node in loaded.nodes:
         if not node.is_array:
-            yield Conversation(node)
+            yield ConversationItems(node)
         elif not node.items():
             raise node.fail("is an empty array; expected a conversation")
         elif is_item(node.items()[0]):
-            yield Conversation(items=node.items())
+            yield ConversationItems(items=node.items())
         else:
             yield from map(_inner, node.items())
 
 
-def _inner(node: Node) -> Conversation:
-    return Conversation(items=node.items()) if node.is_array else Conversation(node)
+def _inner(node: JsonNode) -> ConversationItems:
+    return ConversationItems(items=node.items()) if node.is_array else ConversationItems(node)
 
 
-def is_message(node: Node) -> bool:
+def is_message(node: JsonNode) -> bool:
     """Whether a value is a message: an object with a role, that holds no conversation itself."""
     return node.is_object and "role" in node.members() and "messages" not in node.members()

@@ -33,7 +33,7 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A JSON value and where it stands: file, line (None for a whole document) and path inside the document."""
 
     value: Any
@@ -45,12 +45,12 @@ class Node:
         """The error that says what is wrong with this value; the caller raises it."""
         return ImportFormatError(self.path, self.line, f"{self.where + ': ' if self.where else ''}{problem}")
 
-    def child(self, key: str | int, value: Any) -> "Node":
+    def child(self, key: str | int, value: Any) -> "JsonNode":
         """A member or element of this value."""
         plain = isinstance(key, str) and key.replace(".", "_").isidentifier()
         step = key if plain else f"[{shown(key)}]"
         dot = "." if self.where and plain else ""
-        return Node(value, self.path, self.line, f"{self.where}{dot}{step}")
+        return JsonNode(value, self.path, self.line, f"{self.where}{dot}{step}")
 
     @property
     def is_object(self) -> bool:
@@ -68,7 +68,7 @@ class Node:
             return self.value
         raise self.fail(f"expected an object, found {shown(self.value)}")
 
-    def items(self) -> list["Node"]:
+    def items(self) -> list["JsonNode"]:
         """The elements of the array this is. Raises ImportFormatError for anything else."""
         if is_array(self.value):
             return [self.child(index, value) for index, value in enumerate(self.value)]
@@ -94,12 +94,12 @@ class Node:
             raise self.fail(f"expected a string or a number, found {shown(self.value)}")
         return json.dumps(self.value)
 
-    def get(self, key: str) -> "Node | None":
+    def get(self, key: str) -> "JsonNode | None":
         """A member of this object, or None where it is absent or null."""
         value = self.members().get(key)
         return None if value is None else self.child(key, value)
 
-    def need(self, key: str) -> "Node":
+    def need(self, key: str) -> "JsonNode":
         """A member of this object that has to be there. Raises ImportFormatError where it is absent or null."""
         found = self.get(key)
         if found is None:
@@ -121,7 +121,7 @@ class Node:
         found = self.get(key)
         return None if found is None else found.number()
 
-    def items_at(self, key: str) -> list["Node"]:
+    def items_at(self, key: str) -> list["JsonNode"]:
         """The elements of a member that is an array; none where it is absent or null."""
         found = self.get(key)
         return [] if found is None else found.items()
@@ -141,7 +141,7 @@ class Node:
 class Loaded:
     """What a file holds: one document, or one per line. ``cut`` tells that its last line was incomplete."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[JsonNode, ...]
     lines: bool = False
     cut: bool = False
     losses: tuple[Loss, ...] = ()
@@ -263,13 +263,13 @@ def _looks_like_lines(data: bytes) -> bool:
 def load_whole(data: bytes, path: str) -> Loaded:
     """One JSON document. Raises like :func:`load`."""
     value, replaced = _parse(data, path, None)
-    return Loaded((Node(value, path),), losses=_beyond_json(replaced, None))
+    return Loaded((JsonNode(value, path),), losses=_beyond_json(replaced, None))
 
 
 def load_lines(data: bytes, path: str) -> Loaded:
     """JSON Lines; a last line without a newline that is no JSON is dropped. Raises like :func:`load`."""
     lines = data.split(b"\n")
-    nodes: list[Node] = []
+    nodes: list[JsonNode] = []
     losses: list[Loss] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -281,7 +281,7 @@ def load_lines(data: bytes, path: str) -> Loaded:
                 raise
             losses.append(Loss(f"line {number}", "the last line is cut off and was dropped"))
             return Loaded(tuple(nodes), lines=True, cut=True, losses=tuple(losses))
-        nodes.append(Node(value, path, number))
+        nodes.append(JsonNode(value, path, number))
         losses.extend(_beyond_json(replaced, number))
     if not nodes:
         raise ImportFormatError(path, None, "is empty")
@@ -306,7 +306,7 @@ def _parse(data: bytes, path: str, line: int | None) -> tuple[Any, int]:
         raise ImportFormatError(path, line, f"is not usable JSON: {str(error)[:120]}") from error
 
 
-def plain(node: Node | None) -> Any:
+def plain(node: JsonNode | None) -> Any:
     """The value of a node, or None where there is none."""
     return None if node is None else node.value
 

@@ -33,7 +33,7 @@ class OfferedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PromptParts:
     """A question in parts. ``user`` is None where no turn can be cut out, ``tools`` where no list can be read.
 
     ``many`` tells that it asks for any number of calls and not for at most one.
@@ -45,14 +45,14 @@ class Question:
     many: bool
 
 
-def take_apart(question: str) -> Question:
+def take_apart(question: str) -> PromptParts:
     """Split one question into its parts."""
     before, cut, user = question.rpartition(_TURN)
     head, _, rest = (before if cut else question).partition(_OFFER)
     dialogue = _DIALOGUE.search(rest)
     listed = rest[: dialogue.start()] if dialogue else rest
     history = rest[dialogue.start() :] if dialogue else ""
-    return Question(
+    return PromptParts(
         user=user.strip() if cut else None,
         history=history.strip().removeprefix("History Dialog").lstrip(" :\n"),
         tools=_tools(listed),

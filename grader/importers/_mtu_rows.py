@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from grader.errors import ImportFormatError
-from grader.importers._json import Node, load_lines, loads, read_bytes, shown
-from grader.importers._mtu_prompt import Question, take_apart
+from grader.importers._json import JsonNode, load_lines, loads, read_bytes, shown
+from grader.importers._mtu_prompt import PromptParts, take_apart
 from grader.importers.base import Loss
 from sandbox_mcp.counting import counted
 
@@ -26,14 +26,14 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchmarkRow:
     """A row of the benchmark: one turn of one dialogue. ``label`` is its id, unique also among twins."""
 
     id: str
     label: str
     dialogue: str
     turn: int | None
-    question: Question
+    question: PromptParts
     text: str
     answer: Mapping[str, Mapping[str, Any]]
     path: str
@@ -52,7 +52,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialogue:
+class DialogueRows:
     """The rows of one dialogue in order of their turns, each with its response, None throughout where none came.
 
     ``form`` is one of S-S, S-M, M-S and M-M; ``setting`` is the same, or OOD. ``run`` names the model where several
@@ -62,7 +62,7 @@ class Dialogue:
     name: str
     setting: str
     form: str
-    rows: tuple[tuple[Row, Response | None], ...]
+    rows: tuple[tuple[BenchmarkRow, Response | None], ...]
     run: str = ""
     losses: tuple[Loss, ...] = ()
 
@@ -75,7 +75,7 @@ class Join:
     losses: Mapping[str, Loss]
 
 
-def dialogues(paths: Sequence[Path]) -> list[Dialogue]:
+def dialogues(paths: Sequence[Path]) -> list[DialogueRows]:
     """All dialogues of the given files, once for every file of responses that answers their benchmark file.
 
     Raises:
@@ -89,7 +89,7 @@ def dialogues(paths: Sequence[Path]) -> list[Dialogue]:
     return [dialogue for benchmark in files.values() for dialogue in _of_file(benchmark, joins)]
 
 
-def _of_file(rows: Sequence[Row], joins: Sequence[Join]) -> Iterable[Dialogue]:
+def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[DialogueRows]:
     """The dialogues of one benchmark file, for every run that answers some of it."""
     runs = [join for join in joins if any(row.label in join.responses for row in rows)]
     settings = _settings(rows)
@@ -98,20 +98,22 @@ def _of_file(rows: Sequence[Row], joins: Sequence[Join]) -> Iterable[Dialogue]:
             yield _dialogue(name, sorted(turns, key=lambda row: row.turn or 0), settings[name], join, len(runs) > 1)
 
 
-def _dialogue(name: str, rows: Sequence[Row], setting: tuple[str, str], join: Join, named: bool) -> Dialogue:
+def _dialogue(
+    name: str, rows: Sequence[BenchmarkRow], setting: tuple[str, str], join: Join, named: bool
+) -> DialogueRows:
     answered = [row for row in rows if row.label in join.responses]
     missing = [row.label for row in rows if row.label not in join.responses] if answered else []
     losses = [join.losses[row.label] for row in answered if row.label in join.losses]
     losses += [Loss(label, "has no response; this turn is left out") for label in missing]
     kept = tuple((row, join.responses.get(row.label)) for row in answered or rows)
     run = join.responses[answered[0].label].model if named and answered else ""
-    return Dialogue(name, *setting, kept, run, tuple(losses))
+    return DialogueRows(name, *setting, kept, run, tuple(losses))
 
 
 # -- settings -----------------------------------------------------------------------------------------------------
 
 
-def _settings(rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
+def _settings(rows: Sequence[BenchmarkRow]) -> dict[str, tuple[str, str]]:
     """Setting and form of every dialogue of one file: one for all, except that OOD files mix their forms."""
     by_dialogue = _grouped(rows, lambda row: row.dialogue)
     if rows[0].id.partition("_")[0] == OOD:
@@ -120,13 +122,13 @@ def _settings(rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
     return dict.fromkeys(by_dialogue, (form, form))
 
 
-def _form(group: Sequence[Sequence[Row]]) -> str:
+def _form(group: Sequence[Sequence[BenchmarkRow]]) -> str:
     many_turns = any(len(turns) > 1 or any(row.turn for row in turns) for turns in group)
     many_tools = _many_tools([row for turns in group for row in turns])
     return f"{'M' if many_turns else 'S'}-{'M' if many_tools else 'S'}"
 
 
-def _many_tools(rows: Sequence[Row]) -> bool:
+def _many_tools(rows: Sequence[BenchmarkRow]) -> bool:
     """Whether turns may take several calls: some do, or else by how no call is written, or else by the question."""
     if any(len(row.answer) > 1 for row in rows):
         return True
@@ -138,7 +140,7 @@ def _many_tools(rows: Sequence[Row]) -> bool:
 # -- joins --------------------------------------------------------------------------------------------------------
 
 
-def _join(rows: Sequence[Row], run: Sequence[Response]) -> Join:
+def _join(rows: Sequence[BenchmarkRow], run: Sequence[Response]) -> Join:
     by_id = _grouped(rows, lambda row: row.id)
     found: dict[str, Response] = {}
     surplus: dict[str, list[Response]] = {}
@@ -157,9 +159,9 @@ def _join(rows: Sequence[Row], run: Sequence[Response]) -> Join:
 
 
 def _relabel(
-    rows: Sequence[Row],
+    rows: Sequence[BenchmarkRow],
     responses: Sequence[Response],
-    following: Mapping[str, Row],
+    following: Mapping[str, BenchmarkRow],
     found: dict[str, Response],
     losses: dict[str, Loss],
 ) -> None:
@@ -181,7 +183,7 @@ def _relabel(
     )
 
 
-def _shared(response: Response, row: Row) -> int:
+def _shared(response: Response, row: BenchmarkRow) -> int:
     """How many words of a request recur in a response."""
     return len(_words(row.question.user or row.text) & _words(response.text))
 
@@ -197,8 +199,8 @@ def _fault(response: Response, problem: str) -> ImportFormatError:
 # -- files --------------------------------------------------------------------------------------------------------
 
 
-def _read(paths: Sequence[Path]) -> tuple[list[Row], list[Response]]:
-    rows: list[Row] = []
+def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
+    rows: list[BenchmarkRow] = []
     responses: list[Response] = []
     home: dict[str, str] = {}
     for path in paths:
@@ -219,14 +221,14 @@ def _read(paths: Sequence[Path]) -> tuple[list[Row], list[Response]]:
     return rows, responses
 
 
-def _lines(path: Path) -> Sequence[Node]:
+def _lines(path: Path) -> Sequence[JsonNode]:
     loaded = load_lines(read_bytes(path), str(path))
     if loaded.cut:
         raise ImportFormatError(str(path), loaded.nodes[-1].line, "the line after this one is cut off")
     return loaded.nodes
 
 
-def _row(node: Node, id_: str, twin: int) -> Row:
+def _row(node: JsonNode, id_: str, twin: int) -> BenchmarkRow:
     text = node.need("question").string()
     answer = node.need("answer")
     calls = {name: _arguments(answer.child(name, value)) for name, value in answer.members().items()}
@@ -234,10 +236,10 @@ def _row(node: Node, id_: str, twin: int) -> Row:
     dialogue = (found["dialogue"] if found else id_) + _letters(twin)
     label = f"{dialogue}_{found['turn']}" if found else dialogue
     turn = int(found["turn"]) if found else None
-    return Row(id_, label, dialogue, turn, take_apart(text), text, calls, node.path, node.line or 0)
+    return BenchmarkRow(id_, label, dialogue, turn, take_apart(text), text, calls, node.path, node.line or 0)
 
 
-def _arguments(node: Node) -> Mapping[str, Any]:
+def _arguments(node: JsonNode) -> Mapping[str, Any]:
     """The arguments of a call of the ground truth, an object or the JSON text of one."""
     if not isinstance(node.value, str):
         return node.members()
@@ -245,7 +247,7 @@ def _arguments(node: Node) -> Mapping[str, Any]:
         value, _ = loads(node.value)
     except ValueError as error:
         raise node.fail(f"expected an object or the JSON text of one, found {shown(node.value)}") from error
-    return Node(value, node.path, node.line, node.where).members()
+    return JsonNode(value, node.path, node.line, node.where).members()
 
 
 def _letters(twin: int) -> str:

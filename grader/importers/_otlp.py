@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.importers._json import Loaded, Node, is_object, listed, loads
+from grader.importers._json import JsonNode, Loaded, is_object, listed, loads
 
 SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
@@ -13,7 +13,7 @@ SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 class Span:
     """One span. Times are seconds since the epoch; ``events`` are its events' names and attributes."""
 
-    node: Node
+    node: JsonNode
     trace: str
     id: str
     parent: str | None
@@ -35,7 +35,7 @@ class Span:
         value = self.attributes.get(key)
         return value if isinstance(value, str) else ""
 
-    def value(self, key: str) -> Node | None:
+    def value(self, key: str) -> JsonNode | None:
         """An attribute as a value, parsed where it is JSON text; None where it is absent.
 
         Raises:
@@ -63,7 +63,7 @@ def spans_of(loaded: Loaded) -> list[Span]:
     return sorted(found, key=lambda span: (span.start, -span.end))
 
 
-def _nodes(top: Node) -> Iterator[Node]:
+def _nodes(top: JsonNode) -> Iterator[JsonNode]:
     if top.is_array:
         for item in top.items():
             yield from _nodes(item)
@@ -77,11 +77,11 @@ def _nodes(top: Node) -> Iterator[Node]:
         raise top.fail("is neither an OTLP export ('resourceSpans') nor a span ('spanId')")
 
 
-def _other_signal(top: Node) -> bool:
+def _other_signal(top: JsonNode) -> bool:
     return any(key in top.members() for key in ("resourceMetrics", "resourceLogs"))
 
 
-def _span(node: Node) -> Span:
+def _span(node: JsonNode) -> Span:
     status = node.members_at("status")
     message = status.get("message")
     return Span(
@@ -99,7 +99,7 @@ def _span(node: Node) -> Span:
     )
 
 
-def _nanoseconds(node: Node | None) -> float:
+def _nanoseconds(node: JsonNode | None) -> float:
     if node is None:
         return 0.0
     text = node.label()
@@ -108,16 +108,16 @@ def _nanoseconds(node: Node | None) -> float:
     return int(text) / 1e9
 
 
-def attributes_of(holder: Node) -> dict[str, Any]:
+def attributes_of(holder: JsonNode) -> dict[str, Any]:
     """The attributes of a span or an event, as plain values."""
     return _pairs(holder.items_at("attributes"))
 
 
-def _pairs(nodes: list[Node]) -> dict[str, Any]:
+def _pairs(nodes: list[JsonNode]) -> dict[str, Any]:
     return {pair.need("key").string(): _plain(pair.get("value")) for pair in nodes}
 
 
-def _plain(value: Node | None) -> Any:
+def _plain(value: JsonNode | None) -> Any:
     """An OTLP ``AnyValue`` as a JSON value."""
     if value is None:
         return None
@@ -136,7 +136,7 @@ def _plain(value: Node | None) -> Any:
     return _pairs(inner.items_at("values"))
 
 
-def _whole(node: Node) -> int:
+def _whole(node: JsonNode) -> int:
     try:
         return int(node.label())
     except ValueError as error:

@@ -27,7 +27,7 @@ _WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextCall:
     """A call as a text makes it: the name without quotes, and its arguments or the text they were."""
 
     name: str
@@ -38,7 +38,7 @@ class Said:
 class Reading:
     """What a text calls, and ``fault``: why something that sets out to be a call is none, or None."""
 
-    calls: tuple[Said, ...]
+    calls: tuple[TextCall, ...]
     fault: str | None = None
 
 
@@ -46,7 +46,7 @@ def read_react(text: str) -> Reading:
     """The calls of a text in order. An action named ``None`` is none; one without an input is a fault."""
     markers = list(_MARKER.finditer(text))
     ends = [marker.start() for marker in markers[1:]] + [len(text)]
-    calls: list[Said] = []
+    calls: list[TextCall] = []
     faults: list[str] = []
     name: str | None = None
     for marker, end in zip(markers, ends, strict=False):
@@ -76,15 +76,15 @@ def _unfinished(name: str | None) -> list[str]:
     return [f"action {name[:60]!r} has no input"]
 
 
-def _said(name: str, part: str) -> Said | None:
+def _said(name: str, part: str) -> TextCall | None:
     if name.lower() in _NOTHING or (" " in name and "{" not in part):
         return None
     start = part.find("{")
     span = None if start < 0 else _balanced(part, start)
     value = None if span is None else _value(span)
     if isinstance(value, dict):
-        return Said(name, Given(cast("dict[str, Any]", value)))
-    return Said(name, Given({}, part.strip()))
+        return TextCall(name, Given(cast("dict[str, Any]", value)))
+    return TextCall(name, Given({}, part.strip()))
 
 
 def _balanced(text: str, start: int) -> str | None:

@@ -13,8 +13,8 @@ from grader.importers import _chat
 from grader.importers._blocks import agent_blocks, blocks_of, user_blocks
 from grader.importers._build import Names, SessionBuilder, stem
 from grader.importers._content import joined
-from grader.importers._documents import Conversation, conversations, is_message
-from grader.importers._json import Node, load
+from grader.importers._documents import ConversationItems, conversations, is_message
+from grader.importers._json import JsonNode, load
 from grader.importers.base import Imported
 
 
@@ -32,7 +32,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(conversation, builder, names, cut=loaded.cut)
 
 
-def _session(conversation: Conversation, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
     _messages(builder, conversation.items)
     given = "" if conversation.holder is None else _holder(conversation.holder, builder)
     if builder.last is None:
@@ -41,7 +41,7 @@ def _session(conversation: Conversation, builder: SessionBuilder, names: Names, 
     return builder.finish(name, "recorded" if builder.whole and not cut else None)
 
 
-def _holder(holder: Node, builder: SessionBuilder) -> str:
+def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent={"model": model} if model else {})
@@ -55,12 +55,12 @@ def _holder(holder: Node, builder: SessionBuilder) -> str:
     return holder.label_at("id") or ""
 
 
-def _messages(builder: SessionBuilder, messages: list[Node]) -> None:
+def _messages(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     for message in messages:
         _message(builder, message)
 
 
-def _message(builder: SessionBuilder, message: Node) -> None:
+def _message(builder: SessionBuilder, message: JsonNode) -> None:
     role = message.string_at("role") or "assistant"
     stamp = message.get("timestamp")
     blocks = blocks_of(message.get("content"), None if stamp is None else stamp.value)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import cast, get_args
 
 from grader.importers import _chat
-from grader.importers._build import Names, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, SessionBuilder, stem
 from grader.importers._content import joined, outcome_of
-from grader.importers._json import Loaded, Node, load, picked
+from grader.importers._json import JsonNode, Loaded, load, picked
 from grader.importers._values import arguments_of
 from grader.importers.base import Imported
 from sandbox_mcp.trajectory import EndReason, Role, UserChannel
@@ -37,12 +37,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield from _trajectory(node, loaded, names, None)
 
 
-def _documents(loaded: Loaded) -> Iterator[Node]:
+def _documents(loaded: Loaded) -> Iterator[JsonNode]:
     for node in loaded.nodes:
         yield from node.items() if node.is_array else [node]
 
 
-def _trajectory(node: Node, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:
+def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:
     """A trajectory and, after it, those of the sub-agents embedded in it."""
     version = node.need("schema_version")
     if not version.string().startswith(VERSION):
@@ -57,7 +57,7 @@ def _trajectory(node: Node, loaded: Loaded, names: Names, parent: str | None) ->
         yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
 
 
-def _describe(node: Node, builder: SessionBuilder, parent: str | None) -> None:
+def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> None:
     agent = node.need("agent")
     known = picked(agent.members(), ("name", "version", "model_name"))
     if "model_name" in known:
@@ -74,14 +74,14 @@ def _describe(node: Node, builder: SessionBuilder, parent: str | None) -> None:
         _restore(about, builder)
 
 
-def _ours(holder: Node) -> Node | None:
+def _ours(holder: JsonNode) -> JsonNode | None:
     """What our exporter keeps in ``extra``, where that is what it looks like."""
     extra = holder.get("extra")
     found = extra.get(OURS) if extra is not None and extra.is_object else None
     return found if found is not None and found.is_object else None
 
 
-def _restore(about: Node, builder: SessionBuilder) -> None:
+def _restore(about: JsonNode, builder: SessionBuilder) -> None:
     channel: UserChannel = "tool" if about.members().get("user_channel") == "tool" else "harness"
     builder.head = replace(
         builder.head,
@@ -97,13 +97,13 @@ def _restore(about: Node, builder: SessionBuilder) -> None:
         _identify(name, about.child(f"tools.{name}", tool), builder)
 
 
-def _identify(name: str, about: Node, builder: SessionBuilder) -> None:
+def _identify(name: str, about: JsonNode, builder: SessionBuilder) -> None:
     tool, domain = about.string_at("tool"), about.string_at("domain")
     if tool:
         builder.identify(name, tool=tool, domain=domain or "", action=about.members().get("action") is not False)
 
 
-def _steps(node: Node, builder: SessionBuilder) -> None:
+def _steps(node: JsonNode, builder: SessionBuilder) -> None:
     copied = 0
     for step in node.need("steps").items():
         if step.members().get("is_copied_context") is True:
@@ -114,7 +114,7 @@ def _steps(node: Node, builder: SessionBuilder) -> None:
         builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
 
 
-def _step(step: Node, builder: SessionBuilder) -> None:
+def _step(step: JsonNode, builder: SessionBuilder) -> None:
     source, text = step.need("source").string(), joined(step.get("message"), builder)
     about, stamp = _ours(step), step.members().get("timestamp")
     if source == "agent":
@@ -129,7 +129,9 @@ def _step(step: Node, builder: SessionBuilder) -> None:
     _observe(step, builder)
 
 
-def _say(builder: SessionBuilder, about: Node | None, sender: Role, recipient: Role, text: str, stamp: object) -> None:
+def _say(
+    builder: SessionBuilder, about: JsonNode | None, sender: Role, recipient: Role, text: str, stamp: object
+) -> None:
     """Add a message; our exporter tells where one is unlike what ATIF can say."""
     if about is None:
         builder.say(sender, recipient, text, stamp=stamp)
@@ -139,12 +141,12 @@ def _say(builder: SessionBuilder, about: Node | None, sender: Role, recipient: R
         builder.say(sender, recipient, text, stamp=stamp, seen_by=seen_by)
 
 
-def _role(node: Node | None, usual: Role) -> Role:
+def _role(node: JsonNode | None, usual: Role) -> Role:
     known = node is not None and isinstance(node.value, str) and node.value in _chat.ROLES
     return cast("Role", node.value) if known and node is not None else usual
 
 
-def _agent(step: Node, text: str, about: Node | None, builder: SessionBuilder) -> None:
+def _agent(step: JsonNode, text: str, about: JsonNode | None, builder: SessionBuilder) -> None:
     stamp = step.members().get("timestamp")
     thought, calls = step.string_at("reasoning_content") or "", step.items_at("tool_calls")
     builder.note(thought, "reasoning", stamp=stamp)
@@ -158,7 +160,7 @@ def _agent(step: Node, text: str, about: Node | None, builder: SessionBuilder) -
         _say(builder, about, "agent", "user", text, stamp)
 
 
-def _call(call: Node, batch: str, stamp: object, builder: SessionBuilder, caller: Role = "agent") -> None:
+def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, caller: Role = "agent") -> None:
     about = _ours(call)
     raw = about.string_at("raw_arguments") if about is not None else None
     given = arguments_of(raw if raw is not None else call.members().get("arguments"))
@@ -166,7 +168,7 @@ def _call(call: Node, batch: str, stamp: object, builder: SessionBuilder, caller
     builder.call(name, given, batch=batch, id_=id_, caller=caller, stamp=stamp)
 
 
-def _user_calls(about: Node | None, builder: SessionBuilder, stamp: object) -> None:
+def _user_calls(about: JsonNode | None, builder: SessionBuilder, stamp: object) -> None:
     """Calls of somebody else than the agent, for which ATIF has no place."""
     calls = about.items_at("calls") if about is not None else []
     batch = builder.batch() if calls else ""
@@ -174,7 +176,7 @@ def _user_calls(about: Node | None, builder: SessionBuilder, stamp: object) -> N
         _call(call, batch, stamp, builder, _role(call.get("caller"), "user"))
 
 
-def _observe(step: Node, builder: SessionBuilder) -> None:
+def _observe(step: JsonNode, builder: SessionBuilder) -> None:
     observation = step.get("observation")
     for result in observation.items_at("results") if observation is not None else []:
         id_ = result.label_at("source_call_id")
@@ -190,17 +192,17 @@ def _observe(step: Node, builder: SessionBuilder) -> None:
             builder.settle(result, id_, _outcome(result, builder))
 
 
-def _outcome(result: Node, builder: SessionBuilder) -> Outcome:
+def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
     about = _ours(result)
     if about is None:
         return outcome_of(builder, result.get("content"), failed=None)
     error = about.get("error")
     if error is not None and error.is_object:
-        return Outcome(error=_chat.error_of(error, joined(result.get("content"), builder)), stated=True)
+        return CallOutcome(error=_chat.error_of(error, joined(result.get("content"), builder)), stated=True)
     return outcome_of(builder, result.get("content"), failed=False)
 
 
-def _end(node: Node, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     about = _ours(node)
     if about is not None:
         end = about.get("end")

@@ -15,10 +15,10 @@ from typing import Final
 
 from grader.errors import ImportFormatError
 from grader.importers._blocks import Block, agent_blocks, blocks_of, user_blocks
-from grader.importers._build import Names, Outcome, SessionBuilder
-from grader.importers._claude_tree import Line, Thread, lines_of, threads_of
+from grader.importers._build import CallOutcome, Names, SessionBuilder
+from grader.importers._claude_tree import Thread, TreeLine, lines_of, threads_of
 from grader.importers._content import joined
-from grader.importers._json import Loaded, Node, load_lines, read_bytes
+from grader.importers._json import JsonNode, Loaded, load_lines, read_bytes
 from grader.importers._values import decode
 from grader.importers.base import Imported
 from sandbox_mcp.counting import counted
@@ -76,7 +76,7 @@ def _file(path: Path, names: Names) -> Iterator[Imported]:
         yield _session(number, thread, builder, names, loaded)
 
 
-def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[Node]) -> None:
+def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[JsonNode]) -> None:
     kinds = Counter(str(node.value["type"]) for node in nodes)
     for kind in sorted(kinds.keys() - {"user", "assistant"}):
         builder.lose(f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept")
@@ -115,20 +115,20 @@ def _agent_id(thread: Thread) -> str:
     return f"agent-{found or 'side'}" if thread.sidechain else ""
 
 
-def _model(line: Line) -> str | None:
+def _model(line: TreeLine) -> str | None:
     return line.node.need("message").string_at("model") if line.kind == "assistant" else None
 
 
-def _messages(lines: Sequence[Line]) -> list[list[Line]]:
+def _messages(lines: Sequence[TreeLine]) -> list[list[TreeLine]]:
     """The lines with those of one API message gathered at the first of them."""
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[TreeLine]] = {}
     for line in lines:
         id_ = line.message_id
         groups.setdefault(line.uuid if id_ is None else f"message {id_}", []).append(line)
     return list(groups.values())
 
 
-def _agent(builder: SessionBuilder, lines: list[Line]) -> None:
+def _agent(builder: SessionBuilder, lines: list[TreeLine]) -> None:
     spoken = [line for line in lines if not _is_api_error(line)]
     for line in lines:
         if _is_api_error(line):
@@ -138,17 +138,17 @@ def _agent(builder: SessionBuilder, lines: list[Line]) -> None:
     agent_blocks(builder, blocks, seen_by=("agent", "user"))
 
 
-def _is_api_error(line: Line) -> bool:
+def _is_api_error(line: TreeLine) -> bool:
     return line.node.members().get("isApiErrorMessage") is True
 
 
-def _blocks(line: Line) -> list[Block]:
+def _blocks(line: TreeLine) -> list[Block]:
     stamp = line.node.get("timestamp")
     return blocks_of(line.node.need("message").get("content"), None if stamp is None else stamp.value)
 
 
-def _user(builder: SessionBuilder, line: Line, path: Path) -> None:
-    def refine(builder: SessionBuilder, result: Node, outcome: Outcome) -> Outcome:
+def _user(builder: SessionBuilder, line: TreeLine, path: Path) -> None:
+    def refine(builder: SessionBuilder, result: JsonNode, outcome: CallOutcome) -> CallOutcome:
         return _refined(builder, result, outcome, path)
 
     blocks = _blocks(line)
@@ -160,7 +160,7 @@ def _user(builder: SessionBuilder, line: Line, path: Path) -> None:
     builder.say("system", "agent", text, stamp=blocks[0].stamp if blocks else None, kind=kind)
 
 
-def _host_kind(line: Line, blocks: Sequence[Block]) -> str | None:
+def _host_kind(line: TreeLine, blocks: Sequence[Block]) -> str | None:
     """What the host wrote in the user's name, or None where it was the user or a result."""
     members = line.node.members()
     if any(block.kind == "tool_result" for block in blocks):
@@ -173,7 +173,7 @@ def _host_kind(line: Line, blocks: Sequence[Block]) -> str | None:
     return "command" if isinstance(first, str) and first.startswith(HOST_TEXTS) else None
 
 
-def _refined(builder: SessionBuilder, result: Node, outcome: Outcome, path: Path) -> Outcome:
+def _refined(builder: SessionBuilder, result: JsonNode, outcome: CallOutcome, path: Path) -> CallOutcome:
     """The outcome with the kind of its error as the host's text tells it, or with the full text of its result."""
     if outcome.error is not None:
         message = outcome.error.message

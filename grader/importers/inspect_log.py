@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from grader.errors import ImportFormatError
 from grader.importers import _chat
-from grader.importers._build import Names, OpenCall, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from grader.importers._content import joined, part_text
-from grader.importers._json import Loaded, Node, is_array, is_object, load_whole, picked, read_bytes
+from grader.importers._json import JsonNode, Loaded, is_array, is_object, load_whole, picked, read_bytes
 from grader.importers._values import arguments_of, decode, failure
 from grader.importers.base import Imported
 from grader.importers.tau_bench import digest_of
@@ -70,7 +70,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(log, sample, builder, names)
 
 
-def _document(data: bytes, path: Path) -> tuple[Node, Iterator[Loaded]]:
+def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
     loaded = load_whole(data, str(path))
     log = loaded.nodes[0]
     if log.get("samples") is None:
@@ -78,7 +78,7 @@ def _document(data: bytes, path: Path) -> tuple[Node, Iterator[Loaded]]:
     return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
 
 
-def _archive(data: bytes, path: Path) -> tuple[Node, Iterator[Loaded]]:
+def _archive(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.namelist()
@@ -101,7 +101,7 @@ def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Loaded:
     return load_whole(data, f"{path}!{name}")
 
 
-def _session(log: Node, sample: Node, builder: SessionBuilder, names: Names) -> Imported:
+def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     sample = _with_attachments(sample, builder)
     ours = _own_log(sample, builder)
     if ours is not None:
@@ -119,7 +119,7 @@ def _session(log: Node, sample: Node, builder: SessionBuilder, names: Names) -> 
     return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)
 
 
-def _own_log(sample: Node, builder: SessionBuilder) -> tuple[Event, ...] | None:
+def _own_log(sample: JsonNode, builder: SessionBuilder) -> tuple[Event, ...] | None:
     """The session as this package itself recorded it, where the sample was one of its scenarios."""
     text = sample.members_at("store").get(OWN)
     if not isinstance(text, str):
@@ -133,7 +133,7 @@ def _own_log(sample: Node, builder: SessionBuilder) -> tuple[Event, ...] | None:
     return (started, *log.events, *((log.ended,) if log.ended else ()))
 
 
-def _with_attachments(sample: Node, builder: SessionBuilder) -> Node:
+def _with_attachments(sample: JsonNode, builder: SessionBuilder) -> JsonNode:
     """The sample with the contents of its attachments in place of the references to them."""
     attachments = sample.members_at("attachments")
     missing: set[str] = set()
@@ -156,7 +156,7 @@ def _with_attachments(sample: Node, builder: SessionBuilder) -> Node:
     return replace(sample, value=kept)
 
 
-def _describe(log: Node, sample: Node, builder: SessionBuilder, id_: str) -> str:
+def _describe(log: JsonNode, sample: JsonNode, builder: SessionBuilder, id_: str) -> str:
     spec = log.need("eval")
     task, model = spec.string_at("task") or "task", spec.string_at("model")
     version = spec.members_at("packages").get("inspect_ai")
@@ -169,7 +169,7 @@ def _describe(log: Node, sample: Node, builder: SessionBuilder, id_: str) -> str
     return task
 
 
-def _scores(sample: Node, builder: SessionBuilder) -> None:
+def _scores(sample: JsonNode, builder: SessionBuilder) -> None:
     scores = sample.members_at("scores")
     if not scores:
         builder.lose(sample, "no scores were recorded")
@@ -186,7 +186,7 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
 
 
-def _messages(sample: Node) -> list[Node]:
+def _messages(sample: JsonNode) -> list[JsonNode]:
     messages = sample.items_at("messages")
     given = sample.get("input")
     if messages or given is None:
@@ -194,7 +194,7 @@ def _messages(sample: Node) -> list[Node]:
     return given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
 
 
-def _end(log: Node, sample: Node, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     error, limit = sample.get("error"), sample.get("limit")
     if error is not None:
         return "agent_failed", (error.string_at("message") if error.is_object else None) or "the sample failed"
@@ -210,7 +210,7 @@ class _Event:
     """A tool event and its place among them."""
 
     index: int
-    node: Node
+    node: JsonNode
 
 
 class _Player:
@@ -218,7 +218,7 @@ class _Player:
 
     __slots__ = ("_builder", "_done", "_stamps", "_unused", "_used")
 
-    def __init__(self, builder: SessionBuilder, events: list[Node]) -> None:
+    def __init__(self, builder: SessionBuilder, events: list[JsonNode]) -> None:
         self._builder = builder
         self._stamps = dict(_stamps(events))
         tools = [event for event in events if event.members().get("event") == "tool"]
@@ -226,7 +226,7 @@ class _Player:
         self._used: dict[str, deque[_Event]] = {}
         self._done: Counter[str] = Counter()
 
-    def play(self, messages: list[Node]) -> None:
+    def play(self, messages: list[JsonNode]) -> None:
         """Add messages in order, and before each call the calls of events to which no message refers."""
         self._assign(messages)
         for message in messages:
@@ -243,7 +243,7 @@ class _Player:
                 self._builder.lose(message, f"a message of the unknown role {role!r} was dropped")
         self._catch_up(math.inf)
 
-    def _assign(self, messages: list[Node]) -> None:
+    def _assign(self, messages: list[JsonNode]) -> None:
         """Give each call of the messages the events of its id, in order."""
         assistants = (message for message in messages if message.members().get("role") == "assistant")
         wanted = Counter(call.label_at("id") for message in assistants for call in message.items_at("tool_calls"))
@@ -257,7 +257,7 @@ class _Player:
                 free.append(event)
         self._unused = free
 
-    def _assistant(self, message: Node) -> None:
+    def _assistant(self, message: JsonNode) -> None:
         stamp = self._stamps.get(message.label_at("id") or "")
         text = self._texts(message.get("content"), stamp)
         calls = message.items_at("tool_calls")
@@ -269,7 +269,7 @@ class _Player:
         for call in calls:
             self._call(call, batch, stamp)
 
-    def _texts(self, content: Node | None, stamp: Any) -> str:
+    def _texts(self, content: JsonNode | None, stamp: Any) -> str:
         """The text of a content; its reasoning becomes notes, the provider's own tools become calls."""
         if content is None or not content.is_array:
             return joined(content, self._builder)
@@ -284,23 +284,23 @@ class _Player:
                 texts.append(part_text(part, self._builder) or "")
         return "\n".join(filter(None, texts))
 
-    def _reasoning(self, part: Node, stamp: Any) -> None:
+    def _reasoning(self, part: JsonNode, stamp: Any) -> None:
         redacted = part.members().get("redacted") is True
         text = part.string_at("summary") if redacted else part.string_at("reasoning")
         self._builder.note(text or "", "reasoning", stamp=stamp)
         if redacted and not text:
             self._builder.lose(part, "reasoning that the provider encrypted is not kept")
 
-    def _provider_call(self, part: Node, stamp: Any) -> None:
+    def _provider_call(self, part: JsonNode, stamp: Any) -> None:
         given = arguments_of(part.members().get("arguments"))
         name, error = part.need("name").string(), part.string_at("error")
         opened = self._builder.call(
             name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
         )
-        outcome = Outcome(error=failure(error)) if error else Outcome(decode(part.string_at("result") or ""))
+        outcome = CallOutcome(error=failure(error)) if error else CallOutcome(decode(part.string_at("result") or ""))
         self._builder.answer(opened, outcome)
 
-    def _call(self, call: Node, batch: str, stamp: Any) -> None:
+    def _call(self, call: JsonNode, batch: str, stamp: Any) -> None:
         id_ = call.label_at("id")
         events = self._used.get(id_ or "")
         event = events.popleft() if events else None
@@ -328,20 +328,20 @@ class _Player:
             )  # fmt: skip
             self._answer(opened, event)
 
-    def _answer(self, opened: OpenCall, event: Node) -> None:
+    def _answer(self, opened: OpenCall, event: JsonNode) -> None:
         if event.members().get("pending") is True:
             return
         error = event.get("error")
         wall = {"answered": event.value["completed"]} if event.get("completed") is not None else {}
         if error is not None:
-            outcome = Outcome(error=_error(error), wall=wall, stated=True)
+            outcome = CallOutcome(error=_error(error), wall=wall, stated=True)
         elif event.members().get("failed") is True:
-            outcome = Outcome(error=failure("the tool failed"), wall=wall)
+            outcome = CallOutcome(error=failure("the tool failed"), wall=wall)
         else:
             outcome = self._result(event, wall)
         self._builder.answer(opened, outcome)
 
-    def _result(self, event: Node, wall: dict[str, Any]) -> Outcome:
+    def _result(self, event: JsonNode, wall: dict[str, Any]) -> CallOutcome:
         result = event.get("result")
         meta: dict[str, Any] = {}
         if event.get("truncated") is not None:
@@ -351,19 +351,19 @@ class _Player:
         value = _value(result, self._builder)
         if len(self._builder.losses) > known:
             meta["result_partial"] = True
-        return Outcome(value, meta=meta, wall=wall)
+        return CallOutcome(value, meta=meta, wall=wall)
 
-    def _tool(self, message: Node) -> None:
+    def _tool(self, message: JsonNode) -> None:
         id_ = message.label_at("tool_call_id")
         if self._done[id_ or ""] and self._builder.find(id_) is None:
             return
         error = message.get("error")
         text = joined(message.get("content"), self._builder)
-        outcome = Outcome(error=_error(error), stated=True) if error is not None else Outcome(decode(text))
+        outcome = CallOutcome(error=_error(error), stated=True) if error is not None else CallOutcome(decode(text))
         self._builder.settle(message, id_, outcome, name=message.string_at("function"))
 
 
-def _stamps(events: list[Node]) -> Iterator[tuple[str, Any]]:
+def _stamps(events: list[JsonNode]) -> Iterator[tuple[str, Any]]:
     """The ids of the messages that a model wrote, with the times it wrote them."""
     for event in events:
         output = event.get("output") if event.members().get("event") == "model" else None
@@ -374,7 +374,7 @@ def _stamps(events: list[Node]) -> Iterator[tuple[str, Any]]:
                 yield id_, event.members().get("timestamp")
 
 
-def _value(result: Node | None, builder: SessionBuilder) -> Any:
+def _value(result: JsonNode | None, builder: SessionBuilder) -> Any:
     if result is None or isinstance(result.value, str):
         return None if result is None else decode(result.string())
     if result.is_object:
@@ -382,7 +382,7 @@ def _value(result: Node | None, builder: SessionBuilder) -> Any:
     return decode(joined(result, builder)) if result.is_array else result.value
 
 
-def _error(error: Node) -> CallError:
+def _error(error: JsonNode) -> CallError:
     if not error.is_object:
         return failure(error.string())
     type_, message = error.string_at("type") or "unknown", error.string_at("message") or ""

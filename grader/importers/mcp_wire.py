@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from grader.errors import ImportFormatError
 from grader.importers import _chat
-from grader.importers._build import Names, OpenCall, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from grader.importers._content import joined
-from grader.importers._json import Loaded, Node, load, loads, picked
+from grader.importers._json import JsonNode, Loaded, load, loads, picked
 from grader.importers._values import arguments_of, decode, failure
 from grader.importers.base import Imported
 from sandbox_mcp.trajectory import ErrorKind
@@ -45,7 +45,7 @@ SESSION = ("session", "session_id", "sessionId")
 class Frame:
     """One JSON-RPC message with what its envelope says of it."""
 
-    node: Node
+    node: JsonNode
     side: str | None
     stamp: Any
     session: str
@@ -55,17 +55,17 @@ class Frame:
 class _Pending:
     """Requests that nobody has answered yet, by their sender and id; equal ids queue up."""
 
-    requests: dict[tuple[str, str], deque[tuple[Node, OpenCall | None]]] = field(
-        default_factory=dict[tuple[str, str], deque[tuple[Node, OpenCall | None]]]
+    requests: dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]] = field(
+        default_factory=dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]]
     )
 
-    def add(self, side: str, id_: str, request: Node, opened: OpenCall | None) -> bool:
+    def add(self, side: str, id_: str, request: JsonNode, opened: OpenCall | None) -> bool:
         """Remember a request. Tells whether another one with its id is still waiting."""
         queue = self.requests.setdefault((side, id_), deque())
         queue.append((request, opened))
         return len(queue) > 1
 
-    def take(self, frame: Frame, id_: str) -> tuple[Node, OpenCall | None] | None:
+    def take(self, frame: Frame, id_: str) -> tuple[JsonNode, OpenCall | None] | None:
         """The request that a response answers, or None. Without a direction a tool call comes first."""
         asked = {"client": ("server",), "server": ("client",)}.get(frame.side or "", ("client", "server"))
         queues = [queue for side in asked if (queue := self.requests.get((side, id_)))]
@@ -97,7 +97,7 @@ def _frames(loaded: Loaded) -> Iterator[Frame]:
             yield from _unwrapped(item)
 
 
-def _unwrapped(node: Node) -> Iterator[Frame]:
+def _unwrapped(node: JsonNode) -> Iterator[Frame]:
     """The messages of an item: itself, or what its envelope holds."""
     if _is_rpc(node):
         yield Frame(node, None, None, "")
@@ -113,18 +113,18 @@ def _unwrapped(node: Node) -> Iterator[Frame]:
     yield from (Frame(item, side, stamp, session) for item in _each(inner))
 
 
-def _parsed(text: Node) -> Node:
+def _parsed(text: JsonNode) -> JsonNode:
     try:
         return replace(text, value=loads(text.string())[0])
     except ValueError as error:
         raise text.fail(f"is no JSON-RPC message: {error}") from error
 
 
-def _each(node: Node) -> list[Node]:
+def _each(node: JsonNode) -> list[JsonNode]:
     return node.items() if node.is_array else [node]
 
 
-def _is_rpc(node: Node) -> bool:
+def _is_rpc(node: JsonNode) -> bool:
     members = node.members() if node.is_object else {}
     return isinstance(members.get("method"), str) or ("id" in members and ("result" in members or "error" in members))
 
@@ -165,7 +165,7 @@ class _Player:
         if id_ is not None and self._pending.add(side, id_, node, opened):
             self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
 
-    def _client(self, params: Node | None) -> None:
+    def _client(self, params: JsonNode | None) -> None:
         info = params.get("clientInfo") if params is not None else None
         if info is not None and info.is_object:
             self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
@@ -200,7 +200,7 @@ class _Player:
         elif method == "initialize":
             self._server(_result(frame))
 
-    def _server(self, result: Node) -> None:
+    def _server(self, result: JsonNode) -> None:
         info = result.members_at("serverInfo")
         name, version = info.get("name"), info.get("version")
         if isinstance(name, str) and isinstance(version, str):
@@ -218,20 +218,20 @@ class _Player:
         self._open.remove(opened)
 
 
-def _result(frame: Frame) -> Node:
+def _result(frame: Frame) -> JsonNode:
     """The result of a response; an empty object where it has none."""
     found = frame.node.get("result")
     return found if found is not None and found.is_object else frame.node.child("result", {})
 
 
-def _rpc_error(error: Node) -> Outcome:
+def _rpc_error(error: JsonNode) -> CallOutcome:
     message, code = error.string_at("message") or "", error.number_at("code")
     kind = KINDS.get(int(code or 0), "execution")
     unknown = "unknown tool" in message.lower()
-    return Outcome(error=failure(message, "unknown_tool" if unknown else kind, f"JSON-RPC {int(code or 0)}"))
+    return CallOutcome(error=failure(message, "unknown_tool" if unknown else kind, f"JSON-RPC {int(code or 0)}"))
 
 
-def _outcome(result: Node, builder: SessionBuilder) -> Outcome:
+def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
     """What a tool's result tells: its structured content, or else its text."""
     known = len(builder.losses)
     structured = result.get("structuredContent")
@@ -239,5 +239,5 @@ def _outcome(result: Node, builder: SessionBuilder) -> Outcome:
     text = joined(result.get("content"), builder) if failed or structured is None else ""
     meta = {"result_partial": True} if len(builder.losses) > known else {}
     if failed:
-        return Outcome(error=failure(text), meta=meta)
-    return Outcome(decode(text) if structured is None else structured.value, meta=meta)
+        return CallOutcome(error=failure(text), meta=meta)
+    return CallOutcome(decode(text) if structured is None else structured.value, meta=meta)

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.importers._build import Names, Outcome, SessionBuilder
-from grader.importers._mtu_rows import Dialogue, Response, Row, dialogues
-from grader.importers._react import Said, read_react
+from grader.importers._build import CallOutcome, Names, SessionBuilder
+from grader.importers._mtu_rows import BenchmarkRow, DialogueRows, Response, dialogues
+from grader.importers._react import TextCall, read_react
 from grader.importers.base import Imported
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
 
@@ -36,7 +36,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         yield _session(dialogue, names.unique(dialogue.name, dialogue.run))
 
 
-def _session(dialogue: Dialogue, name: str) -> Imported:
+def _session(dialogue: DialogueRows, name: str) -> Imported:
     rows = [row for row, _ in dialogue.rows]
     builder = SessionBuilder(FORMAT, Path(rows[0].path).name, dialogue.name, dialogue.losses)
     builder.head = replace(
@@ -58,14 +58,14 @@ def _session(dialogue: Dialogue, name: str) -> Imported:
     return _finish(builder, dialogue, name)
 
 
-def _finish(builder: SessionBuilder, dialogue: Dialogue, name: str) -> Imported:
+def _finish(builder: SessionBuilder, dialogue: DialogueRows, name: str) -> Imported:
     if dialogue.rows[0][1] is None:
         return builder.finish(name, "abandoned", "no response to any turn of this dialogue was given")
     builder.lose("results", "no call was executed: there are no results and no state")
     return builder.finish(name, "recorded")
 
 
-def _agent(dialogue: Dialogue) -> dict[str, Any]:
+def _agent(dialogue: DialogueRows) -> dict[str, Any]:
     response = dialogue.rows[0][1]
     return {"model": response.model} if response is not None and response.model else {}
 
@@ -74,7 +74,7 @@ def _reference(answer: Mapping[str, Mapping[str, Any]]) -> tuple[ReferenceCall, 
     return tuple(ReferenceCall(tool=name.strip(), arguments=given) for name, given in answer.items() if name.strip())
 
 
-def _offer(builder: SessionBuilder, rows: Sequence[Row]) -> frozenset[str]:
+def _offer(builder: SessionBuilder, rows: Sequence[BenchmarkRow]) -> frozenset[str]:
     """Add the tools that the questions offer, and those that only the ground truth knows; none where none is read."""
     offered = {tool.name: tool for row in rows for tool in row.question.tools or ()}
     for tool in offered.values():
@@ -88,7 +88,7 @@ def _offer(builder: SessionBuilder, rows: Sequence[Row]) -> frozenset[str]:
     return frozenset(offered) | frozenset(wanted) if offered else frozenset()
 
 
-def _ask(builder: SessionBuilder, row: Row) -> None:
+def _ask(builder: SessionBuilder, row: BenchmarkRow) -> None:
     question = row.question
     if question.user is None:
         builder.lose(row.label, "the user's turn cannot be told from the rest of the question, which is kept whole")
@@ -96,17 +96,17 @@ def _ask(builder: SessionBuilder, row: Row) -> None:
     builder.say("user", "agent", row.text if question.user is None else question.user, row=row.label, **before)
 
 
-def _answer(builder: SessionBuilder, row: Row, response: Response, known: frozenset[str]) -> None:
+def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, known: frozenset[str]) -> None:
     reading = read_react(response.text)
     fault: dict[str, Any] = {"fault": reading.fault} if reading.fault else {}
     builder.say("agent", "agent" if reading.calls else "user", response.text, row=row.label, **fault)
     batch = builder.batch()
     for said in reading.calls:
         opened = builder.call(said.name, said.given, batch=batch, row=row.label)
-        builder.answer(opened, Outcome(error=_error(said, known), meta={"result_missing": True}))
+        builder.answer(opened, CallOutcome(error=_error(said, known), meta={"result_missing": True}))
 
 
-def _error(said: Said, known: frozenset[str]) -> CallError | None:
+def _error(said: TextCall, known: frozenset[str]) -> CallError | None:
     """What a server would have answered before running a call; None where it would have run it."""
     if known and said.name not in known:
         return CallError(kind="unknown_tool", type="UnknownTool", message=f"no tool {said.name!r} was offered")

@@ -11,8 +11,8 @@ from pathlib import Path
 from grader.errors import ImportFormatError
 from grader.importers import _chat
 from grader.importers._build import Names, SessionBuilder, stem
-from grader.importers._documents import Conversation, conversations, is_message
-from grader.importers._json import Node, load
+from grader.importers._documents import ConversationItems, conversations, is_message
+from grader.importers._json import JsonNode, load
 from grader.importers.base import Imported
 
 
@@ -30,7 +30,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(conversation, builder, names, cut=loaded.cut)
 
 
-def _session(conversation: Conversation, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
     _chat.play(builder, conversation.items)
     name = stem(builder.origin["file"])
     if conversation.holder is None:
@@ -42,7 +42,7 @@ def _session(conversation: Conversation, builder: SessionBuilder, names: Names, 
     return builder.finish(name, "recorded" if builder.whole and not cut else None)
 
 
-def _holder(holder: Node, builder: SessionBuilder) -> str:
+def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     _chat.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     _about(holder, builder, response.string_at("model") or request.string_at("model"))
@@ -54,7 +54,7 @@ def _holder(holder: Node, builder: SessionBuilder) -> str:
     return holder.label_at("id") or ""
 
 
-def _about(holder: Node, builder: SessionBuilder, model: str | None) -> None:
+def _about(holder: JsonNode, builder: SessionBuilder, model: str | None) -> None:
     """The model, and the scenario where our own exporter or somebody else put one into ``metadata``."""
     about = holder.get("metadata")
     scenario = about.get("scenario") if about is not None and about.is_object else None

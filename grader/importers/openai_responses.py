@@ -10,10 +10,10 @@ from pathlib import Path
 
 from grader.errors import ImportFormatError
 from grader.importers import _chat
-from grader.importers._build import Names, OpenCall, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from grader.importers._content import joined, outcome_of
-from grader.importers._documents import Conversation, conversations
-from grader.importers._json import Loaded, Node, load
+from grader.importers._documents import ConversationItems, conversations
+from grader.importers._json import JsonNode, Loaded, load
 from grader.importers._values import arguments_of, decode, encode, failure
 from grader.importers.base import Imported
 from sandbox_mcp.trajectory import EndReason
@@ -38,14 +38,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(parts, builder, names, cut=loaded.cut)
 
 
-def _is_item(node: Node) -> bool:
+def _is_item(node: JsonNode) -> bool:
     return node.is_object and ("role" in node.members() or "type" in node.members())
 
 
-def _chained(loaded: Loaded) -> list[list[Conversation]]:
+def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
     """The conversations of a file, each with the responses that continued it."""
-    chains: list[list[Conversation]] = []
-    by_response: dict[str, list[Conversation]] = {}
+    chains: list[list[ConversationItems]] = []
+    by_response: dict[str, list[ConversationItems]] = {}
     for conversation in conversations(loaded, _is_item):
         before, own = _response_ids(conversation.holder)
         chain = by_response.get(before) if before is not None else None
@@ -57,7 +57,7 @@ def _chained(loaded: Loaded) -> list[list[Conversation]]:
     return chains
 
 
-def _response_ids(holder: Node | None) -> tuple[str | None, str | None]:
+def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
     if holder is None:
         return None, None
     request, response = holder.get("request") or holder, holder.get("response") or holder
@@ -65,7 +65,7 @@ def _response_ids(holder: Node | None) -> tuple[str | None, str | None]:
     return before, response.label_at("id")
 
 
-def _session(parts: list[Conversation], builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
     player = _Player(builder)
     given, end, detail = "", None, None
     for part in parts:
@@ -79,7 +79,7 @@ def _session(parts: list[Conversation], builder: SessionBuilder, names: Names, *
     return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
-def _holder(holder: Node, player: "_Player") -> tuple[EndReason | None, str | None]:
+def _holder(holder: JsonNode, player: "_Player") -> tuple[EndReason | None, str | None]:
     """Play a request and its response. Tells how the response failed, or what made it stop early."""
     request, response = holder.get("request") or holder, holder.get("response") or holder
     if not any(name in found.members() for found in (request, response) for name in HOLDERS):
@@ -95,11 +95,11 @@ def _holder(holder: Node, player: "_Player") -> tuple[EndReason | None, str | No
     return _status(response, builder)
 
 
-def _is_function(tool: Node) -> bool:
+def _is_function(tool: JsonNode) -> bool:
     return tool.members().get("type") in ("function", "custom")
 
 
-def _status(response: Node, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _status(response: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     status = response.members().get("status")
     if status == "failed":
         error = response.get("error")
@@ -120,9 +120,9 @@ class _Player:
         self.builder = builder
         self._batch: str | None = None
         self._instructions: str | None = None
-        self._asked: dict[str, Node] = {}
+        self._asked: dict[str, JsonNode] = {}
 
-    def instruct(self, instructions: Node | None) -> None:
+    def instruct(self, instructions: JsonNode | None) -> None:
         """Add the system's instructions unless they are the ones already given."""
         if instructions is None:
             return
@@ -133,7 +133,7 @@ class _Player:
             self.builder.say("system", "agent", text)
         self._instructions = text
 
-    def hear(self, given: Node | None) -> None:
+    def hear(self, given: JsonNode | None) -> None:
         """Add a request's input: a text of the user, or items."""
         if given is None:
             return
@@ -142,7 +142,7 @@ class _Player:
         else:
             self.play(given.items())
 
-    def play(self, items: list[Node]) -> None:
+    def play(self, items: list[JsonNode]) -> None:
         """Add items in order."""
         for index, item in enumerate(items):
             kind = item.string_at("type") or "message"
@@ -150,7 +150,7 @@ class _Player:
                 self._batch = None
             self._item(kind, item, items[index + 1 :])
 
-    def _item(self, kind: str, item: Node, following: list[Node]) -> None:
+    def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
         if kind == "message":
             self._message(item, beside_calls=_calls_follow(following))
         elif kind in CALLS:
@@ -163,7 +163,7 @@ class _Player:
         else:
             self._mcp(kind, item)
 
-    def _message(self, item: Node, *, beside_calls: bool) -> None:
+    def _message(self, item: JsonNode, *, beside_calls: bool) -> None:
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)
         if role == "assistant" and beside_calls:
             self.builder.note(text, "text")
@@ -176,7 +176,7 @@ class _Player:
         else:
             self.builder.lose(item, f"a message of the unknown role {role!r} was dropped")
 
-    def _call(self, item: Node) -> None:
+    def _call(self, item: JsonNode) -> None:
         self._batch = self._batch or self.builder.batch()
         space, name = item.string_at("namespace"), item.need("name").string()
         arguments = item.get("arguments") or item.get("input")
@@ -185,13 +185,13 @@ class _Player:
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
 
-    def _reasoning(self, item: Node) -> None:
+    def _reasoning(self, item: JsonNode) -> None:
         texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
         self.builder.note(next(filter(None, texts), ""), "reasoning")
         if not any(texts):
             self.builder.lose(item, "reasoning that the provider encrypted is not kept")
 
-    def _mcp(self, kind: str, item: Node) -> None:
+    def _mcp(self, kind: str, item: JsonNode) -> None:
         if kind == "mcp_call":
             self._mcp_call(item)
         elif kind == "mcp_list_tools":
@@ -203,36 +203,36 @@ class _Player:
         else:
             self.builder.lose(item, f"an item of type {kind!r} is not kept")
 
-    def _mcp_call(self, item: Node) -> None:
+    def _mcp_call(self, item: JsonNode) -> None:
         error, output = item.get("error"), item.get("output")
         opened = self._run(item)
         if error is not None:
             text = error.value if isinstance(error.value, str) else _said(error)
-            self.builder.answer(opened, Outcome(error=failure(text)))
+            self.builder.answer(opened, CallOutcome(error=failure(text)))
         elif output is not None:
-            self.builder.answer(opened, Outcome(decode(joined(output, self.builder))))
+            self.builder.answer(opened, CallOutcome(decode(joined(output, self.builder))))
 
-    def _run(self, item: Node) -> OpenCall:
+    def _run(self, item: JsonNode) -> OpenCall:
         given = item.get("arguments")
         return self.builder.call(
             item.need("name").string(), arguments_of(None if given is None else given.value),
             batch=self.builder.batch(), id_=item.label_at("id"), offered=True, server=item.string_at("server_label"),
         )  # fmt: skip
 
-    def _approval(self, item: Node) -> None:
+    def _approval(self, item: JsonNode) -> None:
         asked = self._asked.pop(item.need("approval_request_id").label(), None)
         if asked is None or item.members().get("approve") is not False:
             return
         reason = item.string_at("reason") or "the user did not approve the call"
-        self.builder.answer(self._run(asked), Outcome(error=failure(reason, "refused")))
+        self.builder.answer(self._run(asked), CallOutcome(error=failure(reason, "refused")))
 
 
-def _calls_follow(items: list[Node]) -> bool:
+def _calls_follow(items: list[JsonNode]) -> bool:
     kinds = (item.string_at("type") or "message" for item in items)
     following = next((kind for kind in kinds if kind != "reasoning"), None)
     return following in CALLS | {"mcp_call", "mcp_approval_request"}
 
 
-def _said(error: Node) -> str:
+def _said(error: JsonNode) -> str:
     message = error.get("message") if error.is_object else None
     return message.string() if message is not None else encode(error.value)

@@ -14,9 +14,9 @@ from typing import Any
 
 from grader.errors import ImportFormatError
 from grader.importers import _chat
-from grader.importers._build import Names, OpenCall, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from grader.importers._content import MESSAGE_PARTS, joined
-from grader.importers._json import Node, load, plain
+from grader.importers._json import JsonNode, load, plain
 from grader.importers._otlp import Span, spans_of
 from grader.importers._values import Given, arguments_of, decode, encode, failure
 from grader.importers.base import Imported, Loss
@@ -232,7 +232,7 @@ class _Player:
         for message in messages[1:]:
             self._builder.lose(message, "an alternative answer is not kept")
 
-    def _message(self, message: Node, at: float) -> None:
+    def _message(self, message: JsonNode, at: float) -> None:
         role, stamp = message.string_at("role") or "assistant", at or None
         parts = message.items_at("parts")
         for part in parts:
@@ -248,7 +248,7 @@ class _Player:
         elif text:
             self._builder.lose(message, f"text of the role {role!r} was dropped")
 
-    def _assistant(self, message: Node, text: str, calls: list[Node], stamp: float | None) -> None:
+    def _assistant(self, message: JsonNode, text: str, calls: list[JsonNode], stamp: float | None) -> None:
         thought = joined(_only(message, message.items_at("parts"), "reasoning"), self._builder, texts=PARTS)
         self._builder.note(thought, "reasoning", stamp=stamp)
         if not calls:
@@ -261,7 +261,7 @@ class _Player:
             self._called.add(id_)
             self._open(call.need("name").string(), given, batch, id_, stamp)
 
-    def _open(self, name: str, given: Node | None, batch: str, id_: str | None, stamp: float | None) -> OpenCall:
+    def _open(self, name: str, given: JsonNode | None, batch: str, id_: str | None, stamp: float | None) -> OpenCall:
         arguments = Given({}) if given is None else arguments_of(given.value)
         meta: dict[str, Any] = {"arguments_missing": True} if given is None else {}
         opened = self._builder.call(name, arguments, batch=batch, id_=id_, stamp=stamp, **meta)
@@ -269,7 +269,7 @@ class _Player:
             self._builder.lose(f"call of {name!r}", "its arguments were not recorded")
         return opened
 
-    def _response(self, part: Node) -> None:
+    def _response(self, part: JsonNode) -> None:
         id_ = part.label_at("id")
         value = part.get("response") or part.get("result")
         if self._builder.find(id_) is None and id_ in self._called:
@@ -314,7 +314,7 @@ def _has_messages(span: Span) -> bool:
     return "gen_ai.input.messages" in span.attributes or "gen_ai.output.messages" in span.attributes
 
 
-def _messages(span: Span, key: str) -> list[Node]:
+def _messages(span: Span, key: str) -> list[JsonNode]:
     found = span.value(key)
     return [] if found is None else found.items()
 
@@ -323,13 +323,13 @@ def _is_json(value: Any) -> bool:
     return not isinstance(value, str) or value.lstrip().startswith(("[", "{"))
 
 
-def _canonical(message: Node) -> str:
+def _canonical(message: JsonNode) -> str:
     """A message as a text that is the same wherever the message is repeated."""
     parts = [_told(part) for part in message.items_at("parts") if part.members().get("type") != "reasoning"]
     return encode([message.members().get("role") or "assistant", parts])
 
 
-def _told(part: Node) -> Any:
+def _told(part: JsonNode) -> Any:
     """A part without what instrumentations write in more than one way."""
     if part.members().get("type") == "tool_call":
         given = arguments_of(part.members().get("arguments"))
@@ -341,7 +341,7 @@ def _common(one: list[str], other: list[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _only(message: Node, parts: list[Node], kind: str) -> Node:
+def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:
     return message.child("parts", [part.value for part in parts if part.members().get("type") == kind])
 
 
@@ -350,18 +350,18 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else encode(value)
 
 
-def _lose_parts(builder: SessionBuilder, parts: list[Node]) -> None:
+def _lose_parts(builder: SessionBuilder, parts: list[JsonNode]) -> None:
     for part in parts:
         kind = part.members().get("type")
         if kind not in ("text", "reasoning", "tool_call", "tool_call_response"):
             builder.lose(part, f"content of type {kind!r} is not kept")
 
 
-def _outcome(span: Span) -> Outcome | None:
+def _outcome(span: Span) -> CallOutcome | None:
     """What a tool span says came of its call; None where it says nothing."""
     result, kind = span.attributes.get("gen_ai.tool.call.result"), span.text("error.type")
     wall = {"answered": span.end} if span.end else {}
     text = None if result is None else _text(result)
     if span.failed or kind:
-        return Outcome(error=failure(span.status or text or kind, type_=kind or None), wall=wall)
-    return None if text is None else Outcome(decode(text), wall=wall)
+        return CallOutcome(error=failure(span.status or text or kind, type_=kind or None), wall=wall)
+    return None if text is None else CallOutcome(decode(text), wall=wall)

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.importers import _chat
 from grader.importers._build import Names, SessionBuilder, stem
-from grader.importers._json import Loaded, Node, load, load_whole, picked, read_bytes
+from grader.importers._json import JsonNode, Loaded, load, load_whole, picked, read_bytes
 from grader.importers.base import Imported, Loss
 from grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import EndReason, ReferenceCall
@@ -47,7 +47,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(top, run, tasks, builder, names)
 
 
-def _runs(top: Node, results: Path, losses: Sequence[Loss]) -> Iterator[tuple[Node, Sequence[Loss]]]:
+def _runs(top: JsonNode, results: Path, losses: Sequence[Loss]) -> Iterator[tuple[JsonNode, Sequence[Loss]]]:
     """The simulations inside the file, and those beside it."""
     inside = top.items_at("simulations")
     yield from ((run, losses) for run in inside)
@@ -58,7 +58,9 @@ def _runs(top: Node, results: Path, losses: Sequence[Loss]) -> Iterator[tuple[No
         yield loaded.nodes[0], [*losses, *loaded.losses]
 
 
-def _session(top: Node, run: Node, tasks: dict[str, Node], builder: SessionBuilder, names: Names) -> Imported:
+def _session(
+    top: JsonNode, run: JsonNode, tasks: dict[str, JsonNode], builder: SessionBuilder, names: Names
+) -> Imported:
     task_id, trial = run.need("task_id").label(), run.whole_at("trial")
     domain = _information(top.get("info"), builder)
     builder.head = replace(
@@ -76,7 +78,7 @@ def _session(top: Node, run: Node, tasks: dict[str, Node], builder: SessionBuild
     return builder.finish(name, FAILED.get(reason, "recorded") if reason else None, reason)
 
 
-def _information(info: Node | None, builder: SessionBuilder) -> str | None:
+def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
     if info is None:
         return None
     agent, user, world = info.get("agent_info"), info.get("user_info"), info.get("environment_info")
@@ -94,19 +96,19 @@ def _information(info: Node | None, builder: SessionBuilder) -> str | None:
     return world.string_at("domain_name")
 
 
-def _participant(who: Node | None) -> dict[str, Any]:
+def _participant(who: JsonNode | None) -> dict[str, Any]:
     if who is None:
         return {}
     known = {"name": who.string_at("implementation"), "model": who.string_at("llm")}
     return {key: value for key, value in known.items() if value}
 
 
-def _offer(name: str, tool: Node, builder: SessionBuilder) -> None:
+def _offer(name: str, tool: JsonNode, builder: SessionBuilder) -> None:
     schema = tool.get("params")
     builder.offer(name, tool.string_at("doc") or "", schema.members() if schema and schema.is_object else {})
 
 
-def _task(task: Node, builder: SessionBuilder) -> None:
+def _task(task: JsonNode, builder: SessionBuilder) -> None:
     builder.head = replace(builder.head, digest=digest_of(task.value))
     builder.origin["task"] = picked(task.members(), ("id", "description", "user_scenario", "initial_state"))
     criteria = task.get("evaluation_criteria")
@@ -123,11 +125,11 @@ def _task(task: Node, builder: SessionBuilder) -> None:
     _beyond_reference(actions, ours, builder)
 
 
-def _action(action: Node) -> ReferenceCall:
+def _action(action: JsonNode) -> ReferenceCall:
     return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments"))
 
 
-def _beyond_reference(actions: list[Node], ours: list[Node], builder: SessionBuilder) -> None:
+def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: SessionBuilder) -> None:
     """What a reference solution cannot say: the user's own actions, and arguments that need not be compared."""
     others = [action.value for action in actions if action.string_at("requestor") == "user"]
     if others:
@@ -139,16 +141,16 @@ def _beyond_reference(actions: list[Node], ours: list[Node], builder: SessionBui
         builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
 
 
-def others_at(actions: list[Node]) -> str:
+def others_at(actions: list[JsonNode]) -> str:
     """Where the actions stand."""
     return actions[0].where.rpartition("[")[0] if actions else "reference"
 
 
-def _is_partial(action: Node) -> bool:
+def _is_partial(action: JsonNode) -> bool:
     return action.get("compare_args") is not None
 
 
-def _reward(run: Node, builder: SessionBuilder) -> None:
+def _reward(run: JsonNode, builder: SessionBuilder) -> None:
     reward = run.get("reward_info")
     if reward is None:
         builder.lose(run, "no reward was recorded")
@@ -157,7 +159,7 @@ def _reward(run: Node, builder: SessionBuilder) -> None:
     builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}
 
 
-def _messages(run: Node, builder: SessionBuilder) -> None:
+def _messages(run: JsonNode, builder: SessionBuilder) -> None:
     if run.get("messages") is None and run.get("ticks") is not None:
         builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
     _chat.play(builder, run.items_at("messages"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.importers import _chat
 from grader.importers._build import Names, SessionBuilder, stem
-from grader.importers._json import Node, load, picked
+from grader.importers._json import JsonNode, load, picked
 from grader.importers.base import Imported
 from sandbox_mcp.trajectory import Message, ReferenceCall
 
@@ -35,7 +35,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(node, builder, names)
 
 
-def _session(node: Node, builder: SessionBuilder, names: Names) -> Imported:
+def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     task_id, trial = node.need("task_id").label(), node.whole_at("trial")
     info = node.get("info")
     task = info.get("task") if info else None
@@ -55,13 +55,13 @@ def _session(node: Node, builder: SessionBuilder, names: Names) -> Imported:
     return builder.finish(name, "recorded" if ended else None, ended)
 
 
-def _info(info: Node, builder: SessionBuilder) -> None:
+def _info(info: JsonNode, builder: SessionBuilder) -> None:
     if "error" in info.members():
         builder.lose(info, "the harness broke off with an error")
     builder.origin.update(picked(info.members(), ("source", "user_cost", "reward_info", "error")))
 
 
-def _task(task: Node, builder: SessionBuilder) -> None:
+def _task(task: JsonNode, builder: SessionBuilder) -> None:
     if task.get("actions") is None:
         builder.lose(task, "the task lists no actions, so there is no reference")
     else:
@@ -70,7 +70,7 @@ def _task(task: Node, builder: SessionBuilder) -> None:
     builder.head = replace(builder.head, digest=digest_of(task.value))
 
 
-def _action(action: Node) -> ReferenceCall:
+def _action(action: JsonNode) -> ReferenceCall:
     return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("kwargs"))
 
 
@@ -80,7 +80,7 @@ def digest_of(task: Any) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _how_it_ended(builder: SessionBuilder, info: Node | None) -> str | None:
+def _how_it_ended(builder: SessionBuilder, info: JsonNode | None) -> str | None:
     last = builder.last
     if isinstance(last, Message) and last.sender == "user" and STOP in last.content:
         return "the user stopped"

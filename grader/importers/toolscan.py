@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.importers._build import Names, Outcome, SessionBuilder
-from grader.importers._json import Node, is_object, load, loads, plain
+from grader.importers._build import CallOutcome, Names, SessionBuilder
+from grader.importers._json import JsonNode, is_object, load, loads, plain
 from grader.importers._values import Given, encode
 from grader.importers.base import Imported
 from grader.toolscan.events import FORMAT
@@ -88,17 +88,17 @@ class _Play:
             return said.name, Given({}, said.input), _no_format(f"the input of {said.name} is no object")
         return said.name, Given(value), fault(said.name, value, self.apis)
 
-    def _outcome(self, name: str, error: CallError | None) -> Outcome:
+    def _outcome(self, name: str, error: CallError | None) -> CallOutcome:
         ran = error is None or (not self.feedback and error.kind != "invalid_format")
         if name == FINISH or not ran:
-            return Outcome(error=error)
+            return CallOutcome(error=error)
         if self.observations:
-            return Outcome(result=self.observations.pop(0), error=error)
+            return CallOutcome(result=self.observations.pop(0), error=error)
         self.unanswered += 1
-        return Outcome(error=error, meta={"result_missing": True})
+        return CallOutcome(error=error, meta={"result_missing": True})
 
 
-def _session(node: Node, builder: SessionBuilder, names: Names, reader: Callable[[str], Any]) -> Imported:
+def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Callable[[str], Any]) -> Imported:
     case = node.get("case") or node
     apis = _apis(case)
     play = _Play(builder, apis, _feedback(case), reader, [item.string() for item in case.items_at("observations")])
@@ -119,14 +119,14 @@ def _session(node: Node, builder: SessionBuilder, names: Names, reader: Callable
     return play.checked(builder.finish(names.unique(name), "recorded"))
 
 
-def _feedback(case: Node) -> bool:
+def _feedback(case: JsonNode) -> bool:
     value = plain(case.get("feedback"))
     if value not in (None, True, False):
         raise case.child("feedback", value).fail("expected true or false")
     return value is not False
 
 
-def _apis(case: Node) -> dict[str, Any]:
+def _apis(case: JsonNode) -> dict[str, Any]:
     found: dict[str, Any] = {}
     listed = case.need("api_list")
     for name, value in listed.members().items():
@@ -138,7 +138,7 @@ def _apis(case: Node) -> dict[str, Any]:
     return found if FINISH in found else {**found, FINISH: ANSWER}
 
 
-def _solution(node: Node) -> tuple[ReferenceTurn, ...]:
+def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
     calls: list[ReferenceCall] = []
     for tool, value in node.members().items():
         calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
@@ -153,7 +153,7 @@ def _offer(builder: SessionBuilder, apis: Mapping[str, Any]) -> None:
                 builder.lose(f"{name}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
 
 
-def _ask(builder: SessionBuilder, case: Node) -> None:
+def _ask(builder: SessionBuilder, case: JsonNode) -> None:
     query = case.string_at("goal") or case.string_at("query")
     if query is None:
         builder.lose("query", "what the user asked for is absent")

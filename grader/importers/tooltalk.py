@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.importers._build import Names, Outcome, SessionBuilder
-from grader.importers._json import Node, is_object, load, plain
+from grader.importers._build import CallOutcome, Names, SessionBuilder
+from grader.importers._json import JsonNode, is_object, load, plain
 from grader.importers._values import Given, encode
 from grader.importers.base import Imported
 from grader.tooltalk.tools import FORMAT, TOOLS
@@ -62,7 +62,7 @@ class _Play:
     stamp: Any
     turns: list[_Turn] = field(default_factory=list[_Turn])
 
-    def turn(self, node: Node) -> None:
+    def turn(self, node: JsonNode) -> None:
         """Add one turn of the conversation."""
         role = node.need("role").string()
         if role == "user":
@@ -73,7 +73,7 @@ class _Play:
         else:
             raise node.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
 
-    def _assistant(self, node: Node) -> None:
+    def _assistant(self, node: JsonNode) -> None:
         if not self.turns:
             self.turns.append(_Turn())
         turn, calls = self.turns[-1], node.items_at("apis")
@@ -88,7 +88,7 @@ class _Play:
         else:
             self._predictions(node.items_at("predictions"))
 
-    def _predictions(self, entries: Sequence[Node]) -> None:
+    def _predictions(self, entries: Sequence[JsonNode]) -> None:
         for entry in entries:
             role = entry.need("role").string()
             if role == "api":
@@ -101,7 +101,7 @@ class _Play:
     def _reply(self, text: str) -> None:
         self.builder.say("agent", "user", text, stamp=self.stamp)
 
-    def _calls(self, nodes: Sequence[Node]) -> None:
+    def _calls(self, nodes: Sequence[JsonNode]) -> None:
         for node in nodes:
             name, given = _request(node)
             meta = {} if node.get("metadata") is None else {"metadata": plain(node.get("metadata"))}
@@ -110,10 +110,10 @@ class _Play:
             )
             message = node.string_at("exception")
             error = None if message is None else _error(name, given, message)
-            self.builder.answer(opened, Outcome(result=plain(node.get("response")), error=error))
+            self.builder.answer(opened, CallOutcome(result=plain(node.get("response")), error=error))
 
 
-def _session(node: Node, builder: SessionBuilder, names: Names) -> Imported:
+def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     turns = node.need("conversation").items()
     predicted = any(turn.get("predictions") is not None for turn in turns)
     name = node.string_at("name") or Path(node.path).stem
@@ -127,7 +127,7 @@ def _session(node: Node, builder: SessionBuilder, names: Names) -> Imported:
     return builder.finish(names.unique(name), "recorded")
 
 
-def _describe(node: Node, play: _Play) -> None:
+def _describe(node: JsonNode, play: _Play) -> None:
     builder = play.builder
     builder.origin |= {
         "prefix_replay": True,
@@ -147,7 +147,7 @@ def _done(turn: _Turn) -> ReferenceTurn:
     return ReferenceTurn(calls=tuple(turn.calls), reply=turn.reply)
 
 
-def _reference(node: Node) -> ReferenceCall:
+def _reference(node: JsonNode) -> ReferenceCall:
     name, given = _request(node)
     if given.raw is not None:
         raise node.fail("a call of the ground truth has no object of parameters")
@@ -160,7 +160,7 @@ def _reference(node: Node) -> ReferenceCall:
     )
 
 
-def _request(node: Node) -> tuple[str, Given]:
+def _request(node: JsonNode) -> tuple[str, Given]:
     request = node.need("request")
     parameters = request.members().get("parameters")
     given = Given(parameters) if is_object(parameters) else Given({}, encode(parameters))

@@ -20,7 +20,7 @@ ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_e
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RecordedCall:
     """A call as recorded on a message."""
 
     tool: str
@@ -46,7 +46,7 @@ class CaseMessage:
     recipient: str
     content: str
     visible_to: tuple[str, ...] | None
-    calls: tuple[Call, ...] | None = None
+    calls: tuple[RecordedCall, ...] | None = None
     changes: tuple[RowChange, ...] = ()
 
 

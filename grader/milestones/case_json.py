@@ -9,7 +9,6 @@ from typing import Any
 from grader.errors import GraderError
 from grader.milestones.case import (
     STATE_TABLES,
-    Call,
     Case,
     CaseConstraint,
     CaseMessage,
@@ -17,6 +16,7 @@ from grader.milestones.case import (
     Graph,
     Measured,
     Node,
+    RecordedCall,
     RowChange,
 )  # fmt: skip
 
@@ -86,6 +86,8 @@ def _message(source: Json) -> CaseMessage:
         source["recipient"],
         source["content"],
         None if visible is None else tuple(visible),
-        None if calls is None else tuple(Call(item["tool"], item["arguments"], item.get("result")) for item in calls),
+        None
+        if calls is None
+        else tuple(RecordedCall(item["tool"], item["arguments"], item.get("result")) for item in calls),
         tuple(RowChange(c["table"], c["op"], c["key"], c.get("after")) for c in source.get("changes") or ()),
     )

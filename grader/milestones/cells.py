@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extraction, Measured
+from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
 from grader.rouge import rouge_l
 
 CellMeasure = Callable[[Any], float | None]
@@ -112,7 +112,7 @@ def _near(first: Any, second: Any, tolerance: Any) -> bool:
 def _trace(alternatives: Any, tolerance: Mapping[str, float]) -> CellMeasure:
     golden = tuple((item["tool"], item["arguments"]) for item in alternatives or ())
 
-    def measure(calls: Sequence[Call] | None) -> float:
+    def measure(calls: Sequence[RecordedCall] | None) -> float:
         for call in calls or ():
             for tool, given in golden:
                 if call.tool == tool and _same_arguments(call.arguments, given, tolerance):
@@ -129,7 +129,7 @@ def _same_arguments(given: Mapping[str, Any], wanted: Mapping[str, Any], toleran
     return True
 
 
-def value_sets(extract: Sequence[Extraction], call: Call) -> list[dict[str, Any]]:
+def value_sets(extract: Sequence[Extraction], call: RecordedCall) -> list[dict[str, Any]]:
     """What a call yields: sets of named values, one per written form of a number; none if a step fails."""
     try:
         forms = [_extracted(extraction, call) for extraction in extract]
@@ -139,7 +139,7 @@ def value_sets(extract: Sequence[Extraction], call: Call) -> list[dict[str, Any]
     return [dict(zip(names, chosen, strict=True)) for chosen in product(*forms)]
 
 
-def _extracted(extraction: Extraction, call: Call) -> list[Any]:
+def _extracted(extraction: Extraction, call: RecordedCall) -> list[Any]:
     value: Any = call.arguments if extraction.source == "arguments" else call.result
     for step in extraction.path:
         value = value[step]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from grader.milestones.case import Case, Graph
 from grader.milestones.compat_nodes import CompatNodes
 from grader.milestones.history import History
-from grader.milestones.matching import CycleError, Place, match
+from grader.milestones.matching import CycleError, MatchedPlace, match
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class CompatResult:
     the first of the candidate range on.
     """
 
-    milestones: Mapping[int, Place]
-    minefields: Mapping[int, Place]
+    milestones: Mapping[int, MatchedPlace]
+    minefields: Mapping[int, MatchedPlace]
     milestone_score: float
     minefield_score: float
     score: float
@@ -50,7 +50,7 @@ def evaluate(case: Case) -> CompatResult:
     )
 
 
-def _graph_score(graph: Graph, history: History, empty: float) -> tuple[dict[int, Place], float, CompatNodes]:
+def _graph_score(graph: Graph, history: History, empty: float) -> tuple[dict[int, MatchedPlace], float, CompatNodes]:
     members, edges = graph.order()
     nodes = CompatNodes(graph, members, edges, history)
     if not members:
@@ -62,5 +62,5 @@ def _graph_score(graph: Graph, history: History, empty: float) -> tuple[dict[int
     except CycleError:
         return {}, -1 / len(graph.nodes), nodes
     total = sum(place.similarity for place in placed.values())
-    shifted = {node: Place(place.index + history.first, place.similarity) for node, place in placed.items()}
+    shifted = {node: MatchedPlace(place.index + history.first, place.similarity) for node, place in placed.items()}
     return shifted, total / len(graph.nodes), nodes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
-from grader.milestones.matching import Place
+from grader.milestones.matching import MatchedPlace
 from grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
 from grader.milestones.strict_nodes import StrictNodes
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -28,7 +28,7 @@ class Explainer:
     while; None if there is none. ``raw`` is how well it was met there, whatever it rests on.
     """
 
-    def __init__(self, nodes: StrictNodes, placed: Mapping[int, Place], number: int) -> None:
+    def __init__(self, nodes: StrictNodes, placed: Mapping[int, MatchedPlace], number: int) -> None:
         self.nodes, self.placed, self.number = nodes, placed, number
         self.item = nodes.milestones[number]
         self.events = nodes.timeline.events

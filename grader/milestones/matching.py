@@ -70,14 +70,16 @@ class Similarities(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MatchedPlace:
     """Where a node went, and how well it fits there."""
 
     index: int
     similarity: float
 
 
-def match(similarities: Similarities, nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> dict[int, Place]:
+def match(
+    similarities: Similarities, nodes: Iterable[int], edges: Iterable[tuple[int, int]]
+) -> dict[int, MatchedPlace]:
     """Assign every node an index so that the sum of similarities is largest; the order of keys is that of assignment.
 
     An assignment is allowed if ``index(a) <= index(b)`` for every edge ``(a, b)``: exactly then some topological order
@@ -150,15 +152,15 @@ class _Search:
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
 
-    def walk(self) -> dict[int, Place]:
+    def walk(self) -> dict[int, MatchedPlace]:
         """Build the assignment node by node."""
-        open_, last, placed = (1 << len(self.order)) - 1, 0, dict[int, Place]()
+        open_, last, placed = (1 << len(self.order)) - 1, 0, dict[int, MatchedPlace]()
         views = tuple(self.similarities.start(node) for node in self.order)
         target = self.value(open_, (0,) * len(self.order), views)
         while open_:
             position, last, similarity, target, views = self._step(open_, last, views, target)
             open_ &= ~(1 << position)
-            placed[self.order[position]] = Place(last, similarity)
+            placed[self.order[position]] = MatchedPlace(last, similarity)
         return placed
 
     def _step(self, open_: int, last: int, views: _Views, target: float) -> tuple[int, int, float, float, _Views]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.milestones.compat import CompatResult
 from grader.milestones.explaining import Explainer
-from grader.milestones.matching import Place
+from grader.milestones.matching import MatchedPlace
 from grader.milestones.phrases import shown
 from grader.milestones.strict import StrictResult, threshold
 from grader.milestones.translate import Translated
@@ -32,7 +32,7 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
     """The same of a session graded as ToolSandbox does, which gives no reasons."""
 
-    def place(found: Place | None) -> tuple[float, int | None]:
+    def place(found: MatchedPlace | None) -> tuple[float, int | None]:
         met = found is not None and found.similarity > 0
         return (found.similarity, translated.seqs[found.index]) if found and met else (0.0, None)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from grader.errors import GraderError
-from grader.milestones.matching import Place, match
+from grader.milestones.matching import MatchedPlace, match
 from grader.milestones.measures import is_fuzzy
 from grader.milestones.referring import compared, named
 from grader.milestones.strict_nodes import StrictNodes
 from grader.milestones.timeline import Timeline
-from grader.milestones.unwanted import WHOLE, Unwanted, Wanted, unwanted
+from grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, unwanted
 from sandbox_mcp.trajectory import Trajectory
 from scenarios.model import Milestone, Scenario, TableConstraint
 
@@ -30,9 +30,9 @@ class StrictResult:
     """What became of the milestones and minefields, by number, and of everything else on the phone."""
 
     milestones: StrictNodes
-    placed: Mapping[int, Place]
+    placed: Mapping[int, MatchedPlace]
     minefields: StrictNodes
-    mines: Mapping[int, Place]
+    mines: Mapping[int, MatchedPlace]
     hit: tuple[int, ...]
     unwanted: tuple[Unwanted, ...]
     milestone_score: float
@@ -100,15 +100,15 @@ def check(scenario: Scenario) -> None:
 
 def _placed(
     milestones: tuple[Milestone, ...], timeline: Timeline, *, mines: bool
-) -> tuple[StrictNodes, dict[int, Place]]:
+) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
     nodes = StrictNodes(milestones, timeline, mines=mines)
     if not milestones or not timeline.events:
         return nodes, {}
     return nodes, match(nodes, range(len(milestones)), nodes.edges)
 
 
-def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Place]) -> Wanted:
-    wanted = Wanted(scenario.allows)
+def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:
+    wanted = AllowedChanges(scenario.allows)
     for number, place in placed.items():
         slots = nodes.slots(number, placed)
         tables = [item for item in scenario.milestones[number].constraints if isinstance(item, TableConstraint)]
@@ -120,7 +120,12 @@ def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Place])
 
 
 def _explain(
-    constraint: TableConstraint, nodes: StrictNodes, number: int, index: int, slots: tuple[int, ...], wanted: Wanted
+    constraint: TableConstraint,
+    nodes: StrictNodes,
+    number: int,
+    index: int,
+    slots: tuple[int, ...],
+    wanted: AllowedChanges,
 ) -> None:
     judge, table = nodes.judge(number, constraint), constraint.table
     state = nodes.timeline.versions(table)[index]

@@ -10,7 +10,7 @@ from itertools import chain, compress, product
 from typing import Any
 
 from grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
-from grader.milestones.matching import Place, View
+from grader.milestones.matching import MatchedPlace, View
 from grader.milestones.measures import Lookup
 from grader.milestones.referring import fitting, taken_from, values_of, yielding
 from grader.milestones.timeline import Timeline
@@ -155,11 +155,11 @@ class StrictNodes:
 
         return find
 
-    def slots(self, node: int, placed: Mapping[int, Place]) -> tuple[int, ...]:
+    def slots(self, node: int, placed: Mapping[int, MatchedPlace]) -> tuple[int, ...]:
         """What a milestone sees of the others once all it depends on is placed: the very calls and versions there."""
         return tuple(self._found(number, aspect, placed) for number, aspect in self.aspects[node])
 
-    def _found(self, node: int, aspect: str, placed: Mapping[int, Place]) -> int:
+    def _found(self, node: int, aspect: str, placed: Mapping[int, MatchedPlace]) -> int:
         index = placed[node].index
         if aspect != CALL:
             return self.timeline.versions(aspect)[index]
@@ -170,7 +170,7 @@ class StrictNodes:
         """What judges one of a milestone's constraints on tables."""
         return self._judges[node, id(constraint)]
 
-    def achieved(self, node: int, place: Place, slots: tuple[int, ...]) -> int | None:
+    def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
         """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
         if self.raw(node, slots)[place.index]:
             return place.index

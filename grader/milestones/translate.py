@@ -76,7 +76,7 @@ def _call_messages(
     asked = f"{tool}({json_text(event.arguments)})"
     answer = event.error.message if event.error else json_text(event.result)
     arguments = {**dict.fromkeys(listed.get(tool, ())), **event.arguments}
-    calls = None if event.error else (case.Call(tool, arguments, event.result),)
+    calls = None if event.error else (case.RecordedCall(tool, arguments, event.result),)
     pair = (event.caller, "environment")
     return (
         case.CaseMessage(event.caller, "environment", asked, pair),

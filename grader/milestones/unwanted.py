@@ -31,7 +31,7 @@ class Unwanted:
     columns: Mapping[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
 
 
-class Wanted:
+class AllowedChanges:
     """Which cells may change: by table and row id, then for all rows of a table."""
 
     def __init__(self, allows: Mapping[str, Iterable[str]]) -> None:
@@ -55,7 +55,7 @@ class Wanted:
         )
 
 
-def unwanted(trajectory: Trajectory, start: Snapshot, end: Snapshot, wanted: Wanted) -> tuple[Unwanted, ...]:
+def unwanted(trajectory: Trajectory, start: Snapshot, end: Snapshot, wanted: AllowedChanges) -> tuple[Unwanted, ...]:
     """The unexplained changes in the order in which they happened."""
     found: list[Unwanted] = []
     for event in trajectory.events:
@@ -67,7 +67,9 @@ def unwanted(trajectory: Trajectory, start: Snapshot, end: Snapshot, wanted: Wan
     return tuple(found)
 
 
-def _problem(event: ToolCall, change: Change, start: Snapshot, end: Snapshot, wanted: Wanted) -> Unwanted | None:
+def _problem(
+    event: ToolCall, change: Change, start: Snapshot, end: Snapshot, wanted: AllowedChanges
+) -> Unwanted | None:
     table, row = change.table, change.key
     tool = event.tool or event.name
     if row in start.table(table):

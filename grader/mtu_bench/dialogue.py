@@ -24,7 +24,7 @@ _TALK: Final = "send_message_to_user"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DialogueCall:
     """A call by canonical name; ``malformed`` where its arguments could not be read as an object."""
 
     name: str
@@ -33,7 +33,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DialogueTurn:
     """What the agent did after one user message.
 
     ``start`` is the number of events before it, ``history`` the conversation before where the source shows it as a
@@ -44,7 +44,7 @@ class Turn:
 
     id: str = ""
     user: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[DialogueCall, ...] = ()
     malformed: bool = False
     start: int = 0
     history: str | None = None
@@ -52,10 +52,10 @@ class Turn:
     answer: Mapping[str, Mapping[str, Any]] | None = None
 
 
-Wanted = tuple[Call, ...]
+Wanted = tuple[DialogueCall, ...]
 """What a reference calls in one turn."""
 
-Pairs = tuple[tuple[Turn, Wanted], ...]
+Pairs = tuple[tuple[DialogueTurn, Wanted], ...]
 """A dialogue beside one reference, turn by turn."""
 
 
@@ -107,9 +107,9 @@ def _recorded(session: Trajectory, references: Sequence[Solution]) -> Dialogue:
     return Dialogue(form, form, tuple(_beside(turns, used, solution) for solution in solutions))
 
 
-def _beside(turns: Sequence[Turn], used: int, solution: Sequence[Wanted]) -> Pairs:
+def _beside(turns: Sequence[DialogueTurn], used: int, solution: Sequence[Wanted]) -> Pairs:
     length = max(used, len(solution))
-    done = [*turns, *[Turn()] * (length - len(turns))][:length]
+    done = [*turns, *[DialogueTurn()] * (length - len(turns))][:length]
     return tuple(zip(done, (*solution, *[()] * (length - len(solution))), strict=True))
 
 
@@ -121,13 +121,13 @@ def form_of(solutions: Sequence[Sequence[Wanted]]) -> str:
 
 
 def _wanted(turn: ReferenceTurn) -> Wanted:
-    return tuple(Call(call.tool, call.arguments) for call in turn.calls)
+    return tuple(DialogueCall(call.tool, call.arguments) for call in turn.calls)
 
 
 # -- logs of MTU-Bench --------------------------------------------------------------------------------------------
 
 
-def _imported(origin: Mapping[str, Any], turns: Sequence[Turn], solution: Solution) -> Dialogue | str:
+def _imported(origin: Mapping[str, Any], turns: Sequence[DialogueTurn], solution: Solution) -> Dialogue | str:
     """A dialogue of the benchmark: setting, ids and ground truth are those that the import found."""
     setting, form, rows = origin.get("setting"), origin.get("form"), origin.get("rows")
     if not isinstance(setting, str) or form not in FORMS or not is_array(rows) or not all(map(_is_row, rows)):
@@ -151,7 +151,7 @@ def _is_row(row: Any) -> bool:
 # -- turns --------------------------------------------------------------------------------------------------------
 
 
-def _turns(session: Trajectory) -> list[Turn]:
+def _turns(session: Trajectory) -> list[DialogueTurn]:
     """The session cut at the user's messages. What comes before the first one belongs to it."""
     events = session.events
     starts = [at for at, event in enumerate(events) if isinstance(event, Message) and _asks(event)] or [0]
@@ -164,12 +164,12 @@ def _asks(message: Message) -> bool:
     return message.sender == "user" and message.recipient == "agent"
 
 
-def _turn(session: Trajectory, start: int, events: Sequence[Message | ToolCall]) -> Turn:
+def _turn(session: Trajectory, start: int, events: Sequence[Message | ToolCall]) -> DialogueTurn:
     calls = tuple(_call(event) for event in events if isinstance(event, ToolCall) and _counts(event, session))
     asked = next((event for event in events if isinstance(event, Message) and _asks(event)), None)
     replies = [event for event in events if isinstance(event, Message) and event.sender == "agent"]
     history = asked.meta.get("history") if asked else None
-    return Turn(
+    return DialogueTurn(
         user=asked.content if asked else "",
         calls=calls,
         malformed=any(call.malformed for call in calls) or any("fault" in reply.meta for reply in replies),
@@ -185,7 +185,7 @@ def _counts(call: ToolCall, session: Trajectory) -> bool:
     return call.caller == "agent" and not talk
 
 
-def _call(call: ToolCall) -> Call:
+def _call(call: ToolCall) -> DialogueCall:
     unread = bool(call.raw_arguments and call.raw_arguments.strip())
     malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
-    return Call(call.tool or call.name, call.arguments, malformed)
+    return DialogueCall(call.tool or call.name, call.arguments, malformed)

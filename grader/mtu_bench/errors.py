@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 from grader.metric import Mode
 from grader.mtu_bench.compare import given_arguments, same_arguments, same_value
-from grader.mtu_bench.dialogue import Call, Dialogue
-from grader.mtu_bench.hearing import Conversation, Heard
+from grader.mtu_bench.dialogue import Dialogue, DialogueCall
+from grader.mtu_bench.hearing import HeardSoFar, SearchableSession
 from grader.mtu_bench.rows import Scored
 
 ErrorClass = Literal["missed", "excessive", "incorrect", "parameter", "format", "order"]
@@ -48,7 +48,7 @@ def error_class(scored: Scored, mode: Mode) -> ErrorClass | None:
 
 
 def error_kinds(
-    scored: Scored, error: ErrorClass | None, whole: Dialogue, earlier: Sequence[Call], talk: Conversation
+    scored: Scored, error: ErrorClass | None, whole: Dialogue, earlier: Sequence[DialogueCall], talk: SearchableSession
 ) -> tuple[str, ...]:
     """The finer kinds of a turn's mistake, in the order of :data:`KINDS`.
 
@@ -77,7 +77,7 @@ def _tools(calls: Sequence[tuple[str, Mapping[str, Any]]], mode: Mode) -> Counte
     return Counter(set(names) if mode == "compat" else names)
 
 
-def _excess(scored: Scored, earlier: Sequence[Call], heard: Heard) -> set[str]:
+def _excess(scored: Scored, earlier: Sequence[DialogueCall], heard: HeardSoFar) -> set[str]:
     found: set[str] = set()
     wanted = {name.strip() for name, _ in scored.expected}
     for name, arguments in ((name.strip(), given) for name, given in scored.predicted if name.strip() not in wanted):
@@ -88,7 +88,7 @@ def _excess(scored: Scored, earlier: Sequence[Call], heard: Heard) -> set[str]:
     return found
 
 
-def _repeats(name: str, arguments: Mapping[str, Any], call: Call) -> bool:
+def _repeats(name: str, arguments: Mapping[str, Any], call: DialogueCall) -> bool:
     """Whether a call asks for nothing that the earlier one did not ask for."""
     if name != call.name:
         return False
@@ -111,7 +111,7 @@ def _paired(scored: Scored) -> list[tuple[str, Mapping[str, Any], Mapping[str, A
     return pairs
 
 
-def _parameters(scored: Scored, heard: Heard | None) -> set[str]:
+def _parameters(scored: Scored, heard: HeardSoFar | None) -> set[str]:
     found: set[str] = set()
     for _, given, needed in _paired(scored):
         said, wanted = given_arguments(given), given_arguments(needed)
@@ -123,11 +123,11 @@ def _parameters(scored: Scored, heard: Heard | None) -> set[str]:
     return found
 
 
-def _misuse(value: Any, wanted: Any, heard: Heard | None) -> set[str]:
+def _misuse(value: Any, wanted: Any, heard: HeardSoFar | None) -> set[str]:
     made_up = heard is not None and heard.nothing_of(value)
     return _inheritance(wanted, heard) or {"parameter_hallucination" if made_up else "parameter_misalignment"}
 
 
-def _inheritance(wanted: Any, heard: Heard | None) -> set[str]:
+def _inheritance(wanted: Any, heard: HeardSoFar | None) -> set[str]:
     inherited = heard is not None and wanted is not None and heard.only_before(wanted)
     return {"parameter_inheritance"} if inherited else set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from grader.mtu_bench.dialogue import Turn
+from grader.mtu_bench.dialogue import DialogueTurn
 from sandbox_mcp.trajectory import Message, ToolCall
 
 _WORD: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d+(?:\.\d+)?|[^\W\d_]+")
@@ -28,7 +28,7 @@ _HOURS: Final = frozenset({"noon", "midnight", "now", "morning", "afternoon", "e
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardSoFar:
     """What the agent had heard when it answered a turn: ``before`` it, and ``now``, in the user's message."""
 
     before: Callable[[str], bool]
@@ -47,19 +47,19 @@ class Heard:
         return bool(words) and not any(self.before(way) or self.now(way) for word in words for way in _ways(word))
 
 
-class Conversation:
+class SearchableSession:
     """The events of a session, searched for words when first asked."""
 
     def __init__(self, events: Sequence[Message | ToolCall]) -> None:
         self._events = events
 
-    def by(self, turn: Turn) -> Heard:
+    def by(self, turn: DialogueTurn) -> HeardSoFar:
         """What had been heard by that turn: the history that its source shows, else what the session records."""
         now = frozenset(_words(turn.user)).__contains__
         if turn.history is not None:
-            return Heard(frozenset(_words(turn.history)).__contains__, now)
+            return HeardSoFar(frozenset(_words(turn.history)).__contains__, now)
         first, start = self._first, turn.start
-        return Heard(lambda word: first.get(word, start) < start, now)
+        return HeardSoFar(lambda word: first.get(word, start) < start, now)
 
     @cached_property
     def _first(self) -> Mapping[str, int]:

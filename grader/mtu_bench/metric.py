@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.metric import Mode, Subject, Verdict
-from grader.mtu_bench.dialogue import Call, Dialogue, Pairs, dialogue
+from grader.mtu_bench.dialogue import Dialogue, DialogueCall, Pairs, dialogue
 from grader.mtu_bench.errors import error_class, error_kinds
 from grader.mtu_bench.formulas import percent
-from grader.mtu_bench.hearing import Conversation
-from grader.mtu_bench.rows import OTHER_POLICY, CrashPolicy, Score, Scored, score_turn
+from grader.mtu_bench.hearing import SearchableSession
+from grader.mtu_bench.rows import OTHER_POLICY, CrashPolicy, Scored, TurnScore, score_turn
 from grader.mtu_bench.summary import (
     Details,
     columns,
@@ -58,7 +58,7 @@ class MtuBench:
         if isinstance(whole, str):
             return Verdict(inconclusive=whole)
         attempts = [self._attempt(whole, pairs, mode) for pairs in whole.alternatives]
-        rows = _details(max(attempts, key=_merit), whole, mode, Conversation(subject.trajectory.events))
+        rows = _details(max(attempts, key=_merit), whole, mode, SearchableSession(subject.trajectory.events))
         return Verdict(_values(whole, rows, mode), rows)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
@@ -124,8 +124,8 @@ def _values(whole: Dialogue, rows: Details, mode: Mode) -> dict[str, Any]:
     }
 
 
-def _details(best: Sequence[Scored], whole: Dialogue, mode: Mode, talk: Conversation) -> list[dict[str, Any]]:
-    earlier: list[Call] = []
+def _details(best: Sequence[Scored], whole: Dialogue, mode: Mode, talk: SearchableSession) -> list[dict[str, Any]]:
+    earlier: list[DialogueCall] = []
     rows: list[dict[str, Any]] = []
     for scored in best:
         error = error_class(scored, mode)
@@ -149,7 +149,7 @@ def _detail(scored: Scored, whole: Dialogue, mode: Mode) -> dict[str, Any]:
     return detail
 
 
-def _scores(score: Score, whole: Dialogue) -> dict[str, Any]:
+def _scores(score: TurnScore, whole: Dialogue) -> dict[str, Any]:
     first, second = ("tn", "to") if whole.many_tools else ("ts", "ps")
     return {first: score.first, second: score.second, "right": score.right}
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from grader.metric import Mode
 from grader.mtu_bench.compare import contained, same_arguments
-from grader.mtu_bench.dialogue import Call, Turn, Wanted
+from grader.mtu_bench.dialogue import DialogueCall, DialogueTurn, Wanted
 from grader.mtu_bench.formulas import tool_number, tool_order, tool_order_in_code
 from grader.mtu_bench.parser import NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
 
@@ -26,7 +26,7 @@ Calls = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class TurnScore:
     """The two scores of a turn (TS and PS, or TN and TO), each in 0..1, and whether the turn is right."""
 
     first: float
@@ -34,7 +34,7 @@ class Score:
     right: bool
 
 
-WRONG: Final = Score(0, 0, right=False)
+WRONG: Final = TurnScore(0, 0, right=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,18 @@ class Scored:
     ``keys`` are the tools that compat's TN leaves of the prediction. ``broken`` tells that a call was lost in reading.
     """
 
-    turn: Turn
+    turn: DialogueTurn
     wanted: Wanted
     predicted: Sequence[tuple[str, Mapping[str, Any]]]
     expected: Sequence[tuple[str, Mapping[str, Any]]]
-    score: Score
+    score: TurnScore
     broken: bool = False
     crash: str | None = None
-    otherwise: Score | None = None
+    otherwise: TurnScore | None = None
     keys: tuple[str, ...] | None = None
 
 
-def score_turn(turn: Turn, wanted: Wanted, mode: Mode, policy: CrashPolicy, *, many_tools: bool) -> Scored:
+def score_turn(turn: DialogueTurn, wanted: Wanted, mode: Mode, policy: CrashPolicy, *, many_tools: bool) -> Scored:
     """Score one turn in the given mode; ``policy`` matters in compat only."""
     if mode == "compat":
         return _score_as_code(turn, wanted, policy, many_tools=many_tools)
@@ -64,13 +64,13 @@ def score_turn(turn: Turn, wanted: Wanted, mode: Mode, policy: CrashPolicy, *, m
     names, goals = [name for name, _ in predicted], [name for name, _ in expected]
     right = names == goals and not any(call.malformed for call in turn.calls) and _same_runs(turn.calls, wanted)
     if many_tools:
-        score = Score(tool_number(names, goals), tool_order(names, goals, mode), right)
+        score = TurnScore(tool_number(names, goals), tool_order(names, goals, mode), right)
     else:
-        score = Score(float(set(names) == set(goals)), float(right), right)
+        score = TurnScore(float(set(names) == set(goals)), float(right), right)
     return Scored(turn, wanted, predicted, expected, score, broken=turn.malformed)
 
 
-def _same_runs(calls: Sequence[Call], wanted: Sequence[Call]) -> bool:
+def _same_runs(calls: Sequence[DialogueCall], wanted: Sequence[DialogueCall]) -> bool:
     """Whether calls with the same names in the same order have the same arguments.
 
     Calls of one tool in a row may have changed places: nobody who changes two contacts minds which comes first.
@@ -89,7 +89,7 @@ def _same_runs(calls: Sequence[Call], wanted: Sequence[Call]) -> bool:
 # -- as the authors' code -----------------------------------------------------------------------------------------
 
 
-def _score_as_code(turn: Turn, wanted: Wanted, policy: CrashPolicy, *, many_tools: bool) -> Scored:
+def _score_as_code(turn: DialogueTurn, wanted: Wanted, policy: CrashPolicy, *, many_tools: bool) -> Scored:
     expected = turn.answer if turn.answer is not None else _as_calls(wanted, many_tools=many_tools)
     crash = None
     try:
@@ -108,30 +108,30 @@ def _score_as_code(turn: Turn, wanted: Wanted, policy: CrashPolicy, *, many_tool
     )  # fmt: skip
 
 
-def _read(turn: Turn, *, many_tools: bool) -> Parsed:
+def _read(turn: DialogueTurn, *, many_tools: bool) -> Parsed:
     """What the authors' parser reads; a session of another origin is taken for what it would have read."""
     if turn.answer is None or turn.text is None:
         return Parsed(_as_calls(turn.calls, many_tools=many_tools), broken=turn.malformed)
     return parse_multi(turn.text) if many_tools else parse_single(turn.text)
 
 
-def _as_calls(calls: Sequence[Call], *, many_tools: bool) -> Calls:
+def _as_calls(calls: Sequence[DialogueCall], *, many_tools: bool) -> Calls:
     """Calls as the benchmark writes them: of a tool called twice the last, in a single-tool setting only the first."""
     if many_tools:
         return {call.name: call.arguments for call in calls}
     return {calls[0].name: calls[0].arguments} if calls else NO_CALL
 
 
-def _score_one(predicted: Calls, expected: Calls) -> Score:
+def _score_one(predicted: Calls, expected: Calls) -> TurnScore:
     """TS: equal names, no call being one too. PS: TS, and the ground truth's arguments within the prediction's."""
     name, given = next(iter(predicted.items()))
     goal, needed = next(iter((expected or NO_CALL).items()))
     selected = name == goal
     right = selected and contained(needed, given)
-    return Score(int(selected), int(right), right)
+    return TurnScore(int(selected), int(right), right)
 
 
-def _score_many(predicted: Calls, expected: Calls) -> tuple[Score, tuple[str, ...]]:
+def _score_many(predicted: Calls, expected: Calls) -> tuple[TurnScore, tuple[str, ...]]:
     """TN and TO, and the tools they rest on: those of the ground truth that were called, marked where arguments differ.
 
     The prediction's arguments have to be contained in the ground truth's. Tools that nobody asked for are dropped,
@@ -149,8 +149,8 @@ def _score_many(predicted: Calls, expected: Calls) -> tuple[Score, tuple[str, ..
         keys = tuple(dict.fromkeys(marked))
         number = tool_number(keys, needed.keys())
     order = tool_order_in_code(keys, [name.strip() for name in expected])
-    return Score(number, order, number == 1 and order == 1), keys
+    return TurnScore(number, order, number == 1 and order == 1), keys
 
 
-def _pair(call: Call) -> tuple[str, Mapping[str, Any]]:
+def _pair(call: DialogueCall) -> tuple[str, Mapping[str, Any]]:
     return call.name, call.arguments

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.toolscan.loop import FINISH, Tally
+from grader.toolscan.loop import FINISH, EpisodeTally
 from grader.values import form_of, is_array, is_object, same_value
 from sandbox_mcp.trajectory import ErrorKind, SessionStarted, ToolCall, Trajectory
 
@@ -27,7 +27,7 @@ PATTERN: Mapping[ErrorKind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EpisodeStep:
     """One call of the agent: its error pattern if any, whether it ran, and the id of the call it repeats."""
 
     call: ToolCall
@@ -42,15 +42,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Episode:
     """What a session comes down to. ``finished`` and ``correct`` are None where nothing tells."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[EpisodeStep, ...]
     finished: bool | None
     correct: bool | None
 
     @property
-    def ran(self) -> tuple[Step, ...]:
+    def ran(self) -> tuple[EpisodeStep, ...]:
         """The calls that ran, in order."""
         return tuple(step for step in self.steps if step.ran)
 
@@ -78,26 +78,26 @@ def _is_api(api: Any) -> bool:
     return is_object(parameters) and all(is_object(spec) and "type" in spec for spec in parameters.values())
 
 
-def read_run(trajectory: Trajectory) -> Run:
+def read_run(trajectory: Trajectory) -> Episode:
     """The calls of a session and how it ended."""
     calls = [event for event in trajectory.events if isinstance(event, ToolCall)]
     if not is_toolscan(trajectory.started):
-        return Run(tuple(_steps(calls, feedback=True)), _ended(trajectory), None)
+        return Episode(tuple(_steps(calls, feedback=True)), _ended(trajectory), None)
     case = case_of(trajectory.started)
     end = next((i for i, call in enumerate(calls) if call.name == FINISH and call.error is None), None)
     correct = None
     if case.get("goal_type") == 1:
         correct = end is not None and _agrees(calls[end].arguments.get("answer"), case.get("answer"))
-    return Run(tuple(_steps(calls[:end], feedback=case.get("feedback") is not False)), end is not None, correct)
+    return Episode(tuple(_steps(calls[:end], feedback=case.get("feedback") is not False)), end is not None, correct)
 
 
-def tally(run: Run) -> Tally:
+def tally(run: Episode) -> EpisodeTally:
     """What the original would count in a session that was not played by its own loop.
 
     A call without the right format counts twice where it names nothing, and else also as a wrong function or argument
     name, as the original goes on with what it could read.
     """
-    counted = Tally(finished=bool(run.finished))
+    counted = EpisodeTally(finished=bool(run.finished))
     for step in run.steps:
         named, known = bool(step.call.name), step.call.tool is not None
         broken = step.pattern == "ife"
@@ -121,14 +121,14 @@ def _ended(trajectory: Trajectory) -> bool | None:
     return trajectory.ended.reason == "user_ended"
 
 
-def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[Step]:
+def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep]:
     since_change: dict[Hashable, str] = {}
     for call in calls:
         ran = call.caller == "agent" and _ran(call, feedback)
         form = (call.tool or call.name, form_of(call.arguments))
         if call.caller == "agent":
             earlier = since_change.get(form) if ran else None
-            yield Step(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier)
+            yield EpisodeStep(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier)
         if call.changes:
             since_change.clear()
         if ran:

@@ -33,7 +33,7 @@ NETWORK_ERRORS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LoopInput:
     """What a run is given: tools, switches, what the tools answered, and whether there is a ground truth."""
 
     apis: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Case:
 
 
 @dataclass(slots=True)
-class Tally:
+class EpisodeTally:
     """What was counted in one run. ``route`` has the distinct inputs executed of each API, ``finish`` left out.
 
     ``output`` is the answer as text where the run finished; ``stopped`` tells what ended it otherwise. ``steps`` has
@@ -85,9 +85,9 @@ class Stopped(Exception):
     """The original's loop ends here because something raised."""
 
 
-def replay(case: Case, messages: Sequence[str]) -> Tally:
+def replay(case: LoopInput, messages: Sequence[str]) -> EpisodeTally:
     """Run the loop over a model's messages, of which it asks for ``case.limit`` at most."""
-    loop = _Loop(case, Tally())
+    loop = _Loop(case, EpisodeTally())
     for number, message in enumerate(messages[: case.limit], start=1):
         step: dict[str, Any] = {"kind": "step", "step": number, "executed": False}
         loop.tally.steps.append(step)
@@ -106,7 +106,7 @@ class _Loop:
 
     __slots__ = ("_answered", "_case", "_feedback", "_ready", "tally")
 
-    def __init__(self, case: Case, tally: Tally) -> None:
+    def __init__(self, case: LoopInput, tally: EpisodeTally) -> None:
         self.tally = tally
         self._case = case
         self._feedback: str | None = None

@@ -17,14 +17,14 @@ _END = re.compile(r"with\s*Action Input:\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedAction:
     """The action a message names and the text of its input."""
 
     name: str
     input: str
 
 
-def split(message: str) -> Said | None:
+def split(message: str) -> NamedAction | None:
     """The action and input of a message, with or without a leading ``Action:``, or None where there are none.
 
     Name and input are each on one line, and nothing comes after the input. The original searches with lazy
@@ -39,17 +39,17 @@ def split(message: str) -> Said | None:
     if name is not None:
         return name
     before = text[: ends[0].start()].rstrip()
-    return Said(before[before.rfind("\n") + 1 :].lstrip(), text[ends[0].end() :])
+    return NamedAction(before[before.rfind("\n") + 1 :].lstrip(), text[ends[0].end() :])
 
 
-def _named(text: str, ends: Sequence[re.Match[str]]) -> Said | None:
+def _named(text: str, ends: Sequence[re.Match[str]]) -> NamedAction | None:
     """What stands between the first ``Action:`` that has an input after a name of one line, and that input."""
     start = text.find(_START)
     for end in ends:
         while 0 <= start <= end.start() - len(_START):
             name = text[start + len(_START) : end.start()].strip()
             if "\n" not in name:
-                return Said(name, text[end.end() :])
+                return NamedAction(name, text[end.end() :])
             start = text.find(_START, start + 1)
     return None
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from grader.metric import Mode, Solution, Subject, Verdict
 from grader.similarity import Similarity, exact
-from grader.toolscan.events import Run, case_of, is_toolscan, is_whole, read_run, tally
-from grader.toolscan.loop import Case, Tally, cannot_start, replay
+from grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
+from grader.toolscan.loop import EpisodeTally, LoopInput, cannot_start, replay
 from grader.toolscan.scores import MARKERS, PATTERNS, Against, Values, closest, original, share
 from grader.values import FREE_TEXT
 from sandbox_mcp.trajectory import ToolCall, Trajectory
@@ -91,7 +91,7 @@ class ToolScan:
         }
         return Verdict(values, counted.steps)
 
-    def _counted(self, trajectory: Trajectory, case: Mapping[str, Any], truth: bool) -> Tally | str:
+    def _counted(self, trajectory: Trajectory, case: Mapping[str, Any], truth: bool) -> EpisodeTally | str:
         """What the original would count, or why it would not get that far."""
         if not is_toolscan(trajectory.started):
             return tally(read_run(trajectory)) if truth else "no reference solution, without which the original stops"
@@ -104,7 +104,7 @@ class ToolScan:
         feedback, observations = case.get("feedback") is not False, case.get("observations") or ()
         texts = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
         messages = [text if isinstance(text, str) else "" for text in texts]
-        return replay(Case(apis, truth, feedback, observations, self.steps_limit), messages)
+        return replay(LoopInput(apis, truth, feedback, observations, self.steps_limit), messages)
 
     def _adopted(self, trajectory: Trajectory, solutions: Sequence[Solution]) -> Verdict:
         run = read_run(trajectory)
@@ -115,7 +115,7 @@ class ToolScan:
         return Verdict(_adopted_values(run, held, place, self.steps_limit), _explained(run, held))
 
 
-def _adopted_values(run: Run, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:
+def _adopted_values(run: Episode, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:
     patterns = [step.pattern for step in run.steps]
     errors = {name: patterns.count(name) for name in ("ian", "iat", "ifn", "ife", "missing_required")}
     errors["rac"] = sum(step.repeats is not None for step in run.steps)
@@ -141,13 +141,13 @@ def _adopted_values(run: Run, held: Against | None, place: int | None, steps_lim
     }
 
 
-def _success(run: Run, held: Against | None) -> bool | None:
+def _success(run: Episode, held: Against | None) -> bool | None:
     if held is None:
         return None
     return not held.missing and not held.wrong and run.finished is not False and run.correct is not False
 
 
-def _explained(run: Run, held: Against | None) -> list[dict[str, Any]]:
+def _explained(run: Episode, held: Against | None) -> list[dict[str, Any]]:
     calls = [
         {
             "kind": "call",

@@ -13,8 +13,8 @@ from typing import Any
 
 from grader.metric import Solution
 from grader.similarity import Similarity
-from grader.toolscan.events import Run, Step
-from grader.toolscan.loop import Tally
+from grader.toolscan.events import Episode, EpisodeStep
+from grader.toolscan.loop import EpisodeTally
 from grader.values import same_value
 from sandbox_mcp.trajectory import ReferenceCall
 
@@ -47,7 +47,9 @@ class Original:
     solution: int | None
 
 
-def original(counted: Tally, solutions: Sequence[Solution], steps_limit: int, answer: Any, exact: bool) -> Original:
+def original(
+    counted: EpisodeTally, solutions: Sequence[Solution], steps_limit: int, answer: Any, exact: bool
+) -> Original:
     """The authors' scores. ``exact`` (their ``goal_type`` 1) wants the run's answer to equal ``answer``.
 
     With N steps allowed, e errors, C calls in a solution, m of them missing and v with wrong values: (N - e) / N,
@@ -80,11 +82,11 @@ def _by_tool(solution: Solution) -> dict[str, list[Mapping[str, Any]]]:
     return calls
 
 
-def _missing(wanted: Mapping[str, Sequence[Any]], counted: Tally) -> int:
+def _missing(wanted: Mapping[str, Sequence[Any]], counted: EpisodeTally) -> int:
     return sum(max(0, len(calls) - len(counted.route.get(tool, ()))) for tool, calls in wanted.items())
 
 
-def _wrong(wanted: Mapping[str, Sequence[Mapping[str, Any]]], counted: Tally) -> int:
+def _wrong(wanted: Mapping[str, Sequence[Mapping[str, Any]]], counted: EpisodeTally) -> int:
     return sum(
         {name: value for name, value in arguments.items() if value != "optional"} not in counted.route[tool]
         for tool, calls in wanted.items()
@@ -121,7 +123,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SolutionCall:
     """What became of one call of a solution: ``matched``, ``wrong_value`` (of ``argument``) or ``not_called``."""
 
     call: ReferenceCall
@@ -133,7 +135,7 @@ class Wanted:
 class Against:
     """A run held against one solution: its calls and what became of them, missing calls, and calls too many."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[SolutionCall, ...]
     missing: int
     excess: int
 
@@ -143,9 +145,9 @@ class Against:
         return sum(item.status == "wrong_value" for item in self.wanted)
 
 
-def against(run: Run, solution: Solution, values: Values) -> Against:
+def against(run: Episode, solution: Solution, values: Values) -> Against:
     """Hold a run against a solution: how many calls of each tool there are, and with which values."""
-    ran: dict[str, list[Step]] = {}
+    ran: dict[str, list[EpisodeStep]] = {}
     for step in run.ran:
         ran.setdefault(step.tool, []).append(step)
     wanted = _by_tool(solution)
@@ -157,14 +159,14 @@ def against(run: Run, solution: Solution, values: Values) -> Against:
     )
 
 
-def _became(call: ReferenceCall, steps: Sequence[Step], values: Values) -> Wanted:
+def _became(call: ReferenceCall, steps: Sequence[EpisodeStep], values: Values) -> SolutionCall:
     if not steps:
-        return Wanted(call, "not_called")
+        return SolutionCall(call, "not_called")
     differences = [values.difference(call.arguments, step.call.arguments) for step in steps]
-    return Wanted(call, "matched") if None in differences else Wanted(call, "wrong_value", differences[0])
+    return SolutionCall(call, "matched") if None in differences else SolutionCall(call, "wrong_value", differences[0])
 
 
-def closest(run: Run, solutions: Sequence[Solution], values: Values) -> tuple[int, Against]:
+def closest(run: Episode, solutions: Sequence[Solution], values: Values) -> tuple[int, Against]:
     """The number of the solution with the fewest missing calls, then wrong values, and the run held against it."""
     held = [against(run, solution, values) for solution in solutions]
     best = min(range(len(held)), key=lambda i: (held[i].missing, held[i].wrong))

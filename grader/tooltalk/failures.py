@@ -14,7 +14,7 @@ CLASSES = ("premature", "faulty_planning", "incorrect_invocation")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnLeftovers:
     """What is left over of one turn, as names of tools.
 
     ``unmatched`` predicted calls, the ``incorrect`` actions among them, and ``missing`` reference calls; ``asks``
@@ -27,7 +27,7 @@ class Turn:
     missing: tuple[str, ...] = ()
 
 
-def as_coded(turns: Sequence[Turn]) -> Mapping[str, int]:
+def as_coded(turns: Sequence[TurnLeftovers]) -> Mapping[str, int]:
     """The counts of the authors' code: premature counts calls, the two others count turns.
 
     A turn whose unmatched calls and missing ones name the same tools, none called more often than it is missing, is
@@ -44,7 +44,7 @@ def as_coded(turns: Sequence[Turn]) -> Mapping[str, int]:
     return {name: found[name] for name in CLASSES}
 
 
-def as_written(turn: Turn) -> str | None:
+def as_written(turn: TurnLeftovers) -> str | None:
     """The one class of a turn, or None for one that did not fail.
 
     A turn fails by an incorrect action or a missing call. Without anything asked for it is premature; where a missing
@@ -62,6 +62,6 @@ def as_written(turn: Turn) -> str | None:
     return "faulty_planning" if omitted or set(turn.incorrect) - set(missing) else "incorrect_invocation"
 
 
-def _planned_badly_as_coded(turn: Turn) -> bool:
+def _planned_badly_as_coded(turn: TurnLeftovers) -> bool:
     missing, tried = Counter(turn.missing), Counter(turn.unmatched)
     return missing.keys() != tried.keys() or any(missing[name] < tried[name] for name in missing)

@@ -12,8 +12,8 @@ from typing import Any
 from grader.metric import Mode, Solution
 from grader.tooltalk.comparing import Compare, tool_of
 from grader.tooltalk.counts import Counts
-from grader.tooltalk.failures import CLASSES, Turn, as_coded, as_written
-from grader.tooltalk.matching import Matching, Predicted, Wanted
+from grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
+from grader.tooltalk.matching import Matching, PlacedCall, Predicted
 from grader.tooltalk.tools import FORMAT
 from grader.values import is_array
 from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall, Trajectory
@@ -26,7 +26,7 @@ def is_tooltalk(started: SessionStarted) -> bool:
     return (started.origin or {}).get("format") == FORMAT
 
 
-def action_labels(started: SessionStarted, wanted: Sequence[Wanted]) -> Mapping[str, bool]:
+def action_labels(started: SessionStarted, wanted: Sequence[PlacedCall]) -> Mapping[str, bool]:
     """Whether each tool is an action, by canonical name."""
     said = {item.call.tool: item.call.action for item in wanted if item.call.action is not None}
     return said | {tool.tool: tool.action for tool in started.tools}
@@ -40,7 +40,7 @@ class Held:
     solution: Solution
     mode: Mode
     predicted: tuple[Predicted, ...]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PlacedCall, ...]
     matching: Matching
     compare: Compare
     actions: Mapping[str, bool]
@@ -143,7 +143,7 @@ class Held:
             return "the reference makes this call in another turn"
         return reasons[0] if reasons and reasons[0] else "the reference calls this tool less often"
 
-    def _turns(self) -> Sequence[Turn]:
+    def _turns(self) -> Sequence[TurnLeftovers]:
         """What is left over, turn by turn where session and reference correspond, else in one piece."""
         last = max((item.turn for item in self.predicted), default=0)
         if self._corresponds(last):
@@ -157,13 +157,13 @@ class Held:
         spoken = sum(item.sender == "user" and item.recipient == "agent" for item in messages)
         return max(spoken, last + 1) == len(self.solution)
 
-    def _turn(self, number: int | None) -> Turn:
+    def _turn(self, number: int | None) -> TurnLeftovers:
         mine = [i for i, item in enumerate(self.predicted) if number in (None, item.turn) and i not in self.matching]
         matched = set(self.matching.values())
         there = [(j, item.call.tool) for j, item in enumerate(self.wanted) if number in (None, item.turn)]
         noted = (self.trajectory.started.origin or {}).get("empty_turns") if self.mode == "compat" else None
         silent = noted if is_array(noted) else ()
-        return Turn(
+        return TurnLeftovers(
             asks=bool(there) or number in silent,
             unmatched=tuple(tool_of(self.predicted[i].call) for i in mine),
             incorrect=tuple(tool_of(self.predicted[i].call) for i in mine if self._incorrect(i)),

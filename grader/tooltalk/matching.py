@@ -24,7 +24,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlacedCall:
     """A call of the reference solution, and the number of its turn."""
 
     turn: int
@@ -49,12 +49,12 @@ def _noted(call: ToolCall, counted: int) -> int:
     return turn if known and isinstance(turn, int) else counted
 
 
-def wanted_calls(solution: Sequence[ReferenceTurn]) -> tuple[Wanted, ...]:
+def wanted_calls(solution: Sequence[ReferenceTurn]) -> tuple[PlacedCall, ...]:
     """The calls of a reference solution in order."""
-    return tuple(Wanted(number, call) for number, turn in enumerate(solution) for call in turn.calls)
+    return tuple(PlacedCall(number, call) for number, turn in enumerate(solution) for call in turn.calls)
 
 
-def first_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare: Compare) -> Matching:
+def first_fit(predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: Compare) -> Matching:
     """Each prediction in order takes the first reference call left that it matches, whatever the turn.
 
     Source: ToolTalk, ``evaluate_predictions`` of the authors' code.
@@ -69,7 +69,9 @@ def first_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare:
     return matching
 
 
-def best_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare: Compare, *, per_turn: bool) -> Matching:
+def best_fit(
+    predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: Compare, *, per_turn: bool
+) -> Matching:
     """The largest one-to-one matching; with ``per_turn`` only calls of the same turn may match.
 
     Every reference call in order takes the first call that is free, or else moves earlier takers on (Kuhn).
@@ -84,7 +86,7 @@ def best_fit(predicted: Sequence[Predicted], wanted: Sequence[Wanted], compare: 
     return taken
 
 
-def _fits(prediction: Predicted, want: Wanted, compare: Compare, per_turn: bool) -> bool:
+def _fits(prediction: Predicted, want: PlacedCall, compare: Compare, per_turn: bool) -> bool:
     if tool_of(prediction.call) != want.call.tool or (per_turn and prediction.turn != want.turn):
         return False
     return compare(prediction.call, want.call) is None

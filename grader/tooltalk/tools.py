@@ -13,7 +13,7 @@ FORMAT = "tooltalk"
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolTalkTool:
     """A tool's suite, and whether it changes the world."""
 
     suite: str
@@ -62,9 +62,9 @@ _QUERIES = {
     "Weather": ("CurrentWeather", "ForecastWeather", "HistoricWeather"),
 }
 
-TOOLS: Mapping[str, Tool] = MappingProxyType(
-    {name: Tool(suite, True) for suite, names in _ACTIONS.items() for name in names}
-    | {name: Tool(suite, False) for suite, names in _QUERIES.items() for name in names}
+TOOLS: Mapping[str, ToolTalkTool] = MappingProxyType(
+    {name: ToolTalkTool(suite, True) for suite, names in _ACTIONS.items() for name in names}
+    | {name: ToolTalkTool(suite, False) for suite, names in _QUERIES.items() for name in names}
 )
 """Every tool by name."""
 

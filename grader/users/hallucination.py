@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from grader.users.secrets import Secrets, keep_result, secrets_of
-from grader.users.talk import Finding, Talk, known, mentioned
+from grader.users.talk import UserMistake, UserView, known, mentioned
 from grader.users.values import TAIL, Value, digits, names_a_day, plain, telling
 from sandbox_mcp.trajectory import Message, ToolCall
 from scenarios.model import Scenario
@@ -60,7 +60,7 @@ class _Ground:
         return tail in self.digits
 
 
-def hallucinations(talk: Talk, scenario: Scenario) -> Iterator[Finding]:
+def hallucinations(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     """Every leak and invention, in order."""
     if len(talk.said) < 2:
         return
@@ -78,7 +78,7 @@ def hallucinations(talk: Talk, scenario: Scenario) -> Iterator[Finding]:
             ground.add(event.content)
 
 
-def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterator[Finding]:
+def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterator[UserMistake]:
     for value in telling(line.content):
         if ground.has(value):
             continue
@@ -87,7 +87,7 @@ def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterat
             yield _leak(line, turn, value.words, source)
         elif value.kind in _INVENTED:
             why = f"a {value.kind} that occurs nowhere and that nobody told the user"
-            yield Finding("invention", line.seq, turn, value.words, why)
+            yield UserMistake("invention", line.seq, turn, value.words, why)
     for name in _names(line.content, ground, secrets):
         yield _leak(line, turn, name, secrets.names[plain(name).split()[0]])
     for secret, source in secrets.quoted(line.content):
@@ -105,6 +105,6 @@ def _names(text: str, ground: _Ground, secrets: Secrets) -> Iterator[str]:
             yield found[0]
 
 
-def _leak(line: Message, turn: int, words: str, source: str) -> Finding:
+def _leak(line: Message, turn: int, words: str, source: str) -> UserMistake:
     why = f"from {source}; the user was not told it, and the assistant had not said it"
-    return Finding("leak", line.seq, turn, words, why)
+    return UserMistake("leak", line.seq, turn, words, why)

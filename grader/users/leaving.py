@@ -11,7 +11,7 @@ Source: ToolSandbox, section 2.2 and table 2, instruction following, of which le
 
 from collections.abc import Iterator, Sequence
 
-from grader.users.talk import Finding, Talk
+from grader.users.talk import UserMistake, UserView
 from grader.users.values import plain
 from sandbox_mcp.speech import asks_leave, mentions, question_in, refuses
 from sandbox_mcp.trajectory import Message
@@ -31,7 +31,7 @@ _EMPTY = frozenset(
 )  # fmt: skip
 
 
-def early_end(talk: Talk, scenario: Scenario) -> Iterator[Finding]:
+def early_end(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     """That the user left too early, at most once."""
     ended = talk.trajectory.ended
     if ended is None or ended.reason != "user_ended" or not talk.answers:
@@ -39,10 +39,10 @@ def early_end(talk: Talk, scenario: Scenario) -> Iterator[Finding]:
     last = talk.answers[-1]
     why = _unanswered(talk, scenario) or _unasked(talk, scenario)
     if why:
-        yield Finding("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)
+        yield UserMistake("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)
 
 
-def _unanswered(talk: Talk, scenario: Scenario) -> str | None:
+def _unanswered(talk: UserView, scenario: Scenario) -> str | None:
     """What the assistant still waited for."""
     asked = question_in(talk.answers[-1].content)
     if not asked:
@@ -59,7 +59,7 @@ def _unanswered(talk: Talk, scenario: Scenario) -> str | None:
     return None
 
 
-def _unasked(talk: Talk, scenario: Scenario) -> str | None:
+def _unasked(talk: UserView, scenario: Scenario) -> str | None:
     """What the user wanted and never asked for."""
     if question_in(talk.answers[-1].content) is not None or any(refuses(line.content) for line in talk.answers):
         return None
@@ -73,21 +73,21 @@ def _unasked(talk: Talk, scenario: Scenario) -> str | None:
     return None
 
 
-def endless(talk: Talk) -> Iterator[Finding]:
+def endless(talk: UserView) -> Iterator[UserMistake]:
     """That the user did not leave, at most once."""
     ended = talk.trajectory.ended
     tail = _idle_tail(talk)
     if ended and ended.reason == "max_turns" and len(tail) >= IDLE:
         why = f"stayed to the limit of turns, although the assistant's last {len(tail)} answers asked nothing"
-        yield Finding("endless", ended.seq, len(talk.said), " ".join(tail[-1].content.split()), why)
+        yield UserMistake("endless", ended.seq, len(talk.said), " ".join(tail[-1].content.split()), why)
         return
     stuck = _stuck(talk)
     if stuck:
         why = f"said the same {SAME} times in a row to an assistant that asked nothing"
-        yield Finding("endless", stuck.seq, talk.said.index(stuck), stuck.content, why, spoils=False)
+        yield UserMistake("endless", stuck.seq, talk.said.index(stuck), stuck.content, why, spoils=False)
 
 
-def _idle_tail(talk: Talk) -> Sequence[Message]:
+def _idle_tail(talk: UserView) -> Sequence[Message]:
     """The last answers that ask nothing and have no call between them."""
     tail: list[Message] = []
     for line in reversed(talk.answers):
@@ -97,7 +97,7 @@ def _idle_tail(talk: Talk) -> Sequence[Message]:
     return tail
 
 
-def _stuck(talk: Talk) -> Message | None:
+def _stuck(talk: UserView) -> Message | None:
     """The line with which the user has said the same too often."""
     count = 1
     for before, line in zip(talk.said, talk.said[1:], strict=False):

@@ -8,7 +8,7 @@ Source: ToolSandbox, table 2, instruction following, and figure 5.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from grader.users.talk import Finding, Talk
+from grader.users.talk import UserMistake, UserView
 from grader.users.values import plain
 from sandbox_mcp.trajectory import Message
 
@@ -43,17 +43,17 @@ ECHO = 5
 """Words from which a line that repeats the assistant's is no chance."""
 
 
-def out_of_part(talk: Talk) -> Iterator[Finding]:
+def out_of_part(talk: UserView) -> Iterator[UserMistake]:
     """The turns in which the user speaks as an assistant, each once."""
     calls = _calls_of(tool.name for tool in talk.trajectory.started.tools)
     for turn, line in enumerate(talk.said):
         sign = _sign(talk, line, calls) if turn else None
         if sign:
             words, why = sign
-            yield Finding("as_assistant", line.seq, turn, words, why, spoils=False)
+            yield UserMistake("as_assistant", line.seq, turn, words, why, spoils=False)
 
 
-def _sign(talk: Talk, line: Message, calls: re.Pattern[str] | None) -> tuple[str, str] | None:
+def _sign(talk: UserView, line: Message, calls: re.Pattern[str] | None) -> tuple[str, str] | None:
     """The words that give it away, and what they are; a list that answers one is none."""
     before = talk.before(line)
     for why, pattern in _SIGNS.items():

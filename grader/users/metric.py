@@ -12,7 +12,7 @@ from grader.metric import Mode, Subject, Verdict
 from grader.users.hallucination import hallucinations
 from grader.users.leaving import early_end, endless
 from grader.users.manner import out_of_part
-from grader.users.talk import Finding, Talk
+from grader.users.talk import UserMistake, UserView
 
 KINDS = ("leak", "invention", "as_assistant", "early_end", "endless")
 NEEDS_SCENARIO = ("leak", "invention", "early_end")
@@ -34,7 +34,7 @@ class UserConduct:
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
         """Grade one session; every mode gives the same."""
-        talk, scenario = Talk(subject.trajectory, subject.scenario), subject.scenario
+        talk, scenario = UserView(subject.trajectory, subject.scenario), subject.scenario
         if not talk.said:
             return Verdict(inconclusive=NO_USER)
         findings = [*out_of_part(talk), *endless(talk)]
@@ -67,7 +67,7 @@ def spoiled_by_user(verdict: Verdict | None) -> str | None:
     return "spoiled_by_user: " + "; ".join(f"{item['kind']} (#{item['event']}): {item['why']}" for item in bad)
 
 
-def _verdict(talk: Talk, findings: Sequence[Finding]) -> Verdict:
+def _verdict(talk: UserView, findings: Sequence[UserMistake]) -> Verdict:
     missing = {} if talk.scenario else dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
     counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
     ordered = sorted(findings, key=lambda item: (item.event, KINDS.index(item.kind)))

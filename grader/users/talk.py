@@ -15,7 +15,7 @@ from scenarios.model import Scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class UserMistake:
     """One thing that a user did wrong.
 
     ``turn`` counts what the user said, the opening being 0; ``words`` are the user's, or for an ending the agent's;
@@ -38,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Talk:
+class UserView:
     """One session, heard from the user's side."""
 
     trajectory: Trajectory

@@ -37,11 +37,11 @@ def install(names: tuple[str, ...], everything: bool, jobs: int) -> None:
     Environments are kept in the folder that SANDBOX_MCP_AGENTS names, one per framework, so that what a framework needs
     and what this package needs never meet. One that cannot be made does not keep the others from being made.
     """
-    from clients.environments import Wanted, install_all
+    from clients.environments import EnvironmentSpec, install_all
     from clients.frameworks import FRAMEWORKS
 
     chosen = [(name, FRAMEWORKS[name]) for name in _wanted(names, everything)]
-    wanted = [Wanted(name, framework.requires, framework.node) for name, framework in chosen]
+    wanted = [EnvironmentSpec(name, framework.requires, framework.node) for name, framework in chosen]
     install_all(wanted, jobs, lambda line: click.echo(line, err=True))
 
 

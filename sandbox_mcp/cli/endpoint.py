@@ -85,10 +85,10 @@ def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) ->
 
 
 def _fault(kind: str, times: int, retry_after: float | None) -> Any:
-    from clients.endpoint.reply import Fault
+    from clients.endpoint.reply import PlannedFault
 
     if kind.isdecimal() and 400 <= int(kind) <= 599:
-        return Fault("status", int(kind), retry_after, times)
+        return PlannedFault("status", int(kind), retry_after, times)
     if kind in FAULTS:
-        return Fault(kind, times=times)  # pyright: ignore[reportArgumentType]
+        return PlannedFault(kind, times=times)  # pyright: ignore[reportArgumentType]
     raise click.UsageError(f"unknown fault {kind!r}; expected a status from 400 to 599, or {', '.join(FAULTS)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from sandbox_mcp.run.progress import Progress, Tally
+    from sandbox_mcp.run.progress import Progress, RunTally
 
 REDRAWN = 0.2
 """Seconds between two drawings of the line for the whole, at least."""
@@ -28,7 +28,7 @@ class Display:
     _drawn: float = -REDRAWN
     _tenths: int = 0
 
-    def show(self, progress: "Progress", tally: "Tally") -> None:
+    def show(self, progress: "Progress", tally: "RunTally") -> None:
         """Show one session, and the whole if it is time."""
         if not self.terminal:
             click.echo(session_line(progress), err=True)
@@ -42,7 +42,7 @@ class Display:
         else:
             click.echo(f"{CLEAR}{session_line(progress)}", err=True)
 
-    def _report(self, progress: "Progress", tally: "Tally") -> None:
+    def _report(self, progress: "Progress", tally: "RunTally") -> None:
         """Print the whole when another tenth is done, but not for a handful of sessions."""
         tenths = progress.done * TENTHS // progress.total
         if tenths > self._tenths and progress.total >= TENTHS:

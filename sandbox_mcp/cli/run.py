@@ -112,7 +112,7 @@ def _batch(recipe: Recipe) -> "Batch":
     from sandbox_mcp.run.batch import Batch
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.executors import Processes
-    from sandbox_mcp.run.progress import Tally
+    from sandbox_mcp.run.progress import RunTally
 
     if recipe.options["executor"] == "processes" and recipe.options["record_tape"]:
         raise RunError("processes cannot share one recording; leave out --record or --executor processes")
@@ -120,7 +120,7 @@ def _batch(recipe: Recipe) -> "Batch":
     plan = _plan(crew, recipe.options)
     prices, budget = chosen_costs(recipe.options)
     executor = Processes(recipe) if recipe.options["executor"] == "processes" else None
-    return Batch(crew, plan, Display().show, Tally(prices, budget), executor)
+    return Batch(crew, plan, Display().show, RunTally(prices, budget), executor)
 
 
 def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":

@@ -53,7 +53,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class StockExchange:
     """A stock exchange: its currency, time zone, opening time, and the size of a usual price there."""
 
     code: str
@@ -70,7 +70,7 @@ class Listing:
 
     symbol: str
     name: str
-    exchange: Exchange
+    exchange: StockExchange
     names: tuple[str, ...]
 
 
@@ -91,7 +91,7 @@ class OfflineStocks:
         return _quote(listing, trading_day(listing.exchange, now)) if listing else None
 
 
-def trading_day(exchange: Exchange, now: float) -> date:
+def trading_day(exchange: StockExchange, now: float) -> date:
     """The day whose price holds at a moment: today once the exchange has opened, never a Saturday or Sunday."""
     local = to_local(now, exchange.time_zone)
     day = local.date() if local.time() >= exchange.opens else local.date() - timedelta(days=1)
@@ -178,9 +178,9 @@ def listings() -> tuple[Listing, ...]:
 
 
 @cache
-def _exchanges() -> dict[str, Exchange]:
+def _exchanges() -> dict[str, StockExchange]:
     return {
-        row["exchange"]: Exchange(
+        row["exchange"]: StockExchange(
             row["exchange"],
             row["name"],
             row["currency"],

@@ -10,8 +10,8 @@ from typing import Any
 from sandbox_mcp import __version__
 from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.executors import Executor
-from sandbox_mcp.run.progress import Progress, Tally
-from sandbox_mcp.run.scores import Score
+from sandbox_mcp.run.progress import Progress, RunTally
+from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.run.unit import Unit
@@ -20,7 +20,7 @@ from scenarios import Scenario, UnknownScenarioError
 from scenarios.variants import variant_named
 
 MANIFEST_SCHEMA = 1
-Watch = Callable[[Progress, Tally], None]
+Watch = Callable[[Progress, RunTally], None]
 """Told of every session that is done, and of the run so far."""
 
 
@@ -31,7 +31,7 @@ class Batch:
     crew: Crew
     plan: RunPlan
     watch: Watch = lambda _progress, _tally: None
-    tally: Tally = field(default_factory=Tally)
+    tally: RunTally = field(default_factory=RunTally)
     executor: Executor | None = None
 
     async def run(self) -> dict[str, Any]:
@@ -72,10 +72,10 @@ class Batch:
             self._count(unit, self.crew.judge(trajectory, scenario), played=False)
         return trajectory is not None
 
-    def _played(self, unit: Unit, found: Score) -> None:
+    def _played(self, unit: Unit, found: SessionScore) -> None:
         self._count(unit, found, played=True)
 
-    def _count(self, unit: Unit, found: Score, *, played: bool) -> None:
+    def _count(self, unit: Unit, found: SessionScore, *, played: bool) -> None:
         self.watch(self.tally.count(unit.name, found, played=played), self.tally)
 
     def _summary(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Batch:
         summary = summarise(list(scores.values()), planned, self.tally.prices, self.tally.wasted)
         return {**summary, "stopped": "budget" if self.tally.stopped else None}
 
-    def _peek(self, name: str) -> Score | None:
+    def _peek(self, name: str) -> SessionScore | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more."""
         trajectory = self.crew.folder.peek(name)
         try:

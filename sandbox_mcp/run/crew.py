@@ -15,7 +15,7 @@ from clients.mcp_tools import leaves
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.people import Users
 from sandbox_mcp.run.play import Reach, play
-from sandbox_mcp.run.scores import Score, score
+from sandbox_mcp.run.scores import SessionScore, score
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.run.unit import Shard, Unit, plan
 from sandbox_mcp.session import SessionSpec
@@ -49,7 +49,7 @@ class RunPlan:
 
 Allowed = Callable[[], bool]
 """Asked before every session whether it may begin."""
-Told = Callable[[Unit, Score], None]
+Told = Callable[[Unit, SessionScore], None]
 """Told of every session that was played."""
 
 
@@ -64,7 +64,7 @@ class Crew:
     knowledge: object = None
     keep_spoiled: bool = False
 
-    def judge(self, trajectory: Trajectory, scenario: Scenario) -> Score:
+    def judge(self, trajectory: Trajectory, scenario: Scenario) -> SessionScore:
         """What a session came to; those that their user spoiled are scored only where they are to be kept.
 
         Raises:
@@ -94,7 +94,7 @@ class Crew:
                 return
             told(unit, await self._session(unit, table))
 
-    async def _session(self, unit: Unit, table: "_Table") -> Score:
+    async def _session(self, unit: Unit, table: "_Table") -> SessionScore:
         scenario = self.suite.get(unit.scenario)
         spec = SessionSpec(
             scenario, unit.variant, unit.seed, unit.trial, agent={"name": self.agent.name, **self.agent.describe()}

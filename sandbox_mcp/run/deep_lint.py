@@ -16,7 +16,7 @@ from grader.milestones.strict import evaluate
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.mutants import Mutant, case_of, depends, mutants_of
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.world import Snapshot
 from scenarios import Suite
@@ -147,7 +147,7 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     Raises:
         ScenarioError: the scenario cannot be used.
     """
-    stage = Stage(suite.get(name))
+    stage = RehearsalStage(suite.get(name))
     tried: list[Tried] = []
     try:
         tried += (attempt(stage, mutant) for mutant in mutants_of(stage))
@@ -161,13 +161,13 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     return Linted(tuple(complaints), len(tried))
 
 
-def attempt(stage: Stage, mutant: Mutant) -> Tried:
+def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
     """Play and grade one mutant."""
     log, ending, turns = _played(stage, mutant)
     return Tried(mutant, evaluate(stage.scenario, log).score, ending, turns)
 
 
-def _played(stage: Stage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
+def _played(stage: RehearsalStage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
     if not mutant.solution.turns:
         return idle(stage.scenario), None, 0
     found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
@@ -181,7 +181,7 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
         RunError: the scenario has no such mutant.
         ScenarioError: the scenario cannot be used.
     """
-    stage = Stage(suite.get(name))
+    stage = RehearsalStage(suite.get(name))
     found = {item.id: item for item in mutants_of(stage)}
     if mutant not in found:
         raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
@@ -196,7 +196,7 @@ def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
     return [items[0] for items in groups.values() if not any(item.right for item in items)]
 
 
-def _excused(stage: Stage, tried: Tried) -> bool:
+def _excused(stage: RehearsalStage, tried: Tried) -> bool:
     """Calls at random that happen to change the phone as a solution does have done the job."""
     if tried.mutant.rule != "random":
         return False
@@ -230,7 +230,7 @@ def _told(suite: Suite, name: str, tried: Tried) -> Complaint:
     return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
 
 
-def _needless(suite: Suite, stage: Stage) -> Iterator[Complaint]:
+def _needless(suite: Suite, stage: RehearsalStage) -> Iterator[Complaint]:
     """What the scenario says of itself without need."""
     scenario = stage.scenario
     if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:

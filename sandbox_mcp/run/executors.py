@@ -14,7 +14,7 @@ import anyio.to_process
 
 from clients.mcp_tools import leaves
 from sandbox_mcp.run.crew import Allowed, Crew, RunPlan, Told
-from sandbox_mcp.run.scores import Score
+from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.unit import Unit
 
 ExecutorName = Literal["tasks", "processes"]
@@ -71,8 +71,8 @@ def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, .
     return tuple(chunk)
 
 
-def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[Score]:
+def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[SessionScore]:
     """In a worker process: play the units, one after the other."""
-    scores: dict[Unit, Score] = {}
+    scores: dict[Unit, SessionScore] = {}
     anyio.run(recipe().play, units, plan, lambda: True, scores.__setitem__)
     return [scores[unit] for unit in units]

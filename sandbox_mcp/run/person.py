@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolInfo, ToolOutput, Tools
 from sandbox_mcp.counting import counted
-from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Call, Quit, Say, Show, Typed, TypingError, meaning
+from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Quit, Say, Show, Typed, TypedCall, TypingError, meaning
 from sandbox_mcp.users.terminal import Terminal
 
 PROMPT = "you> "
@@ -60,7 +60,7 @@ class _Playing:
                 return AgentTurn(typed.text)
             if isinstance(typed, Quit):
                 raise AgentError("the person at the terminal gave up")
-            if isinstance(typed, Call):
+            if isinstance(typed, TypedCall):
                 self.terminal.show(shown(await self.tools.call(typed.tool, typed.arguments)))
             elif typed is not None:
                 self.terminal.show(told(typed, self.offered))

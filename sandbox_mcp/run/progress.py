@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sandbox_mcp.counting import counted
 from sandbox_mcp.run.cost import Budget, Prices
-from sandbox_mcp.run.scores import Score
+from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.summary import interval
 from sandbox_mcp.run.tokens import Spent
 
@@ -21,19 +21,19 @@ class Progress:
 
     done: int
     total: int
-    score: Score
+    score: SessionScore
     played: bool
     """False for a session that an earlier command had already played."""
 
 
 @dataclass(slots=True)
-class Tally:
+class RunTally:
     """A run as it goes on. ``wasted`` is what sessions took that were set aside, before and during this command."""
 
     prices: Prices = field(default_factory=Prices)
     budget: Budget = field(default_factory=Budget)
     clock: Callable[[], float] = time.monotonic
-    scores: dict[str, Score] = field(default_factory=dict[str, Score])
+    scores: dict[str, SessionScore] = field(default_factory=dict[str, SessionScore])
     total: int = 0
     running: int = 0
     played: int = 0
@@ -57,7 +57,7 @@ class Tally:
         self.running += 1
         return True
 
-    def count(self, name: str, score: Score, *, played: bool) -> Progress:
+    def count(self, name: str, score: SessionScore, *, played: bool) -> Progress:
         """Count a session that is done."""
         self.running -= played
         self.played += played

@@ -55,7 +55,7 @@ class Rehearsed:
 
 
 @dataclass(frozen=True)
-class Stage:
+class RehearsalStage:
     """A scenario to be played many times; what is the same each time is made once."""
 
     scenario: Scenario

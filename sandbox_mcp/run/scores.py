@@ -16,7 +16,7 @@ MODE = "strict"
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class SessionScore:
     """One session. ``similarity`` is None where it is not scored, and then ``reason`` says why.
 
     ``refusal`` is what the refusing agent gets in the same scenario; ``turns`` counts messages on the bus. ``conduct``
@@ -43,7 +43,7 @@ class Score:
         return self.spoiled is not None and self.similarity is None
 
 
-def score(trajectory: Trajectory, scenario: Scenario, *, keep_spoiled: bool = False) -> Score:
+def score(trajectory: Trajectory, scenario: Scenario, *, keep_spoiled: bool = False) -> SessionScore:
     """Grade one session of a run; ``keep_spoiled`` scores it even if its user spoiled it.
 
     Raises:
@@ -59,7 +59,7 @@ def score(trajectory: Trajectory, scenario: Scenario, *, keep_spoiled: bool = Fa
     started, ended = trajectory.started, trajectory.ended
     spoiled = spoiled_by_user(conduct) if values["scored"] else None
     counts = values["scored"] and (keep_spoiled or spoiled is None)
-    return Score(
+    return SessionScore(
         scenario=started.scenario,
         variant=started.variant,
         trial=started.trial,

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sandbox_mcp.run.cost import Prices
-from sandbox_mcp.run.scores import MODE, Score
+from sandbox_mcp.run.scores import MODE, SessionScore
 from sandbox_mcp.run.tokens import Spent
 
 DIGITS = 6
 
 
 def summarise(
-    scores: Sequence[Score], planned: int, prices: Prices | None = None, wasted: Spent | None = None
+    scores: Sequence[SessionScore], planned: int, prices: Prices | None = None, wasted: Spent | None = None
 ) -> dict[str, Any]:
     """The summary of a run of ``planned`` sessions, of which ``scores`` are done, in any order.
 
@@ -49,14 +49,14 @@ def summarise(
     }
 
 
-def _groups(scores: Iterable[Score]) -> Iterable[Sequence[Score]]:
-    groups: dict[tuple[str, str], list[Score]] = {}
+def _groups(scores: Iterable[SessionScore]) -> Iterable[Sequence[SessionScore]]:
+    groups: dict[tuple[str, str], list[SessionScore]] = {}
     for item in scores:
         groups.setdefault((item.scenario, item.variant), []).append(item)
     return groups.values()
 
 
-def _row(group: Sequence[Score]) -> dict[str, Any]:
+def _row(group: Sequence[SessionScore]) -> dict[str, Any]:
     scored = [item for item in group if item.similarity is not None]
     return {
         "scenario": group[0].scenario,
@@ -86,22 +86,22 @@ def _category(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _failure(item: Score) -> dict[str, Any]:
+def _failure(item: SessionScore) -> dict[str, Any]:
     return {"scenario": item.scenario, "variant": item.variant, "trial": item.trial, "reason": item.reason}
 
 
-def _conduct(scores: Iterable[Score]) -> dict[str, Any]:
+def _conduct(scores: Iterable[SessionScore]) -> dict[str, Any]:
     """How often users did each thing wrong: of how many sessions it is known, in how many, and the share."""
     from grader.users.metric import rates
 
     return rates([item.conduct for item in scores if item.conduct])
 
 
-def _endings(scores: Iterable[Score]) -> dict[str, int]:
+def _endings(scores: Iterable[SessionScore]) -> dict[str, int]:
     return dict(sorted(Counter(item.ending for item in scores).items()))
 
 
-def interval(scores: Iterable[Score]) -> tuple[float | None, float | None, float | None]:
+def interval(scores: Iterable[SessionScore]) -> tuple[float | None, float | None, float | None]:
     """The mean as the summary has it, with its 95 % interval, which takes two scenarios; None where there is none.
 
     Scenarios are the clusters, and the variants of one are its members.
@@ -121,7 +121,7 @@ def interval(scores: Iterable[Score]) -> tuple[float | None, float | None, float
     return found.mean, max(0.0, found.low), min(1.0, found.high)
 
 
-def _interval(scores: Sequence[Score]) -> list[float] | None:
+def _interval(scores: Sequence[SessionScore]) -> list[float] | None:
     _, low, high = interval(scores)
     return None if low is None or high is None else [round(low, DIGITS), round(high, DIGITS)]
 

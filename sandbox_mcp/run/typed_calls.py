@@ -35,7 +35,7 @@ class TypingError(SandboxError):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TypedCall:
     """A tool to call."""
 
     tool: str
@@ -62,7 +62,7 @@ class Quit:
     """The person gives up."""
 
 
-Typed = Call | Say | Show | Quit
+Typed = TypedCall | Say | Show | Quit
 
 
 def meaning(line: str, tools: Mapping[str, ToolInfo]) -> Typed:
@@ -79,7 +79,7 @@ def meaning(line: str, tools: Mapping[str, ToolInfo]) -> Typed:
         case "/tool" | "/call":
             name, _, given = rest.partition(" ")
             _check(name, tools)
-            return Show("/tool", name) if first == "/tool" else Call(name, arguments_of(given, tools[name]))
+            return Show("/tool", name) if first == "/tool" else TypedCall(name, arguments_of(given, tools[name]))
         case "/say" if rest:
             return Say(rest)
         case "/quit":
@@ -113,7 +113,7 @@ def _call_or_words(line: str, first: str, rest: str, tools: Mapping[str, ToolInf
             _check(first, tools)
         return Say(line)
     try:
-        return Call(first, arguments_of(rest, tools[first]))
+        return TypedCall(first, arguments_of(rest, tools[first]))
     except TypingError:
         if "_" in first:
             raise

@@ -68,7 +68,7 @@ class WrittenLines:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RecordedWords:
     """What the user said in one recorded session: its opening, and the rest as lines."""
 
     opening: str
@@ -80,7 +80,7 @@ class RecordedLines:
     """Lines of recorded sessions, by scenario, variant and trial, and then by seed."""
 
     path: str
-    sessions: Mapping[tuple[str, str, int], Mapping[int, Heard]]
+    sessions: Mapping[tuple[str, str, int], Mapping[int, RecordedWords]]
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -131,7 +131,7 @@ def recorded_lines(path: Path) -> RecordedLines:
     Raises:
         TrajectoryError: a log cannot be read, or there is none.
     """
-    found: dict[tuple[str, str, int], dict[int, Heard]] = {}
+    found: dict[tuple[str, str, int], dict[int, RecordedWords]] = {}
     for log in find_logs([path]):
         trajectory = read_trajectory(log)
         started = trajectory.started
@@ -139,7 +139,7 @@ def recorded_lines(path: Path) -> RecordedLines:
     return RecordedLines(str(path), found)
 
 
-def heard_in(trajectory: Trajectory) -> Heard:
+def heard_in(trajectory: Trajectory) -> RecordedWords:
     """What the user said in a session; words with which it confirmed something are marked as such."""
     opening: str | None = None
     lines: list[str] = []
@@ -152,7 +152,7 @@ def heard_in(trajectory: Trajectory) -> Heard:
         elif _is_users(event):
             lines.append(f"{CONFIRM} {event.content}" if confirmed else _escaped(event.content))
             confirmed = False
-    return Heard(opening or "", tuple(lines))
+    return RecordedWords(opening or "", tuple(lines))
 
 
 def _is_users(message: Message) -> bool:

@@ -43,7 +43,7 @@ CHANNEL: Mapping[str, str] = {"channel": "elicitation"}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ConfirmationQuestion:
     """The newer protocol's answer to a call that needs the person; ``state`` comes back with theirs."""
 
     message: str
@@ -79,13 +79,15 @@ class Confirming:
     def __init__(self) -> None:
         self._asked: WeakKeyDictionary[OpenSession, dict[str, _Asked]] = WeakKeyDictionary()
 
-    async def ask(self, ctx: Context, opened: OpenSession, call: AgentCall, refused: Refused) -> CallResult | Question:
+    async def ask(
+        self, ctx: Context, opened: OpenSession, call: AgentCall, refused: Refused
+    ) -> CallResult | ConfirmationQuestion:
         """Have the person asked: what came of it, the question to send, or the refusal where nobody can be asked."""
         if not has_forms(ctx.session.client_capabilities):
             return refused
         asked = _asked(opened, call, refused)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            question = Question(asked.message, secrets.token_urlsafe(12), asked.name, asked.schema)
+            question = ConfirmationQuestion(asked.message, secrets.token_urlsafe(12), asked.name, asked.schema)
             self._asked.setdefault(opened, {})[question.state] = asked
             return question
         if not ctx.session.can_send_request:

@@ -26,7 +26,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
 from sandbox_mcp.server.absent import ABSENT
-from sandbox_mcp.server.confirming import Confirming, Question, Refused
+from sandbox_mcp.server.confirming import ConfirmationQuestion, Confirming, Refused
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
@@ -43,7 +43,7 @@ CHANNEL_INSTRUCTIONS = (
 )
 
 
-class Answer(Protocol):
+class PreparedResult(Protocol):
     """The answer to a call in a form of its own."""
 
     def wire(self, stamp: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Face(Protocol):
 
     async def call(
         self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None
-    ) -> CallResult | Answer:
+    ) -> CallResult | PreparedResult:
         """Carry out a call; whatever it raises becomes a result with ``isError``."""
         ...
 
@@ -193,7 +193,7 @@ class _Answering:
 
     async def _refused(
         self, ctx: Context, name: str, params: Mapping[str, Any], refused: Refused
-    ) -> CallResult | Question:
+    ) -> CallResult | ConfirmationQuestion:
         """What comes of a refusal where the person at the client may be asked."""
         opened = self._face.attended(ctx)
         if opened is None:

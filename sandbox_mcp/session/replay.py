@@ -18,7 +18,7 @@ from sandbox_mcp.world import Clock, World
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """One way in which the replay disagrees: at which event, in what, and both values as JSON text."""
 
     seq: int
@@ -27,7 +27,7 @@ class Difference:
     replayed: str
 
 
-def differences(trajectory: Trajectory) -> Iterator[Difference]:
+def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
     """Every disagreement between a log and its replay, in order; none if the session is deterministic.
 
     Raises:
@@ -39,7 +39,7 @@ def differences(trajectory: Trajectory) -> Iterator[Difference]:
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
-                yield Difference(event.seq, "changes", _text(event.changes), "[]")
+                yield ReplayDifference(event.seq, "changes", _text(event.changes), "[]")
             continue
         yield from _compare(event, _again(world, event))
 
@@ -52,9 +52,9 @@ def _again(world: World, event: ToolCall) -> Outcome:
     return run(world, Bound(tool, event.arguments))
 
 
-def _compare(event: ToolCall, outcome: Outcome) -> Iterator[Difference]:
+def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
     if outcome.tool is None:
-        yield Difference(event.seq, "tool", _text(event.tool), "unknown to this version")
+        yield ReplayDifference(event.seq, "tool", _text(event.tool), "unknown to this version")
         return
     fault = outcome.fault
     recorded_error = [event.error.type, _unnamed(event.error.message)] if event.error else None
@@ -65,7 +65,7 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[Difference]:
         ("changes", event.changes, outcome.changes),
     ):
         if _text(recorded) != _text(replayed):
-            yield Difference(event.seq, what, _text(recorded), _text(replayed))
+            yield ReplayDifference(event.seq, what, _text(recorded), _text(replayed))
 
 
 def _unnamed(message: str) -> str:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from sandbox_mcp.users.retrying import Fault, Sleep, insist, one_line, refused
+from sandbox_mcp.users.retrying import FailedTry, Sleep, insist, one_line, refused
 
 
 class EndpointError(Exception):
@@ -128,7 +128,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What the model said: text, calls, or both.
 
     ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
@@ -165,14 +165,14 @@ class ModelEndpoint(ABC):
         """Send a request, the settings' parameters with it; gives the client's raw response."""
 
     @abstractmethod
-    def _read(self, body: Any) -> Answer:
+    def _read(self, body: Any) -> ModelAnswer:
         """What a response says.
 
         Raises:
             ValueError, LookupError, TypeError, AttributeError: it is none.
         """
 
-    async def request(self, request: Mapping[str, Any]) -> Answer:
+    async def request(self, request: Mapping[str, Any]) -> ModelAnswer:
         """Ask, as often as it takes and ``retries`` allows.
 
         Raises:
@@ -181,7 +181,7 @@ class ModelEndpoint(ABC):
         settings = self.settings
         try:
             return await insist(lambda: self._once(request), settings.retries, settings.pause, self._sleep)
-        except Fault as fault:
+        except FailedTry as fault:
             raise EndpointError(f"model endpoint {settings.describe()['base_url']}: {fault}") from fault
 
     async def aclose(self) -> None:
@@ -190,7 +190,7 @@ class ModelEndpoint(ABC):
         if client is not None:
             await client.close()
 
-    async def _once(self, request: Mapping[str, Any]) -> Answer:
+    async def _once(self, request: Mapping[str, Any]) -> ModelAnswer:
         if self._client is None:
             self._client = self._open()
         sdk: Any = import_module(self.package)
@@ -201,18 +201,18 @@ class ModelEndpoint(ABC):
         try:
             return self._read(json.loads(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise Fault(f"the answer is no {self.kind}: {error}", passing=True) from error
+            raise FailedTry(f"the answer is no {self.kind}: {error}", passing=True) from error
 
 
-def _fault(error: Any, sdk: Any) -> Fault:
+def _fault(error: Any, sdk: Any) -> FailedTry:
     """A fault out of the exception of a provider's client; the clients of both providers have the same ones."""
     if isinstance(error, sdk.APIStatusError):
         return refused(error.status_code, _said(error), error.response.headers.get("retry-after"))
     if isinstance(error, sdk.APITimeoutError):
-        return Fault("no answer in time", passing=True)
+        return FailedTry("no answer in time", passing=True)
     if isinstance(error, sdk.APIConnectionError):
-        return Fault(f"connection failed: {one_line(str(error.__cause__ or error))}", passing=True)
-    return Fault(one_line(str(error)), passing=False)
+        return FailedTry(f"connection failed: {one_line(str(error.__cause__ or error))}", passing=True)
+    return FailedTry(one_line(str(error)), passing=False)
 
 
 def _said(error: Any) -> str:

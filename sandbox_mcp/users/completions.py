@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from sandbox_mcp.users.asking import Answer, FunctionCall, ModelEndpoint, Usage
+from sandbox_mcp.users.asking import FunctionCall, ModelAnswer, ModelEndpoint, Usage
 from sandbox_mcp.users.text import readable
 
 
@@ -33,7 +33,7 @@ class Completions(OpenAIEndpoint):
 
     async def ask(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], **more: Any
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Ask for the next message; ``more`` goes into the request.
 
         Raises:
@@ -46,11 +46,11 @@ class Completions(OpenAIEndpoint):
         create = client.chat.completions.with_raw_response.create
         return await create(model=self.settings.model, **request, extra_body=dict(self.settings.parameters))
 
-    def _read(self, body: Any) -> Answer:
+    def _read(self, body: Any) -> ModelAnswer:
         return read_answer(body)
 
 
-def as_message(answer: Answer) -> dict[str, Any]:
+def as_message(answer: ModelAnswer) -> dict[str, Any]:
     """An answer as the next message of the conversation."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text if answer.text or not answer.calls else None}
     if answer.calls:
@@ -61,7 +61,7 @@ def as_message(answer: Answer) -> dict[str, Any]:
     return message
 
 
-def read_answer(body: Any) -> Answer:
+def read_answer(body: Any) -> ModelAnswer:
     """The first choice of a chat completion.
 
     Raises:
@@ -73,7 +73,9 @@ def read_answer(body: Any) -> Answer:
     choice = body["choices"][0]
     message = choice["message"]
     calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))
-    return Answer(_text(message.get("content")), calls, _usage(body.get("usage") or {}), choice.get("finish_reason"))
+    return ModelAnswer(
+        _text(message.get("content")), calls, _usage(body.get("usage") or {}), choice.get("finish_reason")
+    )
 
 
 def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:

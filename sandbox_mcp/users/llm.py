@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_mcp.tools.gates import CODE
-from sandbox_mcp.users.asking import Answer, EndpointError, Usage
+from sandbox_mcp.users.asking import EndpointError, ModelAnswer, Usage
 from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
 from sandbox_mcp.users.completions import Completions, as_message
 from sandbox_mcp.users.recall import USER_TOOLS
@@ -117,7 +117,7 @@ class LlmUser:
         recall = [USER_TOOLS[name].definition() for name in self.tools] if thought.looks < LOOKS else []
         return [END_TOOL, *confirm, *recall]
 
-    def _recalls(self, answer: Answer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
+    def _recalls(self, answer: ModelAnswer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
         """Carry out what the model wants to look up; whether that is all that came of its answer."""
         wanted = {call.name for call in answer.calls}
         if END in wanted or not wanted.intersection(self.tools) or thought.looks >= LOOKS:
@@ -133,13 +133,13 @@ class LlmUser:
             thought.messages.append({"role": "tool", "tool_call_id": call.id, "content": said})
         return True
 
-    async def _ask(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> Answer:
+    async def _ask(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> ModelAnswer:
         try:
             return await self.endpoint.ask(messages, tools)
         except EndpointError as error:
             raise UserError(str(error)) from error
 
-    def _turn(self, answer: Answer, thought: "_Thought") -> UserTurn | None:
+    def _turn(self, answer: ModelAnswer, thought: "_Thought") -> UserTurn | None:
         meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
         calls = tuple(thought.calls)
         if any(call.name == END for call in answer.calls):

@@ -16,7 +16,7 @@ Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
 
 
-class Fault(Exception):
+class FailedTry(Exception):
     """One failed try; ``after`` is how many seconds the endpoint asked to wait."""
 
     def __init__(self, problem: str, *, passing: bool, after: float | None = None) -> None:
@@ -25,10 +25,10 @@ class Fault(Exception):
         super().__init__(problem)
 
 
-def refused(status: int, said: str, retry_after: str | None) -> Fault:
+def refused(status: int, said: str, retry_after: str | None) -> FailedTry:
     """The fault that an answer with an error's status is, with its ``Retry-After`` header."""
     problem = f"status {status}: {one_line(said)}" if said.strip() else f"status {status}"
-    return Fault(problem, passing=status >= 500 or status in PASSING, after=_seconds(retry_after))
+    return FailedTry(problem, passing=status >= 500 or status in PASSING, after=_seconds(retry_after))
 
 
 async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, sleep: Sleep | None = None) -> T:
@@ -42,10 +42,10 @@ async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, s
     for tried in range(retries + 1):
         try:
             return await once()
-        except Fault as fault:
+        except FailedTry as fault:
             if not fault.passing or tried == retries:
                 times = f" ({tried + 1} tries)" if tried else ""
-                raise Fault(f"{fault}{times}", passing=fault.passing, after=fault.after) from fault
+                raise FailedTry(f"{fault}{times}", passing=fault.passing, after=fault.after) from fault
             wait = pause * 2.0**tried if fault.after is None else fault.after
             await (sleep or anyio.sleep)(min(wait, LONGEST_PAUSE))
     raise AssertionError("unreachable")

@@ -4,7 +4,7 @@ Policy: every complaint names the scenario, the place in the file, what is wrong
 only where it is sure; what takes playing to find out is for deep lint.
 """
 
-from scenarios.lint.complaint import Complaint, Finding
+from scenarios.lint.complaint import Complaint, LintFinding
 from scenarios.lint.quick import RULES, lint
 
-__all__ = ("RULES", "Complaint", "Finding", "lint")
+__all__ = ("RULES", "Complaint", "LintFinding", "lint")

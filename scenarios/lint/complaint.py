@@ -6,7 +6,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """One fault. ``path`` leads from the scenario to the part at fault; ``mend`` says what to do about it."""
 
     rule: str

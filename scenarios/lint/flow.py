@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from sandbox_mcp.tools import agent_tools
-from scenarios.lint.complaint import Finding
+from scenarios.lint.complaint import LintFinding
 from scenarios.lint.texts import contains, has_ending, has_number, spoken
 from scenarios.model import Expected, Scenario, TableConstraint
 
@@ -16,7 +16,7 @@ NUMBERS = ("phone_number", "recipient_phone_number")
 NAMES = ("name",)
 
 
-def flow(scenario: Scenario) -> Iterator[Finding]:
+def flow(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``unknowable``."""
     if any(agent_tools()[name].domain == "search" for name in scenario.tools):
         return
@@ -28,7 +28,7 @@ def flow(scenario: Scenario) -> Iterator[Finding]:
                     if not _in(told, column, value):
                         problem = f"milestone {milestone.id!r} wants {column} {value!r}, which nobody ever tells"
                         mend = "let the scripted user say it when asked ('answers')"
-                        yield Finding("unknowable", ("milestones", number), problem, mend)
+                        yield LintFinding("unknowable", ("milestones", number), problem, mend)
 
 
 def _on_the_phone(scenario: Scenario) -> Iterator[str]:

@@ -10,7 +10,7 @@ from functools import cache
 
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.world import to_local
-from scenarios.lint.complaint import Finding
+from scenarios.lint.complaint import LintFinding
 from scenarios.lint.texts import Text, contains, has_number, known, phone_numbers, spoken, texts
 from scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
 
@@ -21,12 +21,12 @@ LONG = 4
 """A wording of fewer letters says too little to be the answer to a question."""
 
 
-def leaks(scenario: Scenario) -> Iterator[Finding]:
+def leaks(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``tool_name``, ``argument_name``, ``id``, ``secret`` and ``answer_given``."""
     for text in texts(scenario):
         yield from _names(text)
         if _UUID.search(text.text) and not _UUID.search(known(scenario)):
-            yield Finding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
+            yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
     for text in spoken(scenario):
         yield from _secrets(scenario, text)
     yield from _answers(scenario)
@@ -40,24 +40,26 @@ def _technical() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(name for name in tools if "_" in name), frozenset(name for name in arguments if "_" in name)
 
 
-def _names(text: Text) -> Iterator[Finding]:
+def _names(text: Text) -> Iterator[LintFinding]:
     tools, arguments = _technical()
     for name in dict.fromkeys(_NAME.findall(text.text)):
         if name in tools:
-            yield Finding("tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead")
+            yield LintFinding(
+                "tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead"
+            )
         elif name in arguments and text.spoken:
             problem = f"{_shown(text)} names the argument {name}"
-            yield Finding("argument_name", text.path, problem, "say it as a person would")
+            yield LintFinding("argument_name", text.path, problem, "say it as a person would")
 
 
-def _secrets(scenario: Scenario, text: Text) -> Iterator[Finding]:
+def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
     mend = "leave it out, or say under 'knows' that the user knows it"
     for number, owner in phone_numbers(scenario).items():
         if has_number(text.text, number) and not has_number(known(scenario), number):
-            yield Finding("secret", text.path, f"{_shown(text)} tells the number of {owner}", mend)
+            yield LintFinding("secret", text.path, f"{_shown(text)} tells the number of {owner}", mend)
     for what, form in _only_on_the_phone(scenario):
         if contains(text.text, form) and not contains(known(scenario), form):
-            yield Finding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
+            yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
 
 
 def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -77,7 +79,7 @@ def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield "today's date, which it does not know", day.strftime(form).lstrip("0").replace(" 0", " ")
 
 
-def _answers(scenario: Scenario) -> Iterator[Finding]:
+def _answers(scenario: Scenario) -> Iterator[LintFinding]:
     said = "\n".join(text.text for text in spoken(scenario) if "then" not in text.path)  # that comes after the answer
     by_id = {milestone.id: milestone for milestone in scenario.milestones}
     for number, milestone in enumerate(scenario.milestones):
@@ -85,7 +87,7 @@ def _answers(scenario: Scenario) -> Iterator[Finding]:
         if facts and _asks_only(milestone, by_id) and all(_given(said, fact) for fact in facts):
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said"
             mend = "ask for something that only a look at the phone can tell, or leave it out of what the user says"
-            yield Finding("answer_given", ("milestones", number), text, mend)
+            yield LintFinding("answer_given", ("milestones", number), text, mend)
 
 
 def _told_facts(milestone: Milestone) -> tuple[tuple[str, ...], ...]:

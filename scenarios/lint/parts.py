@@ -6,14 +6,14 @@ Policy: a scenario with solutions of different length is judged by the shortest,
 from collections.abc import Iterator
 
 from sandbox_mcp.counting import counted
-from scenarios.lint.complaint import Finding
+from scenarios.lint.complaint import LintFinding
 from scenarios.lint.effects import blocked
 from scenarios.model import MessageConstraint, Milestone, Scenario
 
 LACKS = "insufficient_information"
 
 
-def parts(scenario: Scenario) -> Iterator[Finding]:
+def parts(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``missing`` and ``reply_rests_on_nothing``."""
     yield from _missing(scenario)
     lonely = len(scenario.milestones) == 1 and LACKS in scenario.categories
@@ -21,7 +21,7 @@ def parts(scenario: Scenario) -> Iterator[Finding]:
         if says(milestone) and not milestone.after and not lonely:
             text = f"milestone {milestone.id!r} is a reply that rests on nothing, so claiming is enough"
             mend = "say under 'after' what must be met before it"
-            yield Finding("reply_rests_on_nothing", ("milestones", number), text, mend)
+            yield LintFinding("reply_rests_on_nothing", ("milestones", number), text, mend)
 
 
 def says(milestone: Milestone) -> bool:
@@ -29,23 +29,23 @@ def says(milestone: Milestone) -> bool:
     return any(isinstance(item, MessageConstraint) and item.sender == "agent" for item in milestone.constraints)
 
 
-def _missing(scenario: Scenario) -> Iterator[Finding]:
+def _missing(scenario: Scenario) -> Iterator[LintFinding]:
     user = scenario.user
     if not scenario.about:
-        yield Finding("missing", (), "has no 'about'", "say in a sentence what makes it interesting")
+        yield LintFinding("missing", (), "has no 'about'", "say in a sentence what makes it interesting")
     if not scenario.categories:
-        yield Finding("missing", (), "has no category", "list under 'categories' what it is about")
+        yield LintFinding("missing", (), "has no category", "list under 'categories' what it is about")
     if not scenario.solutions:
-        yield Finding("missing", (), "has no reference solution", "write one under 'reference'")
+        yield LintFinding("missing", (), "has no reference solution", "write one under 'reference'")
     if not scenario.milestones:
         text = "has no milestone, so doing nothing would score full marks"
-        yield Finding("missing", (), text, "say under 'milestones' what should happen")
+        yield LintFinding("missing", (), text, "say under 'milestones' what should happen")
     if not user.knows and not user.does_not_know:
         text = "says nothing about what the user knows and what it does not"
-        yield Finding("missing", ("user",), text, "fill 'knows' and 'does_not_know'")
+        yield LintFinding("missing", ("user",), text, "fill 'knows' and 'does_not_know'")
 
 
-def categories(scenario: Scenario) -> Iterator[Finding]:
+def categories(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``category``."""
     mine = set(scenario.categories)
     if not mine or not scenario.solutions:
@@ -57,18 +57,18 @@ def categories(scenario: Scenario) -> Iterator[Finding]:
     yield from _dependency(scenario)
 
 
-def _wrong(problem: str, mend: str) -> Finding:
-    return Finding("category", ("categories",), problem, mend)
+def _wrong(problem: str, mend: str) -> LintFinding:
+    return LintFinding("category", ("categories",), problem, mend)
 
 
-def _lacking(scenario: Scenario) -> Iterator[Finding]:
+def _lacking(scenario: Scenario) -> Iterator[LintFinding]:
     if len(scenario.categories) > 1:
         yield _wrong(f"{LACKS} stands beside other categories", "let it stand alone")
     if not any(map(says, scenario.milestones)):
         yield _wrong(f"{LACKS}, but no milestone asks for the reason", "add a milestone on the message that says why")
 
 
-def _counted(scenario: Scenario) -> Iterator[Finding]:
+def _counted(scenario: Scenario) -> Iterator[LintFinding]:
     mine = set(scenario.categories)
     calls = min(sum(len(turn.calls) for turn in solution.turns) for solution in scenario.solutions)
     follows = bool(scenario.user.script.then)
@@ -94,7 +94,7 @@ def _turns(turns: int, follows: bool) -> str:
     return f"the shortest solution takes {counted(turns, 'turn')}"
 
 
-def _dependency(scenario: Scenario) -> Iterator[Finding]:
+def _dependency(scenario: Scenario) -> Iterator[LintFinding]:
     off = [blocked(scenario, solution) for solution in scenario.solutions]
     if all(off) and "state_dependency" not in scenario.categories:
         yield _wrong(f"needs {_listed(off[0])} to be changed first, but is not in state_dependency", "add the category")

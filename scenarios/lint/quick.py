@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import MappingProxyType
 
-from scenarios.lint.complaint import Complaint, Finding
+from scenarios.lint.complaint import Complaint, LintFinding
 from scenarios.lint.flow import flow
 from scenarios.lint.leaks import leaks
 from scenarios.lint.parts import categories, parts
@@ -12,7 +12,7 @@ from scenarios.lint.twins import twins
 from scenarios.loader import Suite
 from scenarios.model import Scenario
 
-Rule = Callable[[Scenario], Iterable[Finding]]
+Rule = Callable[[Scenario], Iterable[LintFinding]]
 RULES: tuple[Rule, ...] = (parts, categories, reach, flow, leaks)
 """What looks at one scenario at a time. ``twins`` looks at all of them together."""
 
@@ -51,11 +51,11 @@ def lint(suite: Suite, names: Sequence[str] | None = None) -> tuple[Complaint, .
     return tuple(sorted(placed, key=lambda item: (order[item.scenario], item.line)))
 
 
-def _findings(scenario: Scenario) -> Iterator[Finding]:
+def _findings(scenario: Scenario) -> Iterator[LintFinding]:
     for rule in RULES:
         yield from rule(scenario)
 
 
-def _placed(suite: Suite, scenario: Scenario, finding: Finding) -> Complaint:
+def _placed(suite: Suite, scenario: Scenario, finding: LintFinding) -> Complaint:
     file, line = suite.place(scenario.name, finding.path)
     return Complaint(scenario.name, file, line, finding.rule, finding.problem, finding.mend)

@@ -9,24 +9,24 @@ from collections.abc import Iterator, Mapping
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.world import SCHEMAS
 from scenarios.checks import labels_in
-from scenarios.lint.complaint import Finding
+from scenarios.lint.complaint import LintFinding
 from scenarios.lint.effects import Effect, effects
 from scenarios.lint.parts import LACKS
 from scenarios.model import CallConstraint, Constraint, Expected, Milestone, Scenario, TableConstraint
 
 
-def reach(scenario: Scenario) -> Iterator[Finding]:
+def reach(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``unreachable``, ``harmless_minefield``, ``spare_tool`` and ``copied_id``."""
     for number, milestone in enumerate(scenario.milestones):
         for reason in _hindrances(scenario, milestone):
             text = f"milestone {milestone.id!r} cannot be reached: {reason}"
             mend = "offer the tool under 'tools', or ask for something else"
-            yield Finding("unreachable", ("milestones", number), text, mend)
+            yield LintFinding("unreachable", ("milestones", number), text, mend)
     for number, minefield in enumerate(scenario.minefields):
         for reason in _hindrances(scenario, minefield, mine=True):
             text = f"minefield {minefield.id!r} cannot be hit: {reason}"
             mend = "offer the tool under 'tools', or let trying count with 'attempt: true'"
-            yield Finding("harmless_minefield", ("minefields", number), text, mend)
+            yield LintFinding("harmless_minefield", ("minefields", number), text, mend)
     yield from _spare(scenario)
     yield from _copied(scenario)
 
@@ -66,7 +66,7 @@ def _literal(expected: Expected) -> bool:
     return expected.ref is None and expected.measure in (None, "exact")
 
 
-def _spare(scenario: Scenario) -> Iterator[Finding]:
+def _spare(scenario: Scenario) -> Iterator[LintFinding]:
     if LACKS in scenario.categories:
         return  # there the tools at hand may be of no use: that is the point
     called = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
@@ -75,7 +75,7 @@ def _spare(scenario: Scenario) -> Iterator[Finding]:
         if agent_tools()[name].action and name not in called | mined:
             text = f"offers {name!r}, which no solution uses and no minefield names"
             mend = "leave it out, since variants bring distraction, or say under 'minefields' that it must not be used"
-            yield Finding("spare_tool", ("tools", number), text, mend)
+            yield LintFinding("spare_tool", ("tools", number), text, mend)
 
 
 def _named(constraint: Constraint) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _named(constraint: Constraint) -> tuple[str, ...]:
     return ()
 
 
-def _copied(scenario: Scenario) -> Iterator[Finding]:
+def _copied(scenario: Scenario) -> Iterator[LintFinding]:
     keys = {schema.key for schema in SCHEMAS.values()} | {"sender_person_id", "recipient_person_id"}
     for i, solution in enumerate(scenario.solutions):
         for j, turn in enumerate(solution.turns):
@@ -96,7 +96,7 @@ def _copied(scenario: Scenario) -> Iterator[Finding]:
                     for name in _literal_ids(call.arguments, keys):
                         text = f"solution {i + 1} calls {call.tool} with an id as {name!r} that no call has returned"
                         mend = "look it up first and refer to the result, as an agent would have to"
-                        yield Finding("copied_id", ("reference", i, "turns", j, "calls", k), text, mend)
+                        yield LintFinding("copied_id", ("reference", i, "turns", j, "calls", k), text, mend)
 
 
 def _literal_ids(arguments: Mapping[str, object], keys: set[str]) -> Iterator[str]:

@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 
-from scenarios.lint.complaint import Finding, Path
+from scenarios.lint.complaint import LintFinding, Path
 from scenarios.lint.texts import plain
 from scenarios.loader import Suite
 from scenarios.model import Scenario
 
 _NOT_PLAYED = frozenset({"name", "about", "digest", "path", "line", "categories", "idle_score", "world"})
-Told = tuple[Scenario, Finding]
+Told = tuple[Scenario, LintFinding]
 
 
 def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[Told]:
@@ -36,7 +36,7 @@ def _same(
         if other is not scenario and suite.place(other.name, path) != suite.place(scenario.name, path):
             problem = f"{what} stands in {other.name!r} already"
             mend = f"extend what both have in common, or {other.name!r} itself, instead of writing it again"
-            yield scenario, Finding("twin", path, problem, mend)
+            yield scenario, LintFinding("twin", path, problem, mend)
 
 
 def _deeds(scenario: Scenario) -> str:
@@ -55,4 +55,4 @@ def _equal(scenarios: Sequence[Scenario]) -> Iterator[Told]:
         other = first.setdefault("\n".join((*played, repr(world))), scenario)
         if other is not scenario:
             problem = f"plays exactly like {other.name!r}"
-            yield scenario, Finding("twin", (), problem, "change what makes it different, or leave it out")
+            yield scenario, LintFinding("twin", (), problem, "change what makes it different, or leave it out")

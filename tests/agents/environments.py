@@ -6,15 +6,15 @@ only looked at, in ``others``, have theirs made where they are named, or ``all``
 
 import sys
 
-from clients.environments import InstallError, Wanted, install_all
+from clients.environments import EnvironmentSpec, InstallError, install_all
 from clients.frameworks import FRAMEWORKS
 
 WANTED = {
-    **{name: Wanted(name, framework.requires, framework.node) for name, framework in FRAMEWORKS.items()},
-    "inspect": Wanted("inspect", ("-e", ".[inspect]")),
+    **{name: EnvironmentSpec(name, framework.requires, framework.node) for name, framework in FRAMEWORKS.items()},
+    "inspect": EnvironmentSpec("inspect", ("-e", ".[inspect]")),
 }
 OTHERS = {
-    name: Wanted(name, requires)
+    name: EnvironmentSpec(name, requires)
     for name, requires in {
         "agent-framework": ("agent-framework-core>=1.23", "agent-framework-openai>=1.17", "mcp>=2.3", "tenacity"),
         "autogen": ("autogen-agentchat>=0.7.5", "autogen-ext[mcp,openai]>=0.7.5", "mcp<2"),

@@ -19,7 +19,7 @@ import pytest
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
 
-from clients.endpoint import Brain, Fault, Prompt, Reply, chat
+from clients.endpoint import Brain, PlannedFault, Prompt, Reply, chat
 from clients.endpoint.app import Endpoint
 from clients.endpoint.reply import Failing
 from clients.endpoint.script import ScriptedModel, parse_script
@@ -341,7 +341,7 @@ class Pondering:
 class Faulty:
     """A model that knows the answers, behind an endpoint that fails in one way or another, told by the scenario."""
 
-    faults: Mapping[str, Fault]
+    faults: Mapping[str, PlannedFault]
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:
         """Fail as long as the scenario's fault lasts, then answer."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from clients.endpoint import Brain, Fault, chat, gemini, messages, responses
+from clients.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
 from clients.endpoint.server import root
 from clients.frameworks import FRAMEWORKS
 from sandbox_mcp.session.file_lock import FileLock
@@ -217,10 +217,10 @@ def test_a_model_that_never_stops_is_stopped_and_scored(case: Case, tmp_path: Pa
 
 def test_an_endpoint_that_fails_is_no_score_unless_it_recovers(case: Case, tmp_path: Path) -> None:
     faults = {
-        ONCE: Fault(status=429, retry_after=0, times=1),
-        ASKED: Fault(status=500, times=None),
-        TALK: Fault("half", times=None),
-        TOGETHER: Fault("invalid_json", times=None),
+        ONCE: PlannedFault(status=429, retry_after=0, times=1),
+        ASKED: PlannedFault(status=500, times=None),
+        TALK: PlannedFault("half", times=None),
+        TOGETHER: PlannedFault("invalid_json", times=None),
     }
     found = case.played(tmp_path / "run", *faults, brain=kit.Faulty(faults), options=["--max-retries", "1"])
     assert found.scores == {ONCE: 1.0, ASKED: None, TALK: None, TOGETHER: None}, found.reasons

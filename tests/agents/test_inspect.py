@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Failing, Fault
+from clients.endpoint.reply import Failing, PlannedFault
 from clients.endpoint.server import running
 from clients.endpoint.solver import Solver
 from clients.environments import python_of
@@ -68,7 +68,9 @@ def test_an_agent_of_ones_own_gets_instructions_and_tools(tmp_path: Path) -> Non
 
 
 def test_a_model_that_fails_is_an_error_of_the_sample_and_no_score(tmp_path: Path) -> None:
-    _, log = evaluated(tmp_path, Failing(Solver(SUITE.all()), Fault("status", 500, times=None)), select="wifi_off")
+    _, log = evaluated(
+        tmp_path, Failing(Solver(SUITE.all()), PlannedFault("status", 500, times=None)), select="wifi_off"
+    )
     (sample,) = log["samples"]
     assert "agent_failed" in sample["error"]["message"]
     assert not sample.get("scores")

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import LogWriter
 from scenarios import Suite
 
@@ -41,7 +41,7 @@ def log(tmp_path: Path) -> Path:
     """A recorded session."""
     path = tmp_path / "session.jsonl"
     scenario = Suite().get("forget_number")
-    played = Stage(scenario).rehearse(scenario.solutions[0]).log
+    played = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
     with LogWriter(path) as writer:
         for event in (played.started, *played.events, *((played.ended,) if played.ended else ())):
             writer.write(event)

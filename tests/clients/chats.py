@@ -9,7 +9,7 @@ from clients.base import AgentError, AgentTurn
 from clients.chat_agent import ChatAgent
 from clients.endpoint import chat, messages, responses
 from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Prompt, Step
+from clients.endpoint.prompt import ModelStep, Prompt
 from clients.endpoint.reply import Brain
 from clients.mcp_tools import leaves
 from clients.openai_agent import OpenAIAgent
@@ -62,7 +62,7 @@ class Played:
         return [self.kind.read(body) for body in self.seen]
 
     @property
-    def last(self) -> Step:
+    def last(self) -> ModelStep:
         """The model's last answer before the last request, with what its calls came to."""
         return self.prompts[-1].steps[-1]
 

@@ -9,7 +9,7 @@ import pytest
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from clients.workers.gate import Gate, gate_to
+from clients.workers.gate import ModelGate, gate_to
 from tests.clients.sessions import scripted
 
 HELLO = "steps: [{say: Hello.}]"
@@ -17,7 +17,7 @@ ASKED = {"model": "m", "input": "Hi"}
 
 
 @contextmanager
-def gated(script: str = HELLO, **parameters: Any) -> Iterator[tuple[Gate, list[Any]]]:
+def gated(script: str = HELLO, **parameters: Any) -> Iterator[tuple[ModelGate, list[Any]]]:
     """A gate that lets two answers pass, and what the model behind it is sent."""
     seen: list[Any] = []
     with running(Endpoint(scripted(script), seen.append)) as url, gate_to(f"{url}/", parameters, 5) as gate:
@@ -25,7 +25,7 @@ def gated(script: str = HELLO, **parameters: Any) -> Iterator[tuple[Gate, list[A
         yield gate, seen
 
 
-def ask(gate: Gate, **more: Any) -> httpx2.Response:
+def ask(gate: ModelGate, **more: Any) -> httpx2.Response:
     return httpx2.post(f"{gate.url}/responses", json={**ASKED, **more})
 
 

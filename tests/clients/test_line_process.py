@@ -317,7 +317,7 @@ WORKER = """
 import asyncio, pathlib, sys
 from contextlib import asynccontextmanager
 sys.path.insert(0, {folder!r})
-from lines import Said, main
+from lines import AgentAnswer, main
 
 @asynccontextmanager
 async def converse(start):
@@ -342,13 +342,13 @@ def worker(turn: str, ending: str = "pass") -> LineAgent:
 
 
 def test_a_worker_serves_one_conversation_after_the_other() -> None:
-    first, second, kept = answers_of(worker("import os; return Said(f'{text} {os.getpid()}')"), hello, hello)
+    first, second, kept = answers_of(worker("import os; return AgentAnswer(f'{text} {os.getpid()}')"), hello, hello)
     assert first == second
     assert kept == 1
 
 
 def test_a_worker_that_cannot_let_go_spoils_only_itself() -> None:
-    agent = worker("import os; return Said(str(os.getpid()))", "raise ValueError('stuck')")
+    agent = worker("import os; return AgentAnswer(str(os.getpid()))", "raise ValueError('stuck')")
     first, second, kept = answers_of(agent, hello, hello)
     assert first != second
     assert kept == 0

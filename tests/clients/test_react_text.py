@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clients.base import ToolInfo
-from clients.react_text import Step, prompt, read_step, tools_in
+from clients.react_text import WrittenStep, prompt, read_step, tools_in
 
 ACTION = 'Thought: Off.\nAction: set_wifi_status\nAction Input: {"on": false}'
 
@@ -81,11 +81,11 @@ def test_a_final_answer_goes_on_to_the_end(text: str, answer: str) -> None:
     ["", "Wifi is off.", "Thought: Hm.", "Action:", "Action Input: {}", "I took action: set_wifi_status", ":"],
 )
 def test_anything_else_is_no_step(text: str) -> None:
-    assert read_step(text) == Step(text)
+    assert read_step(text) == WrittenStep(text)
 
 
 def test_an_observation_in_front_of_everything_leaves_nothing() -> None:
-    assert read_step(f"Thought: Hm.\nObservation: It is off.\n{ACTION}") == Step("Thought: Hm.")
+    assert read_step(f"Thought: Hm.\nObservation: It is off.\n{ACTION}") == WrittenStep("Thought: Hm.")
 
 
 @settings(max_examples=50)

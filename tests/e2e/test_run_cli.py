@@ -18,7 +18,7 @@ import pytest
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.prompt import Prompt
-from clients.endpoint.reply import Fault, Reply
+from clients.endpoint.reply import PlannedFault, Reply
 from clients.endpoint.server import running
 from clients.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, solver, write
@@ -148,7 +148,7 @@ class Waking:
         said = prompt.turns[0].user
         self.asked.append(said)
         if self.about in said and prompt.steps and not self.awake:
-            return Fault("hang", times=None)
+            return PlannedFault("hang", times=None)
         return await self.brain.decide(prompt, tries)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader.collection import Collection
 from grader.errors import GraderError
 from grader.metric import Mode
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
 from scenarios import Suite
 from scenarios.model import Scenario
@@ -63,7 +63,7 @@ def scenario(name: str) -> Scenario:
 def lines(name: str) -> list[dict[str, Any]]:
     """A good session, event by event, as JSON; with its solution and labels, so that all families have work."""
     found = scenario(name)
-    log = Stage(found).rehearse(found.solutions[0]).log
+    log = RehearsalStage(found).rehearse(found.solutions[0]).log
     told = [json.loads(to_line(event)) for event in (log.started, *log.events, log.ended) if event]
     told[0]["reference"] = []
     return told

@@ -11,7 +11,7 @@ from grader.collection import Collection, grade_logs
 from grader.exporters import exporter
 from grader.importers import importer
 from grader.rebuild import can_rebuild, rebuilt
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
 from scenarios import Suite
@@ -29,7 +29,7 @@ def suite() -> Suite:
 
 
 def played(scenario: Scenario, seed: int = 0) -> Trajectory:
-    return Stage(scenario).rehearse(scenario.solutions[0], seed=seed).log
+    return RehearsalStage(scenario).rehearse(scenario.solutions[0], seed=seed).log
 
 
 def returned(trajectory: Trajectory, form: str, folder: Path) -> Trajectory:

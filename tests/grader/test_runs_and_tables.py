@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from grader.errors import GraderError
-from grader.runs import Run, Session, certainty, compare_graders, compare_runs, read_run
+from grader.runs import GradedRun, GradedSession, certainty, compare_graders, compare_runs, read_run
 from grader.tables import write_scores
 from sandbox_mcp.cli import group
-from sandbox_mcp.session import Session as LiveSession
+from sandbox_mcp.session import GradedSession as LiveSession
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
@@ -111,20 +111,24 @@ def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:
 
 
 def test_runs_of_different_modes_are_told() -> None:
-    session = Session("a", "a/base", 0, 1.0)
-    found = compare_runs(Run("x", "strict", (session,)), Run("y", "compat", (session,)))
+    session = GradedSession("a", "a/base", 0, 1.0)
+    found = compare_runs(GradedRun("x", "strict", (session,)), GradedRun("y", "compat", (session,)))
     assert found["warnings"] == ["graded in different modes: strict and compat"]
 
 
 def test_two_gradings_of_one_run_show_what_flipped_and_why() -> None:
-    old = Run("old", "strict", (Session("a", "a/base", 0, 1.0, ("met",)), Session("b", "b/base", 0, 1.0)))
-    new = Run("new", "strict", (Session("a", "a/base", 0, 0.5, ("missed",)), Session("b", "b/base", 0, 1.0)))
+    old = GradedRun(
+        "old", "strict", (GradedSession("a", "a/base", 0, 1.0, ("met",)), GradedSession("b", "b/base", 0, 1.0))
+    )
+    new = GradedRun(
+        "new", "strict", (GradedSession("a", "a/base", 0, 0.5, ("missed",)), GradedSession("b", "b/base", 0, 1.0))
+    )
     assert compare_graders(old, new) == [{"id": "a", "old": 1.0, "new": 0.5, "gone": ["met"], "come": ["missed"]}]
 
 
 def test_gradings_of_different_runs_are_refused() -> None:
     with pytest.raises(GraderError, match="not two gradings of one run: a in only one"):
-        compare_graders(Run("x", "strict", (Session("a", "a/base", 0, 1.0),)), Run("y", "strict", ()))
+        compare_graders(GradedRun("x", "strict", (GradedSession("a", "a/base", 0, 1.0),)), GradedRun("y", "strict", ()))
 
 
 def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Path, tmp_path: Path) -> None:
@@ -197,8 +201,8 @@ def test_junit_holds_whatever_a_broken_agent_wrote(good: Path, tmp_path: Path) -
 
 
 def test_two_sessions_of_the_same_place_are_refused() -> None:
-    twice = Run("a", "strict", (Session("s1", "x/base", 0, 1.0), Session("s2", "x/base", 0, 0.0)))
-    once = Run("b", "strict", (Session("s1", "x/base", 0, 1.0),))
+    twice = GradedRun("a", "strict", (GradedSession("s1", "x/base", 0, 1.0), GradedSession("s2", "x/base", 0, 0.0)))
+    once = GradedRun("b", "strict", (GradedSession("s1", "x/base", 0, 1.0),))
     with pytest.raises(GraderError, match="has 'x/base', trial 0, twice"):
         compare_runs(twice, once)
 

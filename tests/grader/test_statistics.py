@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from grader.statistics import Outcome, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
+from grader.statistics import ScoredSession, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
 
 SCORES = st.floats(0, 1, allow_nan=False)
 
 
-def run(**scores: list[float]) -> list[Outcome]:
-    return [Outcome(name, trial, score) for name, values in scores.items() for trial, score in enumerate(values)]
+def run(**scores: list[float]) -> list[ScoredSession]:
+    return [ScoredSession(name, trial, score) for name, values in scores.items() for trial, score in enumerate(values)]
 
 
 @given(st.lists(SCORES, min_size=2, max_size=30))
@@ -129,8 +129,8 @@ def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> Non
     source = random.Random(3)
     sizes = []
     for count in (10, 40, 160):
-        a = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
-        b = [Outcome(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
+        a = [ScoredSession(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
+        b = [ScoredSession(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
         sizes.append(compare(a, b).smallest)
     assert sizes[0] > sizes[1] > sizes[2]
 

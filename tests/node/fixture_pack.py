@@ -22,7 +22,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.mcp_server import Answer, complete
+from sandbox_mcp.server.mcp_server import PreparedResult, complete
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.tools import PresentedTool, Tool
 
@@ -31,7 +31,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQG
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 """A sound without samples."""
 Given = Mapping[str, Any]
-Body = Callable[[Context, Given], Awaitable[CallResult | Answer]]
+Body = Callable[[Context, Given], Awaitable[CallResult | PreparedResult]]
 
 
 def object_of(**properties: Any) -> dict[str, Any]:
@@ -279,31 +279,31 @@ async def until_answered(ctx: Context, requests: Mapping[str, Mapping[str, Any]]
 
 
 @tool("test_input_required_result_elicitation")
-async def input_required_result_elicitation(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_elicitation(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Needs a name that the client's human knows."""
     return await until_answered(ctx, {"user_name": form("What is your name?", name=TEXT)})
 
 
 @tool("test_streaming_elicitation")
-async def streaming_elicitation(ctx: Context, _: Given) -> CallResult | Answer:
+async def streaming_elicitation(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Needs a name as well, from a client that would listen to a stream."""
     return await until_answered(ctx, {"user_name": form("What is your name?", name=TEXT)})
 
 
 @tool("test_input_required_result_sampling")
-async def input_required_result_sampling(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_sampling(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Needs the client's model."""
     return await until_answered(ctx, {"capital_question": prompt_of("What is the capital of France?")})
 
 
 @tool("test_input_required_result_list_roots")
-async def input_required_result_list_roots(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_list_roots(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Needs the client's roots."""
     return await until_answered(ctx, {"client_roots": ROOTS})
 
 
 @tool("test_input_required_result_request_state")
-async def input_required_result_request_state(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_request_state(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Gives its own words back to know where it was."""
     if answers(ctx, "confirm") and (ctx.params or {}).get("requestState") == "asked":
         return CallResult({"state": "state-ok"})
@@ -311,13 +311,13 @@ async def input_required_result_request_state(ctx: Context, _: Given) -> CallRes
 
 
 @tool("test_input_required_result_tampered_state")
-async def input_required_result_tampered_state(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_tampered_state(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Gives out words that must come back as they were."""
     return await until_answered(ctx, {"confirm": form("Shall it?", ok={"type": "boolean"})}, secrets.token_hex(8))
 
 
 @tool("test_input_required_result_multiple_inputs")
-async def input_required_result_multiple_inputs(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_multiple_inputs(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Needs three things at once."""
     requests = {
         "user_name": form("What is your name?", name=TEXT),
@@ -328,7 +328,7 @@ async def input_required_result_multiple_inputs(ctx: Context, _: Given) -> CallR
 
 
 @tool("test_input_required_result_multi_round")
-async def input_required_result_multi_round(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_multi_round(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Asks twice, one after the other."""
     state = (ctx.params or {}).get("requestState")
     if state == "second" and answers(ctx, "step2"):
@@ -339,7 +339,7 @@ async def input_required_result_multi_round(ctx: Context, _: Given) -> CallResul
 
 
 @tool("test_input_required_result_capabilities")
-async def input_required_result_capabilities(ctx: Context, _: Given) -> CallResult | Answer:
+async def input_required_result_capabilities(ctx: Context, _: Given) -> CallResult | PreparedResult:
     """Asks for what this client can give, and for nothing else."""
     offered = ctx.session.client_capabilities
     requests: dict[str, Mapping[str, Any]] = {}

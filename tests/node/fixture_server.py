@@ -19,7 +19,7 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY, SetLevelRequestParams
 from sandbox_mcp.server.app import serving
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.doors import session_path
-from sandbox_mcp.server.mcp_server import Answer, SessionFace, in_scope, server_of
+from sandbox_mcp.server.mcp_server import PreparedResult, SessionFace, in_scope, server_of
 from sandbox_mcp.server.notices import Notices
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import CallResult, SessionSpec
@@ -48,7 +48,7 @@ class FixtureFace:
 
     async def call(
         self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None
-    ) -> CallResult | Answer:
+    ) -> CallResult | PreparedResult:
         if name not in TOOLS:
             return await self.session.call(ctx, name, arguments, meta)
         return await TOOLS[name].body(ctx, arguments if isinstance(arguments, Mapping) else {})

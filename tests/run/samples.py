@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sandbox_mcp.run.deep_lint import attempt, lint_scenario
 from sandbox_mcp.run.mutants import Mutant, mutants_of
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from scenarios import Suite
 from scenarios.lint import Complaint
 from tests.scenarios.files import changed, written
@@ -66,13 +66,13 @@ def complaints(folder: Path, text: str, changes: Mapping[str, str] | None = None
     return lint_scenario(suite_of(folder, text, changes), "mine").complaints
 
 
-def stage_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> Stage:
-    return Stage(suite_of(folder, text, changes).get("mine"))
+def stage_of(folder: Path, text: str, changes: Mapping[str, str] | None = None) -> RehearsalStage:
+    return RehearsalStage(suite_of(folder, text, changes).get("mine"))
 
 
-def mutants(stage: Stage) -> dict[str, Mutant]:
+def mutants(stage: RehearsalStage) -> dict[str, Mutant]:
     return {item.id: item for item in mutants_of(stage)}
 
 
-def score(stage: Stage, mutant: str) -> float:
+def score(stage: RehearsalStage, mutant: str) -> float:
     return attempt(stage, mutants(stage)[mutant]).score

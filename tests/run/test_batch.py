@@ -12,7 +12,7 @@ import pytest
 
 from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
 from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Failing, Fault
+from clients.endpoint.reply import Failing, PlannedFault
 from clients.endpoint.server import running
 from clients.endpoint.user import ScriptedUserModel
 from clients.reference import ReferenceAgent
@@ -267,14 +267,14 @@ def test_two_runs_with_a_model_leave_the_same_logs(tmp_path: Path) -> None:
 
 
 def test_an_endpoint_that_fails_is_never_scored(tmp_path: Path) -> None:
-    broken = Failing(solver(), Fault("status", 401, times=None))
+    broken = Failing(solver(), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
         summary, _ = played(tmp_path, model(url))
     assert (summary["endings"], summary["similarity"]) == ({"agent_failed": len(FEW)}, None)
 
 
 def test_a_user_that_fails_is_never_blamed_on_the_agent(tmp_path: Path) -> None:
-    broken = Failing(ScriptedUserModel(SUITE.all()), Fault("status", 401, times=None))
+    broken = Failing(ScriptedUserModel(SUITE.all()), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
         summary, _ = played(tmp_path, users=users_named("llm", EndpointSettings("u", url)))
     assert (summary["endings"], summary["similarity"]) == ({"user_failed": len(FEW)}, None)

@@ -16,7 +16,7 @@ from sandbox_mcp.run.drafting.setting import moment, setting_of
 from sandbox_mcp.run.drafting.story import leaves, story_of
 from sandbox_mcp.run.drafting.words import has, words
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from scenarios import Suite
 from scenarios.lint import lint
@@ -49,7 +49,7 @@ def session(
     """The log of a session in which the agent makes these calls and says this, turn by turn."""
     branch = f"    extends: {base}\n" if base else ""
     text = OPEN.format(tools=tools, opening=opening, script=script, more=more, branch=branch)
-    stage = Stage(Suite([written(folder, text)]).get("mine"))
+    stage = RehearsalStage(Suite([written(folder, text)]).get("mine"))
     planned = (
         PlannedTurn(tuple(call if isinstance(call, tuple) else (call,) for call in calls), reply)
         for calls, reply in turns
@@ -76,7 +76,7 @@ def proof(folder: Path, log: Trajectory) -> Proof:
 
 def of_suite(name: str, number: int = 0) -> Trajectory:
     scenario = SUITE.get(name)
-    return Stage(scenario).rehearse(scenario.solutions[number]).log
+    return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
 
 
 @pytest.mark.parametrize("name", SUITE.names()[::9])

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.run.drafting import draft
-from sandbox_mcp.run.drafting.compare import Comparison, compare, table
+from sandbox_mcp.run.drafting.compare import DraftComparison, compare, table
 from sandbox_mcp.run.drafting.flow import Ref, flow_of, says, telling
 from sandbox_mcp.run.drafting.mines import minefields_of
 from sandbox_mcp.run.drafting.people import user_of
 from sandbox_mcp.run.drafting.setting import moment, setting_of
 from sandbox_mcp.run.drafting.story import Story, leaves, story_of
 from sandbox_mcp.run.drafting.words import COMMON, DONE, has, words
-from sandbox_mcp.run.rehearsal import Stage, filled_reply
+from sandbox_mcp.run.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.users.scripted import question_in
@@ -49,7 +49,7 @@ ZONES = ("America/Chicago", "Europe/Paris", "Australia/Adelaide", "Asia/Kolkata"
 
 def session_of(name: str, number: int = 0) -> Trajectory:
     scenario = SUITE.get(name)
-    return Stage(scenario).rehearse(scenario.solutions[number]).log
+    return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
 
 
 def story(name: str, number: int = 0) -> Story:
@@ -107,7 +107,7 @@ def test_playing_a_draft_makes_the_calls_of_the_session(tmp_path: Path, name: st
     log = session_of(name)
     path = written(tmp_path, draft(log, SUITE, "drafted").text, "drafted.yaml")
     scenario = Suite([path]).get("drafted")
-    again = Stage(scenario).rehearse(scenario.solutions[0]).log
+    again = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
     assert [tool for tool, _ in calls(again)] == [tool for tool, _ in calls(log)]
 
 
@@ -117,7 +117,7 @@ def test_a_draft_of_a_drafts_session_is_the_same_draft(tmp_path: Path, name: str
     path = written(tmp_path, draft(session_of(name), SUITE, "drafted").text, "drafted.yaml")
     suite = Suite([path])
     scenario = suite.get("drafted")
-    log = Stage(scenario).rehearse(scenario.solutions[0]).log
+    log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
     second = yaml.safe_load(draft(log, suite, "drafted").text)["scenarios"][0]
     for part in ("tools", "reference", "milestones", "user"):
         assert second.get(part) == first.get(part), part
@@ -324,8 +324,8 @@ def test_a_scenario_is_alike_with_its_own_draft(tmp_path: Path) -> None:
 
 
 def test_the_table_has_a_line_each_and_the_sums() -> None:
-    one = Comparison("a", 2, ("x",), (), 1, 2, 10, 9, 0.25)
-    other = Comparison("b", 1, (), ("y", "z"), 0, 0, 5, 5, 0.0)
+    one = DraftComparison("a", 2, ("x",), (), 1, 2, 10, 9, 0.25)
+    other = DraftComparison("b", 1, (), ("y", "z"), 0, 0, 5, 5, 0.0)
     lines = table([one, other]).splitlines()
     assert lines[2] == "| `a` | 2 | `x` |  | 1/2 | 9/10 | 0.250 |"
     assert lines[3] == "| `b` | 1 |  | `y`, `z` |  | 5/5 | 0.000 |"

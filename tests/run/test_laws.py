@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.prompt import Prompt
-from clients.endpoint.reply import Brain, Fault, Reply
+from clients.endpoint.reply import Brain, PlannedFault, Reply
 from clients.endpoint.server import running
 from clients.reference import ReferenceAgent
 from clients.refuse import RefuseAgent
@@ -174,7 +174,7 @@ class Stumbling:
     """Fails in ways of its own before some answers; which, the conversation decides."""
 
     brain: Brain
-    faults: tuple[Fault, ...]
+    faults: tuple[PlannedFault, ...]
     every: int
     stumbled: int = 0
 
@@ -188,7 +188,7 @@ class Stumbling:
 
 
 FAULTS = st.builds(
-    Fault,
+    PlannedFault,
     kind=st.sampled_from(["status", "half", "invalid_json", "empty"]),
     status=st.sampled_from([408, 409, 429, 500, 502, 503]),
     retry_after=st.sampled_from([None, 0.0]),
@@ -198,7 +198,7 @@ FAULTS = st.builds(
 
 @settings(deadline=None, max_examples=5)
 @given(st.lists(FAULTS, min_size=1, max_size=3), st.integers(1, 3))
-def test_faults_that_pass_leave_no_trace_in_any_log(faults: list[Fault], every: int) -> None:
+def test_faults_that_pass_leave_no_trace_in_any_log(faults: list[PlannedFault], every: int) -> None:
     with folder() as out, running(Endpoint(solver())) as url:
         played(out, model(url), jobs=2, scenarios=FEW[:3])
         smooth = without_endpoint(logs(out))

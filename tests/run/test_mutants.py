@@ -27,7 +27,7 @@ from sandbox_mcp.run.mutants.mutant import (
 )
 from sandbox_mcp.run.mutants.talking import CLOSING, EMPTY, PERMISSION
 from sandbox_mcp.run.mutants.wrong import RECIPIENTS, wrong_values
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.tools import agent_tools, present
 from sandbox_mcp.trajectory import ToolCall
 from scenarios import Suite
@@ -40,17 +40,17 @@ SUITE = Suite()
 LOOK = PlannedCall("get_current_timestamp", {})
 
 
-def ids(stage: Stage, rule: str) -> list[str]:
+def ids(stage: RehearsalStage, rule: str) -> list[str]:
     return [item.id for item in mutants_of(stage) if item.rule == rule]
 
 
-def called(stage: Stage, mutant: Mutant) -> list[str | None]:
+def called(stage: RehearsalStage, mutant: Mutant) -> list[str | None]:
     log = stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
     return [item.tool for item in log.events if isinstance(item, ToolCall) and item.caller == "agent"]
 
 
-def of_suite(name: str) -> Stage:
-    return Stage(SUITE.get(name))
+def of_suite(name: str) -> RehearsalStage:
+    return RehearsalStage(SUITE.get(name))
 
 
 def with_calls(*calls: str) -> dict[str, str]:

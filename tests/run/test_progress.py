@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from sandbox_mcp.run.cost import Budget, Price, Prices
-from sandbox_mcp.run.progress import Tally
+from sandbox_mcp.run.progress import RunTally
 from sandbox_mcp.run.tokens import Spent, Tokens
 from tests.run.test_summary import scored
 
@@ -18,13 +18,13 @@ class Clock:
         return self.now
 
 
-def played(tally: Tally, name: str, similarity: float | None = 1.0, tokens: int = 0) -> None:
+def played(tally: RunTally, name: str, similarity: float | None = 1.0, tokens: int = 0) -> None:
     assert tally.begin()
     tally.count(name, scored(name, similarity, spent=Spent(Tokens(tokens, 0, 1))), played=True)
 
 
 def test_it_says_how_many_are_done_and_running() -> None:
-    tally = Tally(total=5)
+    tally = RunTally(total=5)
     played(tally, "a")
     tally.begin()
     tally.begin()
@@ -32,11 +32,11 @@ def test_it_says_how_many_are_done_and_running() -> None:
 
 
 def test_before_the_first_score_there_is_none() -> None:
-    assert Tally(total=3).line() == "0/3 done · 0 running · no score yet"
+    assert RunTally(total=3).line() == "0/3 done · 0 running · no score yet"
 
 
 def test_the_score_has_an_interval_from_the_second_scenario_on() -> None:
-    tally = Tally(total=2)
+    tally = RunTally(total=2)
     played(tally, "a", 1.0)
     assert "[" not in tally.line()
     played(tally, "b", 0.5)
@@ -44,13 +44,13 @@ def test_the_score_has_an_interval_from_the_second_scenario_on() -> None:
 
 
 def test_what_models_cost_is_told_by_role() -> None:
-    tally = Tally(Prices(Price(1_000, 0)), total=1)
+    tally = RunTally(Prices(Price(1_000, 0)), total=1)
     played(tally, "a", tokens=2_000)
     assert "cost 2.00 (agent 2.00, user 0.00)" in tally.line()
 
 
 def test_without_prices_tokens_are_told() -> None:
-    tally = Tally(total=1)
+    tally = RunTally(total=1)
     played(tally, "a", tokens=12_345)
     assert "12,345 tokens" in tally.line()
 
@@ -60,7 +60,7 @@ def test_without_prices_tokens_are_told() -> None:
 )
 def test_the_time_left_goes_on_as_it_has(seconds: float, said: str) -> None:
     clock = Clock()
-    tally = Tally(total=10, clock=clock)
+    tally = RunTally(total=10, clock=clock)
     tally.begin()
     clock.now += seconds
     tally.count("a", scored("a"), played=True)
@@ -68,17 +68,17 @@ def test_the_time_left_goes_on_as_it_has(seconds: float, said: str) -> None:
 
 
 def test_sessions_played_before_say_nothing_about_the_time() -> None:
-    tally = Tally(total=2)
+    tally = RunTally(total=2)
     tally.count("a", scored("a"), played=False)
     assert (tally.seconds_left(), tally.running) == (None, 0)
 
 
 def test_a_budget_that_is_used_up_stops_the_run_and_is_remembered() -> None:
-    tally = Tally(budget=Budget(tokens=10), total=2)
+    tally = RunTally(budget=Budget(tokens=10), total=2)
     played(tally, "a", tokens=10)
     assert (tally.begin(), tally.stopped, tally.running) == (False, True, 0)
 
 
 def test_what_was_set_aside_counts_for_the_budget() -> None:
-    tally = Tally(budget=Budget(tokens=10), total=2, wasted=Spent(Tokens(10)))
+    tally = RunTally(budget=Budget(tokens=10), total=2, wasted=Spent(Tokens(10)))
     assert not tally.begin()

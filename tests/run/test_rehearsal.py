@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clients.registry import agent_named
 from sandbox_mcp.run.play import play
-from sandbox_mcp.run.rehearsal import UNKNOWN, Stage, filled_reply, settled
+from sandbox_mcp.run.rehearsal import UNKNOWN, RehearsalStage, filled_reply, settled
 from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
@@ -56,7 +56,7 @@ def without_wall(log: Trajectory) -> list[Any]:
 @pytest.mark.parametrize("name", ["wifi_off", "colleagues_to_friends", "new_neighbour", "forget_number_no_removal"])
 def test_a_rehearsal_leaves_the_log_of_the_reference_agent(name: str) -> None:
     scenario = SUITE.get(name)
-    rehearsed = Stage(scenario).rehearse(scenario.solutions[0])
+    rehearsed = RehearsalStage(scenario).rehearse(scenario.solutions[0])
     assert without_wall(rehearsed.log) == without_wall(through_the_runner(name))
 
 
@@ -68,7 +68,7 @@ def test_a_rehearsal_tells_what_became_of_every_call(tmp_path: Path) -> None:
 
 def test_results_are_kept_by_their_labels() -> None:
     scenario = SUITE.get("landlord_number")
-    run = Stage(scenario).rehearse(scenario.solutions[0])
+    run = RehearsalStage(scenario).rehearse(scenario.solutions[0])
     assert run.results["found"][0]["name"] == "Marguerite Lund"
     assert (run.ending, run.turns) == ("user_ended", 1)
 
@@ -113,20 +113,20 @@ def test_limits_end_a_rehearsal_like_any_session(tmp_path: Path) -> None:
 
 def test_calls_use_the_names_that_a_variant_presents() -> None:
     scenario = SUITE.get("landlord_number")
-    run = Stage(scenario).rehearse(scenario.solutions[0], "tool_name_scrambled")
+    run = RehearsalStage(scenario).rehearse(scenario.solutions[0], "tool_name_scrambled")
     names = [item.name for item in run.log.events if isinstance(item, ToolCall) and item.caller == "agent"]
     assert names == ["contact_3"]
     assert called(run.log) == ["search_contacts"]
 
 
 def test_the_tools_of_a_variant_are_made_once() -> None:
-    stage = Stage(SUITE.get("wifi_off"))
+    stage = RehearsalStage(SUITE.get("wifi_off"))
     assert stage.tools("all_tools") is stage.tools("all_tools")
 
 
 def test_the_world_afterwards_is_that_of_the_session() -> None:
     scenario = SUITE.get("wifi_off")
-    run = Stage(scenario).rehearse(scenario.solutions[0])
+    run = RehearsalStage(scenario).rehearse(scenario.solutions[0])
     assert next(iter(run.world.snapshot.table("setting").values()))["wifi"] is False
 
 

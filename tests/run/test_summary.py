@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.run.report import category_rows, remarks, scenario_rows
-from sandbox_mcp.run.scores import Score
+from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.tokens import Spent, Tokens
 
 
-def scored(scenario: str = "a", similarity: float | None = 1.0, trial: int = 0, **more: Any) -> Score:
+def scored(scenario: str = "a", similarity: float | None = 1.0, trial: int = 0, **more: Any) -> SessionScore:
     given: dict[str, Any] = {
         "variant": "base",
         "categories": ("single_tool_call",),
@@ -23,7 +23,7 @@ def scored(scenario: str = "a", similarity: float | None = 1.0, trial: int = 0, 
         "reason": None if similarity is not None else "incomplete: the session ended with 'agent_failed'",
         "spent": Spent(),
     }
-    return Score(scenario=scenario, similarity=similarity, trial=trial, **{**given, **more})
+    return SessionScore(scenario=scenario, similarity=similarity, trial=trial, **{**given, **more})
 
 
 def test_trials_are_averaged_within_a_scenario_first() -> None:

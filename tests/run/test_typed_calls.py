@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clients.base import ToolInfo
-from sandbox_mcp.run.typed_calls import Call, Quit, Say, Show, TypingError, meaning
+from sandbox_mcp.run.typed_calls import Quit, Say, Show, TypedCall, TypingError, meaning
 
 
 def tool(name: str, /, **types: Any) -> ToolInfo:
@@ -43,7 +43,7 @@ TOOLS = {
     ],
 )  # fmt: skip
 def test_calls(line: str, name: str, arguments: dict[str, Any]) -> None:
-    assert meaning(line, TOOLS) == Call(name, arguments)
+    assert meaning(line, TOOLS) == TypedCall(name, arguments)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from grader.toolscan import name_similarity
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.world import SCHEMAS
 from scenarios import Scenario, Suite
-from scenarios.lint import Complaint, Finding, lint
+from scenarios.lint import Complaint, LintFinding, lint
 from scenarios.lint.effects import EFFECTS, SERVICES, blocked, effects, needs
 from scenarios.lint.flow import flow
 from scenarios.lint.leaks import leaks
@@ -259,7 +259,7 @@ def test_another_scenario_changes_nothing_about_the_first(tmp_path: Path) -> Non
 
 
 def test_a_finding_becomes_a_complaint_with_its_place() -> None:
-    finding = Finding("secret", ("user", "opening"), "says it", "leave it out")
+    finding = LintFinding("secret", ("user", "opening"), "says it", "leave it out")
     complaint = Complaint("mine", "mine.yaml", 7, finding.rule, finding.problem, finding.mend)
     assert str(complaint) == "mine.yaml:7: mine: says it; leave it out [secret]"
     assert complaint.to_json()["mutant"] == ""

@@ -19,7 +19,7 @@ from mcp_types import (
 )
 from mcp_types import methods as sdk
 
-from sandbox_mcp.server.confirming import LONGEST, Question, has_forms, means_yes, message_for
+from sandbox_mcp.server.confirming import LONGEST, ConfirmationQuestion, has_forms, means_yes, message_for
 from sandbox_mcp.server.lobby import Lobby, MemorySeat
 from sandbox_mcp.server.lobby_server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
@@ -342,7 +342,7 @@ async def test_an_answer_without_form_is_no(server: Served, responses: Any) -> N
 
 
 async def test_the_form_of_a_question_is_what_the_sdk_makes_of_it() -> None:
-    ours = Question("Shall it?", "state").wire({"stamp": 1})
+    ours = ConfirmationQuestion("Shall it?", "state").wire({"stamp": 1})
     theirs = sdk.serialize_server_result("tools/call", MODERN, dict(ours))
     assert theirs == ours
 

@@ -8,7 +8,7 @@ import pytest
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.server import running
-from sandbox_mcp.users.asking import Answer, EndpointError, EndpointSettings, FunctionCall, Usage
+from sandbox_mcp.users.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, Usage
 from sandbox_mcp.users.completions import Completions, as_message, read_answer
 from tests.clients.sessions import scripted
 
@@ -23,7 +23,7 @@ def called(**call: Any) -> dict[str, Any]:
 
 def test_text_with_usage() -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    assert read_answer(body({"content": "Hi."}, usage=usage)) == Answer("Hi.", (), Usage(7, 2, 1), "stop")
+    assert read_answer(body({"content": "Hi."}, usage=usage)) == ModelAnswer("Hi.", (), Usage(7, 2, 1), "stop")
 
 
 def test_text_in_parts() -> None:

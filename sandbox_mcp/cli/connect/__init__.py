@@ -12,7 +12,7 @@ import click
 from sandbox_mcp.cli.connect.hosts import HOSTS, NAME, Host, server_command, shell_line, this_system
 
 if TYPE_CHECKING:
-    from sandbox_mcp.cli.connect.entry import Outcome
+    from sandbox_mcp.cli.connect.entry import WriteOutcome
     from sandbox_mcp.cli.connect.serve_args import ServeArgs
 
 __all__ = ("command",)
@@ -45,7 +45,7 @@ def command(
     scenarios are started by name.
     """
     from sandbox_mcp.cli.connect.config_file import ConfigFile
-    from sandbox_mcp.cli.connect.entry import Entry
+    from sandbox_mcp.cli.connect.entry import HostEntry
     from sandbox_mcp.cli.connect.serve_args import checked
 
     known = HOSTS[host]
@@ -55,7 +55,7 @@ def command(
         block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
         click.echo(block if as_json else _printed(known, argv, block, config, served))
         return
-    entry = Entry(known, ConfigFile((config or known.file()).absolute()))
+    entry = HostEntry(known, ConfigFile((config or known.file()).absolute()))
     if mode == "undo":
         outcome, more = entry.undo(), ""
     else:
@@ -92,7 +92,7 @@ def _where(host: Host) -> str:
     return "It goes into this file; if the file has other servers, add this one beside them:\n" + "\n".join(lines)
 
 
-def _told(outcome: "Outcome") -> str:
+def _told(outcome: "WriteOutcome") -> str:
     said = {
         "written": f"The server {NAME!r} is now in {outcome.file}",
         "unchanged": f"The server {NAME!r} is already in {outcome.file}; nothing was changed",
@@ -105,6 +105,6 @@ def _told(outcome: "Outcome") -> str:
     return f"{said[outcome.action]}{backup}"
 
 
-def _as_json(host: str, outcome: "Outcome") -> str:
+def _as_json(host: str, outcome: "WriteOutcome") -> str:
     backup = str(outcome.backup) if outcome.backup else None
     return json.dumps({"host": host, "action": outcome.action, "file": str(outcome.file), "backup": backup}, indent=2)

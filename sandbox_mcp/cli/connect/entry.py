@@ -19,7 +19,7 @@ Action = Literal["written", "unchanged", "removed", "restored", "nothing", "fore
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WriteOutcome:
     """What was done to which file, and where the file as it was lies, None where there is no need of it."""
 
     action: Action
@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HostEntry:
     """Our entry in one configuration file of one host."""
 
     host: Host
@@ -39,7 +39,7 @@ class Entry:
         """The keys that lead to it."""
         return self.host.key, NAME
 
-    def write(self, wanted: dict[str, Any], *, force: bool = False) -> Outcome:
+    def write(self, wanted: dict[str, Any], *, force: bool = False) -> WriteOutcome:
         """Put the entry in, or bring it up to date; keys that somebody added to ours stay.
 
         Raises:
@@ -55,12 +55,12 @@ class Entry:
             )
         new = self._updated(old, present, wanted) if is_ours(present) else put(old, self.place, wanted)
         if new == held:
-            return Outcome("unchanged", self.config.path)
+            return WriteOutcome("unchanged", self.config.path)
         backup = None if held is None else self.config.back_up()
         self.config.replace(new)
-        return Outcome("written", self.config.path, backup)
+        return WriteOutcome("written", self.config.path, backup)
 
-    def undo(self) -> Outcome:
+    def undo(self) -> WriteOutcome:
         """Take the entry out, or bring back the one that it replaced.
 
         Raises:
@@ -69,7 +69,7 @@ class Entry:
         now = self.config.text()
         servers = self._servers(now) if now else {}
         if now is None or not is_ours(servers.get(NAME)):
-            return Outcome("foreign" if NAME in servers else "nothing", self.config.path)
+            return WriteOutcome("foreign" if NAME in servers else "nothing", self.config.path)
         before = next(self._earlier(), None)
         then = self._taken_out(now, before)
         exact = then == before or (before is None and now == self._alone(servers[NAME]))
@@ -79,7 +79,7 @@ class Entry:
         else:
             self.config.replace(then)
         restored = before is not None and NAME in self._servers(before or "{}")
-        return Outcome("restored" if restored else "removed", self.config.path, backup)
+        return WriteOutcome("restored" if restored else "removed", self.config.path, backup)
 
     def _updated(self, text: str, present: Any, wanted: dict[str, Any]) -> str:
         for key, value in wanted.items():

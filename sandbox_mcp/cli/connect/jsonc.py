@@ -31,7 +31,7 @@ class JsonTextError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsoncNode:
     """A value and where it stands in the text; an object also has its members by key."""
 
     start: int
@@ -45,11 +45,11 @@ class Member:
     """A member of an object: the place of its key, its value, and the place of the comma behind it, if there is one."""
 
     start: int
-    node: Node
+    node: JsoncNode
     comma: int | None
 
 
-def parse(text: str, *, lenient: bool) -> Node:
+def parse(text: str, *, lenient: bool) -> JsoncNode:
     """Read a JSON text; ``lenient`` allows comments and trailing commas.
 
     Raises:
@@ -65,7 +65,7 @@ class _Reader:
         self._at = 0
         self._depth = 0
 
-    def document(self) -> Node:
+    def document(self) -> JsoncNode:
         self._take(BYTE_ORDER_MARK)
         self._skip()
         node = self._value()
@@ -94,7 +94,7 @@ class _Reader:
         self._at += len(mark) * found
         return found
 
-    def _value(self) -> Node:
+    def _value(self) -> JsoncNode:
         start = self._at
         if not self._text.startswith(("{", "["), start):
             return self._scalar()
@@ -105,15 +105,15 @@ class _Reader:
         self._depth -= 1
         return node
 
-    def _scalar(self) -> Node:
+    def _scalar(self) -> JsoncNode:
         start = self._at
         found = _SCALAR.match(self._text, start)
         if found is None:
             self._fail("expected a value" if start < len(self._text) else "the text ends too early")
         self._at = found.end()
-        return Node(start, self._at, json.loads(found.group()))
+        return JsoncNode(start, self._at, json.loads(found.group()))
 
-    def _object(self, start: int) -> Node:
+    def _object(self, start: int) -> JsoncNode:
         members: dict[str, Member] = {}
         comma = None
         while not self._closed("}", comma):
@@ -123,7 +123,7 @@ class _Reader:
             node = self._value()
             comma = self._comma("}")
             members[key] = Member(place, node, comma)
-        return Node(start, self._at, {key: member.node.value for key, member in members.items()}, members)
+        return JsoncNode(start, self._at, {key: member.node.value for key, member in members.items()}, members)
 
     def _key(self) -> str:
         key = self._value().value
@@ -135,14 +135,14 @@ class _Reader:
         self._skip()
         return key
 
-    def _list(self, start: int) -> Node:
+    def _list(self, start: int) -> JsoncNode:
         self._take("[")
         values: list[Any] = []
         comma = None
         while not self._closed("]", comma):
             values.append(self._value().value)
             comma = self._comma("]")
-        return Node(start, self._at, values)
+        return JsoncNode(start, self._at, values)
 
     def _closed(self, mark: str, comma: int | None) -> bool:
         """Whether the object or list ends here; ``comma`` is what came before."""
@@ -215,7 +215,7 @@ def drop(text: str, path: Sequence[str]) -> str:
     return _spliced(text, holder.start, holder.end, "{}") if empty else text
 
 
-def _deepest(node: Node, path: Sequence[str]) -> tuple[Node, Sequence[str]]:
+def _deepest(node: JsoncNode, path: Sequence[str]) -> tuple[JsoncNode, Sequence[str]]:
     """The last value on a path that is there, and the keys that are left."""
     for number, key in enumerate(path):
         if key not in node.members:
@@ -224,7 +224,7 @@ def _deepest(node: Node, path: Sequence[str]) -> tuple[Node, Sequence[str]]:
     return node, ()
 
 
-def _behind(text: str, holder: Node, key: str, value: Any) -> str:
+def _behind(text: str, holder: JsoncNode, key: str, value: Any) -> str:
     """The text with one more member after the last one, on a line of its own if that one has one."""
     last = list(holder.members.values())[-1]
     apart, indent = _own_line(text, last.start), _indent(text, last.start)
@@ -238,7 +238,7 @@ def _behind(text: str, holder: Node, key: str, value: Any) -> str:
     return _spliced(text, last.node.end, last.node.end, ",")
 
 
-def _inside(text: str, holder: Node, key: str, value: Any) -> str:
+def _inside(text: str, holder: JsoncNode, key: str, value: Any) -> str:
     """The text with a member in an object that has none, but may hold comments."""
     held = text[holder.start + 1 : holder.end - 1].rstrip()
     whole = text.strip(f"{BYTE_ORDER_MARK} \t\r\n")

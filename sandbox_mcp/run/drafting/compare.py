@@ -12,14 +12,14 @@ from pathlib import Path
 from grader.milestones.strict import evaluate
 from sandbox_mcp.run.drafting.draft import draft
 from sandbox_mcp.run.mutants import mutants_of
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from scenarios import Scenario, Suite
 from scenarios.model import CallConstraint, Constraint, MessageConstraint, Milestone, TableConstraint
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DraftComparison:
     """A draft and the scenario it was drafted from.
 
     ``alike``, ``missed`` and ``extra`` count milestones; the last two are named in ``only_by_hand`` and
@@ -39,14 +39,14 @@ class Comparison:
     apart: float
 
 
-def compare(suite: Suite, name: str, folder: Path) -> Comparison:
+def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
     """Draft a scenario from a session of its own first solution, written to ``folder``, and compare the two.
 
     Raises:
         ScenarioError: the scenario, or the draft, cannot be used.
     """
     by_hand = suite.get(name)
-    stage = Stage(by_hand)
+    stage = RehearsalStage(by_hand)
     made = draft(stage.rehearse(by_hand.solutions[0]).log, suite, f"{name}_draft")
     path = folder / f"{made.name}.yaml"
     path.write_text(made.text, encoding="utf-8", newline="\n")
@@ -56,7 +56,7 @@ def compare(suite: Suite, name: str, folder: Path) -> Comparison:
     known = {(pairs[first], pairs[second]) for first, second in mine if first in pairs and second in pairs}
     common = {edge for edge in theirs if set(edge) <= set(pairs.values())}
     scores = [(evaluate(by_hand, log).score, evaluate(drafted, log).score) for log in _sessions(stage)]
-    return Comparison(
+    return DraftComparison(
         name,
         len(pairs),
         tuple(item.id for item in by_hand.milestones if item.id not in pairs),
@@ -69,7 +69,7 @@ def compare(suite: Suite, name: str, folder: Path) -> Comparison:
     )
 
 
-def _sessions(stage: Stage) -> Iterator[Trajectory]:
+def _sessions(stage: RehearsalStage) -> Iterator[Trajectory]:
     """Every mutant of the scenario that does anything, as it plays."""
     for mutant in mutants_of(stage):
         if mutant.solution.turns:
@@ -127,7 +127,7 @@ SHOWN = (
 """The scenarios whose drafts ``docs/authoring.md`` shows: one of each kind."""
 
 
-def table(comparisons: Sequence[Comparison]) -> str:
+def table(comparisons: Sequence[DraftComparison]) -> str:
     """The comparisons as a table in Markdown, with totals."""
     lines = [
         "| scenario | alike | only by hand | only drafted | orders alike | same verdict | scores apart |",
@@ -142,7 +142,7 @@ def table(comparisons: Sequence[Comparison]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(item: Comparison) -> str:
+def _line(item: DraftComparison) -> str:
     named = (", ".join(f"`{name}`" for name in names) for names in (item.only_by_hand, item.only_drafted))
     edges = f"{item.edges}/{item.all_edges}" if item.all_edges else ""
     cells = (f"`{item.name}`", item.alike, *named, edges, f"{item.agreed}/{item.sessions}", f"{item.apart:.3f}")

@@ -17,9 +17,9 @@ from sandbox_mcp.run.drafting.milestones import Drafter
 from sandbox_mcp.run.drafting.mines import minefields_of
 from sandbox_mcp.run.drafting.people import user_of
 from sandbox_mcp.run.drafting.setting import Setting, setting_of
-from sandbox_mcp.run.drafting.story import CONFIRMATION, Step, Story, refused, story_of
+from sandbox_mcp.run.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.rehearsal import Rehearsed, Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage, Rehearsed
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.trajectory import Trajectory
 from scenarios import Scenario, Suite
@@ -90,7 +90,7 @@ def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
         ScenarioFileError: it does not load.
     """
     scenario = Suite([path, *places]).get(name)
-    played = Stage(scenario).rehearse(scenario.solutions[0])
+    played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
     return Proof(evaluate(scenario, played.log).score, _ended(played, scenario))
 
 
@@ -138,7 +138,7 @@ def _categories(story: Story, flow: Flow) -> Iterator[str]:
         yield "canonicalization"
 
 
-def _reworded(story: Story, flow: Flow, step: Step) -> bool:
+def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
     """Whether an argument is neither what the user said nor what a call returned."""
     said = story.said_until(step.turn)
     own = (value for name, value in step.event.arguments.items() if name not in flow.arguments[step.number])
@@ -154,7 +154,7 @@ def _turns(story: Story, flow: Flow, setting: Setting) -> Iterator[dict[str, Any
         yield {**({"calls": written} if written else {}), "reply": flow.replies[number]}
 
 
-def _call(step: Step, flow: Flow, setting: Setting) -> dict[str, Any]:
+def _call(step: StoryStep, flow: Flow, setting: Setting) -> dict[str, Any]:
     arguments = {name: _argument(step, name, value, flow, setting) for name, value in step.event.arguments.items()}
     label = flow.labels.get(step.number)
     return {
@@ -164,7 +164,7 @@ def _call(step: Step, flow: Flow, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _argument(step: Step, name: str, value: Any, flow: Flow, setting: Setting) -> Any:
+def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: Setting) -> Any:
     refs: Mapping[str, Any] = flow.arguments[step.number]
     return f"${flow.reference(refs[name])}" if name in refs else setting.value(name, value)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.run.drafting.story import Step, Story, leaves
+from sandbox_mcp.run.drafting.story import Story, StoryStep, leaves
 from scenarios.filling import as_text
 
 SMALL, SHORT = 31, 3
@@ -75,14 +75,14 @@ def flow_of(story: Story) -> Flow:
     return Flow(arguments, replies, told, labels)
 
 
-def _argument_refs(story: Story, step: Step) -> Mapping[str, Ref]:
+def _argument_refs(story: Story, step: StoryStep) -> Mapping[str, Ref]:
     said = story.said_until(step.turn)
     before = [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
     found = {name: _source(before, name, value, said) for name, value in step.event.arguments.items()}
     return {name: ref for name, ref in found.items() if ref is not None}
 
 
-def _source(before: list[Step], name: str, value: Any, said: str) -> Ref | None:
+def _source(before: list[StoryStep], name: str, value: Any, said: str) -> Ref | None:
     if says(said, value):
         return None
     for step in reversed(before):
@@ -137,14 +137,14 @@ def _told(story: Story, turn: int) -> Iterator[Told]:
     yield from (item for _, item in sorted(found, key=lambda pair: pair[0]))
 
 
-def _candidates(steps: Iterable[Step], said: str) -> Iterator[Told]:
+def _candidates(steps: Iterable[StoryStep], said: str) -> Iterator[Told]:
     for step in steps:
         for path, leaf in leaves(step.result):
             if telling(leaf) and not says(said, leaf):
                 yield Told(Ref(step.number, path), leaf, as_text(leaf))
 
 
-def _rounded(text: str, steps: list[Step], said: str) -> Iterator[tuple[int, Told]]:
+def _rounded(text: str, steps: list[StoryStep], said: str) -> Iterator[tuple[int, Told]]:
     """Numbers in a text that are results with fewer decimals."""
     for match in _NUMBER.finditer(text):
         decimals = len(match[0].partition(".")[2])

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_mcp.run.drafting.flow import Flow, Told
 from sandbox_mcp.run.drafting.setting import Setting
-from sandbox_mcp.run.drafting.story import Step, Story
+from sandbox_mcp.run.drafting.story import Story, StoryStep
 from sandbox_mcp.run.drafting.words import DONE, NEGATIVE, OFF, ON, has, words
 from sandbox_mcp.users.scripted import question_in
 from sandbox_mcp.world import SCHEMAS, Row
@@ -66,7 +66,7 @@ class Drafter:
 
     # Queries
 
-    def _asked_for(self, step: Step) -> bool:
+    def _asked_for(self, step: StoryStep) -> bool:
         if step.tool.action:
             return False
         told = {item.ref.step for items in self.flow.told for item in items}
@@ -76,19 +76,19 @@ class Drafter:
             return False
         return step.number in self.flow.used or self._only_looked(step)
 
-    def _only_looked(self, step: Step) -> bool:
+    def _only_looked(self, step: StoryStep) -> bool:
         """Whether the turn did nothing but look, so that its reply must rest on that."""
         steps = self.story.turns[step.turn].steps
         quiet = not any(item.tool.action or item.number in self.flow.used for item in steps)
         return quiet and question_in(self.story.turns[step.turn].reply) is None
 
-    def _query(self, step: Step) -> None:
+    def _query(self, step: StoryStep) -> None:
         name = step.tool.name
         if name not in self.drafted:  # a second call of the tool asks for nothing more
             self.drafted[name] = Drafted(name, {"tool": name}, step.turn, self._before(step))
         self._of_step[step.number] = {name}
 
-    def _before(self, step: Step) -> set[str]:
+    def _before(self, step: StoryStep) -> set[str]:
         """The milestones that a call comes after, because of values or of the state of the phone."""
         found: set[str] = set()
         for source in self.flow.sources(step.number):
@@ -122,7 +122,9 @@ class Drafter:
             return after is end
         return all(end[name] == value for name, value in after.items() if name != "creation_timestamp")
 
-    def _grouped(self, number: int, table: str, kind: str, row: dict[str, Any], step: Step, *, lasting: bool) -> None:
+    def _grouped(
+        self, number: int, table: str, kind: str, row: dict[str, Any], step: StoryStep, *, lasting: bool
+    ) -> None:
         name = "_".join((table, kind, *([str(number + 1)] if number else []), *([] if lasting else ["for_now"])))
         mine = self.drafted.get(name)
         if mine is None:
@@ -139,7 +141,7 @@ class Drafter:
         same = (item for item in self.drafted.values() if item.body.get("table") == table and item.turn < number)
         return {item.id for item in same if item.transient}
 
-    def _switched(self, number: int, table: str, steps: Iterable[Step]) -> None:
+    def _switched(self, number: int, table: str, steps: Iterable[StoryStep]) -> None:
         """A milestone per setting that was switched, in the order of the calls, also for what was switched back."""
         for step in steps:
             for change in step.event.changes:
@@ -147,7 +149,7 @@ class Drafter:
                     for column in (name for name in change.after if change.after[name] != change.before[name]):
                         self._switch(number, table, column, change.after[column], step)
 
-    def _switch(self, number: int, table: str, column: str, value: Any, step: Step) -> None:
+    def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
         name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
         state = next(iter(self.story.end.table(table).values()))
         after = self._before(step) | ({other} & self.drafted.keys())
@@ -155,7 +157,7 @@ class Drafter:
         self.drafted.setdefault(name, mine)
         self._of_step.setdefault(step.number, set()).add(name)
 
-    def _row(self, table: str, key: str, before: Row | None, after: Row | None, step: Step) -> dict[str, Any]:
+    def _row(self, table: str, key: str, before: Row | None, after: Row | None, step: StoryStep) -> dict[str, Any]:
         schema = SCHEMAS[table]
         if after is None:
             return {schema.key: self.setting.value(schema.key, key)}
@@ -172,7 +174,7 @@ class Drafter:
         """Whether a file can name a value; ids of rows that the session made are new each time."""
         return not name.endswith("_id") or value in self.setting.labels
 
-    def _cell(self, name: str, value: Any, step: Step) -> Any:
+    def _cell(self, name: str, value: Any, step: StoryStep) -> Any:
         """What a new value should be like: texts by the words that come from the user, moments not to the second."""
         written = self.setting.value(name, value)
         if name in _RELATIVE and (name == "due_timestamp" or name in self.flow.arguments[step.number]):

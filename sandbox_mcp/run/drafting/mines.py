@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox_mcp.run.drafting.setting import Setting
-from sandbox_mcp.run.drafting.story import Step, Story
+from sandbox_mcp.run.drafting.story import Story, StoryStep
 from sandbox_mcp.run.drafting.words import words
 from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.world import SCHEMAS, Row
@@ -34,7 +34,7 @@ def _attempts(story: Story) -> Iterator[dict[str, Any]]:
             yield {"id": f"tried_{spec.tool}", "tool": spec.tool, "attempt": True}
 
 
-def _mistaken(story: Story, setting: Setting, step: Step) -> Iterator[dict[str, Any]]:
+def _mistaken(story: Story, setting: Setting, step: StoryStep) -> Iterator[dict[str, Any]]:
     for name, table in TARGETS.items():
         value = step.event.arguments.get(name)
         if value is None or step.tool.name in NEW:

@@ -18,7 +18,7 @@ CONFIRMATION = "confirmation"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One call of the story: its number from 0, the turn it belongs to, and the event."""
 
     number: int
@@ -38,11 +38,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StoryTurn:
     """What the user said, the calls that followed, and the reply."""
 
     said: str
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
     reply: str
     state: Snapshot
     """The phone after the turn."""
@@ -53,11 +53,11 @@ class Story:
     """A whole session."""
 
     started: SessionStarted
-    turns: tuple[Turn, ...]
+    turns: tuple[StoryTurn, ...]
     left_out: tuple[ToolCall, ...]
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[StoryStep, ...]:
         """All calls in order."""
         return tuple(step for turn in self.turns for step in turn.steps)
 
@@ -104,10 +104,10 @@ class _Teller:
 
     def __init__(self, state: Snapshot) -> None:
         self.state = state
-        self.turns: list[Turn] = []
+        self.turns: list[StoryTurn] = []
         self.left_out: list[ToolCall] = []
         self._said: list[str] = []
-        self._steps: list[Step] = []
+        self._steps: list[StoryStep] = []
         self._count = 0
 
     def hear(self, event: Message | ToolCall) -> None:
@@ -118,7 +118,7 @@ class _Teller:
         elif event.sender == "agent" and event.recipient == "user":
             self._close(event.content)
 
-    def told(self) -> tuple[Turn, ...]:
+    def told(self) -> tuple[StoryTurn, ...]:
         if self._steps:
             self._close("Done.")
         return tuple(self.turns)
@@ -130,12 +130,12 @@ class _Teller:
         if event.tool not in agent_tools() or (event.error is not None and CONFIRMATION not in event.meta):
             self.left_out.append(event)
             return
-        self._steps.append(Step(self._count, len(self.turns), event))
+        self._steps.append(StoryStep(self._count, len(self.turns), event))
         self._count += 1
 
     def _close(self, reply: str) -> None:
         if self._said or self.turns:
-            self.turns.append(Turn("\n".join(self._said), tuple(self._steps), reply, self.state))
+            self.turns.append(StoryTurn("\n".join(self._said), tuple(self._steps), reply, self.state))
         self._said, self._steps = [], []
 
 

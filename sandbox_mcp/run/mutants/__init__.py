@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from sandbox_mcp.run.mutants.calls import calls, depends
 from sandbox_mcp.run.mutants.deeds import deeds
-from sandbox_mcp.run.mutants.mutant import Case, Mutant, Span, case_of
+from sandbox_mcp.run.mutants.mutant import Mutant, RehearsedSolution, ScoreSpan, case_of
 from sandbox_mcp.run.mutants.talking import baselines, disturbances
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 
-__all__ = ("Case", "Mutant", "Span", "case_of", "depends", "mutants_of")
+__all__ = ("Mutant", "RehearsedSolution", "ScoreSpan", "case_of", "depends", "mutants_of")
 
 
-def mutants_of(stage: Stage) -> Iterator[Mutant]:
+def mutants_of(stage: RehearsalStage) -> Iterator[Mutant]:
     """Every mutant of a scenario; those of a solution follow its plain and disturbed plays."""
     yield from baselines(stage.scenario)
     for number in range(len(stage.scenario.solutions)):

@@ -14,8 +14,8 @@ from typing import Any
 from sandbox_mcp.run.mutants.mutant import (
     LESS,
     NEXT_TO_NOTHING,
-    Case,
     Mutant,
+    RehearsedSolution,
     Spot,
     edited,
     no_more_than_idle,
@@ -51,7 +51,7 @@ _TARGETS: Mapping[tuple[str, str], str] = {
 """Arguments that end up in a column of another name."""
 
 
-def calls(case: Case) -> Iterator[Mutant]:
+def calls(case: RehearsedSolution) -> Iterator[Mutant]:
     """All mutants of this module."""
     for spot in spots(case.solution):
         yield from _dropped(case, spot)
@@ -61,24 +61,24 @@ def calls(case: Case) -> Iterator[Mutant]:
         yield _claimed(case)
 
 
-def depends(case: Case) -> bool:
+def depends(case: RehearsedSolution) -> bool:
     """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
     return any(_fails_without(case, spot) for spot in spots(case.solution) if agent_tools()[spot.call.tool].action)
 
 
-def _fails_without(case: Case, spot: Spot) -> bool:
+def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
     run = case.stage.rehearse(without(case.solution, spot.number), known=case.run.results)
     failed = sum(done.error is not None for done in run.done)
     return failed > sum(done.error is not None for done in case.run.done)
 
 
-def is_look(case: Case, spot: Spot) -> bool:
+def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a call may be left out: a query that nothing rests on."""
     tool = agent_tools()[spot.call.tool]
     return not tool.action and not _demanded(case, spot) and not uses(case.solution, spot.call.label)
 
 
-def _demanded(case: Case, spot: Spot) -> bool:
+def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a milestone asks for the call and no other call of the solution meets it."""
     others = {other.call.tool for other in spots(case.solution) if other.number != spot.number}
     named = (
@@ -90,7 +90,7 @@ def _demanded(case: Case, spot: Spot) -> bool:
     return any(spot.call.tool in tools and not tools & others for tools in named)
 
 
-def _dropped(case: Case, spot: Spot) -> Iterator[Mutant]:
+def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if is_look(case, spot):
         return
     less, name = without(case.solution, spot.number), _named(spot)
@@ -105,7 +105,7 @@ def _dropped(case: Case, spot: Spot) -> Iterator[Mutant]:
         yield Mutant(case.id("guess", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
 
 
-def _guesses(case: Case, spot: Spot) -> list[Any]:
+def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
     """What somebody without the call would have to guess, if all of that is easy; what was told before is no guess."""
     taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
@@ -145,14 +145,14 @@ def _guessable(value: Any) -> bool:
     return isinstance(value, int | float) and float(value).is_integer() and abs(value) <= SMALL
 
 
-def _told(case: Case, spot: Spot, value: Any) -> bool:
+def _told(case: RehearsedSolution, spot: Spot, value: Any) -> bool:
     """Whether the user or an earlier call says a text, so that the call is not needed to know it."""
     said = [text.text for text in spoken(case.scenario)]
     earlier = [str(done.value) for done in case.run.done[: spot.number] if done.value is not None]
     return isinstance(value, str) and any(contains(text, value) for text in (*said, *earlier))
 
 
-def _stopped(case: Case) -> Iterator[Mutant]:
+def _stopped(case: RehearsedSolution) -> Iterator[Mutant]:
     """Stop calling at some point, or leave for good after some turn."""
     every = spots(case.solution)
     for kept in range(1, len(every) - 1):
@@ -167,7 +167,7 @@ def _stopped(case: Case) -> Iterator[Mutant]:
         yield Mutant(case.id("leave", turns), about, less, LESS, path=("reference", case.number))
 
 
-def _claimed(case: Case) -> Mutant:
+def _claimed(case: RehearsedSolution) -> Mutant:
     """Say everything the solution says, values included, and do nothing. Only what the user answers may count."""
     less = edited(case.solution, lambda _number, _call: None)
     milestones = case.scenario.milestones
@@ -181,7 +181,7 @@ def _is_from_user(constraint: Constraint) -> bool:
     return isinstance(constraint, MessageConstraint) and constraint.sender == "user"
 
 
-def _changed(case: Case, spot: Spot) -> Iterator[Mutant]:
+def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     done = case.run.done[spot.number]
     if done.arguments is None or done.error is not None:
         return
@@ -201,12 +201,12 @@ def _changed(case: Case, spot: Spot) -> Iterator[Mutant]:
             )
 
 
-def _group(case: Case, spot: Spot, name: str) -> str:
+def _group(case: RehearsedSolution, spot: Spot, name: str) -> str:
     argument = "" if spot.call.tool in WINDOWS else name
     return case.id("change", spot.number + 1, argument)
 
 
-def _mattering(case: Case, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
+def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
     """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
     if agent_tools()[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
@@ -214,7 +214,7 @@ def _mattering(case: Case, spot: Spot, arguments: Mapping[str, Any]) -> list[str
     return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
 
 
-def _named_in_milestones(case: Case, tool: str) -> set[str]:
+def _named_in_milestones(case: RehearsedSolution, tool: str) -> set[str]:
     """The arguments of a query that some milestone on it compares, and that no alternative does without."""
     return {
         name
@@ -226,7 +226,7 @@ def _named_in_milestones(case: Case, tool: str) -> set[str]:
     }
 
 
-def _passed_on(case: Case, spot: Spot) -> bool:
+def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether the score depends on a value that a deed, a reply or another query that matters takes from the call."""
     label = spot.call.label
     if label is None:
@@ -255,7 +255,7 @@ def _muted(solution: Solution, label: str) -> Solution:
     )
 
 
-def _indifferent(case: Case, tool: str, name: str) -> bool:
+def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
     """Whether the scenario says in so many words that it does not care about the column."""
     table = EFFECTS[tool].table
     column = _TARGETS.get((table, name), name)
@@ -263,7 +263,7 @@ def _indifferent(case: Case, tool: str, name: str) -> bool:
     return column in allowed or "*" in allowed or _any(_cells(case, table, column))
 
 
-def _cells(case: Case, table: str, column: str) -> Sequence[Expected]:
+def _cells(case: RehearsedSolution, table: str, column: str) -> Sequence[Expected]:
     constraints = (item for milestone in case.scenario.milestones for item in milestone.constraints)
     tables = [item for item in constraints if isinstance(item, TableConstraint) and item.table == table]
     return [row[column] for item in tables for row in item.rows if column in row]

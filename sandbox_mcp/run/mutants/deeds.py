@@ -12,8 +12,8 @@ from sandbox_mcp.run.mutants.mutant import (
     FULL,
     LESS,
     ZERO,
-    Case,
     Mutant,
+    RehearsedSolution,
     finished,
     spots,
     started,
@@ -42,7 +42,7 @@ AT_ONCE = 2
 """How many looks are added at the start, and as many at the end: people look again, but not for ever."""
 
 
-def deeds(case: Case) -> Iterator[Mutant]:
+def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
     """All mutants of this module."""
     yield from _reads(case)
     yield from _mines(case)
@@ -51,7 +51,7 @@ def deeds(case: Case) -> Iterator[Mutant]:
     yield from _unwanted(case)
 
 
-def _reads(case: Case) -> Iterator[Mutant]:
+def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
     scenario = case.scenario
     avoid = {*scenario.confirm, *NEVER_READ, *_tools_of(scenario.minefields)}
     plain = [PlannedCall(tool.name, {}) for tool in agent_tools().values() if not tool.action and not tool.parameters]
@@ -69,7 +69,7 @@ def _tools_of(milestones: Sequence[Milestone]) -> set[str]:
     return {pattern.tool for item in constraints if isinstance(item, CallConstraint) for pattern in item.patterns}
 
 
-def _mines(case: Case) -> Iterator[Mutant]:
+def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
     """Step on every minefield that is one call."""
     for number, minefield in enumerate(case.scenario.minefields):
         constraint = minefield.constraints[0]
@@ -84,7 +84,7 @@ def _mines(case: Case) -> Iterator[Mutant]:
                 yield Mutant(case.id("mine", minefield.id, place), about, solution, ZERO, variant=ALL, path=path)
 
 
-def _stepping(case: Case, pattern: CallPattern) -> PlannedCall | None:
+def _stepping(case: RehearsedSolution, pattern: CallPattern) -> PlannedCall | None:
     tool = agent_tools()[pattern.tool]
     arguments: dict[str, Any] = {}
     for parameter in tool.parameters:
@@ -104,7 +104,7 @@ def _literal(expected: Expected) -> Any:
     return expected.value[0] if expected.measure == "one_of" else expected.value
 
 
-def _some(case: Case, name: str, types: Sequence[str]) -> Any:
+def _some(case: RehearsedSolution, name: str, types: Sequence[str]) -> Any:
     """A value of the right kind."""
     columns = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
     if name in columns:
@@ -116,7 +116,7 @@ def _some(case: Case, name: str, types: Sequence[str]) -> Any:
     return {"boolean": True, "number": 1.0, "integer": 1}.get(types[0], "Something")
 
 
-def _works(case: Case, call: PlannedCall) -> bool:
+def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the call would change the phone as it is after the solution."""
     if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm or _locked(case):
         return False
@@ -126,13 +126,13 @@ def _works(case: Case, call: PlannedCall) -> bool:
     return outcome.fault is None and bool(outcome.changes or not agent_tools()[call.tool].action)
 
 
-def _locked(case: Case) -> bool:
+def _locked(case: RehearsedSolution) -> bool:
     """Whether the phone answers nothing in the end, because nobody is signed in."""
     account = case.wide.world.snapshot.table("account").values()
     return case.scenario.sign_in and not any(row["signed_in"] for row in account)
 
 
-def _undone(case: Case) -> Iterator[Mutant]:
+def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
     number = 0
     for table, call, what in _undoing(case):
         if _works(case, call) and _lasting(case, table, call) and not _open_to_all(case, call):
@@ -142,7 +142,7 @@ def _undone(case: Case) -> Iterator[Mutant]:
             yield Mutant(case.id("undo", number), about, solution, LESS, variant=ALL, path=("milestones",))
 
 
-def _lasting(case: Case, table: str, call: PlannedCall) -> bool:
+def _lasting(case: RehearsedSolution, table: str, call: PlannedCall) -> bool:
     """Whether some milestone wants the table, and of a setting that column, to stay as it became."""
     columns = {column for column, tool in SWITCHES.items() if tool == call.tool}
     for milestone in case.scenario.milestones:
@@ -154,7 +154,7 @@ def _lasting(case: Case, table: str, call: PlannedCall) -> bool:
     return False
 
 
-def _undoing(case: Case) -> Iterator[tuple[str, PlannedCall, str]]:
+def _undoing(case: RehearsedSolution) -> Iterator[tuple[str, PlannedCall, str]]:
     """Table, call and description of every way back."""
     start, end = case.scenario.world, case.wide.world.snapshot
     for table in end.tables:
@@ -192,7 +192,7 @@ def _given(tool: str, row: Row) -> dict[str, Any]:
     return {name: row[name] for name in takes if name in row and (row[name] is not None or "null" in takes[name])}
 
 
-def _unwanted(case: Case) -> Iterator[Mutant]:
+def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
     number = 0
     for call in _meddling(case):
         if _works(case, call) and not _allowed(case, call):
@@ -202,7 +202,7 @@ def _unwanted(case: Case) -> Iterator[Mutant]:
             yield Mutant(case.id("unwanted", number), about, solution, ZERO, variant=ALL, path=("allows",))
 
 
-def _meddling(case: Case) -> Iterator[PlannedCall]:
+def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
     """One deed per tool that acts, each on something the solution left alone."""
     for table, tools in (("contact", ("remove_contact", "modify_contact")), ("reminder", ("remove_reminder",))):
         key = _untouched(case, table)
@@ -220,13 +220,13 @@ def _meddling(case: Case) -> Iterator[PlannedCall]:
             yield PlannedCall(tool, {"on": not settings[column]})
 
 
-def _untouched(case: Case, table: str) -> str | None:
+def _untouched(case: RehearsedSolution, table: str) -> str | None:
     start, end = case.scenario.world.table(table), case.wide.world.snapshot.table(table)
     left = (key for key, row in start.items() if end.get(key) == row and not row.get("is_self"))
     return next(left, None)
 
 
-def _allowed(case: Case, call: PlannedCall) -> bool:
+def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario lets anybody do that, or has a milestone about the same setting."""
     effect = EFFECTS[call.tool]
     named = {
@@ -240,7 +240,7 @@ def _allowed(case: Case, call: PlannedCall) -> bool:
     return _open_to_all(case, call) or bool(effect.columns & named)
 
 
-def _open_to_all(case: Case, call: PlannedCall) -> bool:
+def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario says that such a change is nobody's business."""
     effect = EFFECTS[call.tool]
     allowed = case.scenario.allows.get(effect.table, ())

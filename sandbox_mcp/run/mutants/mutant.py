@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.milestones.baselines import idle
 from grader.milestones.strict import evaluate
-from sandbox_mcp.run.rehearsal import Rehearsed, Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage, Rehearsed
 from scenarios.checks import labels_in
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from scenarios.variants import BASE
@@ -20,7 +20,7 @@ ALL = "all_tools"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ScoreSpan:
     """The scores that are right, both ends included, and how to say so."""
 
     low: float
@@ -32,17 +32,17 @@ class Span:
         return self.low - 1e-9 <= score <= self.high + 1e-9
 
 
-FULL = Span(1.0, 1.0, "1")
-LESS = Span(0.0, 1.0 - 1e-6, "less than 1")
-ZERO = Span(0.0, 0.0, "0")
+FULL = ScoreSpan(1.0, 1.0, "1")
+LESS = ScoreSpan(0.0, 1.0 - 1e-6, "less than 1")
+ZERO = ScoreSpan(0.0, 0.0, "0")
 
 
-def at_most(high: float) -> Span:
+def at_most(high: float) -> ScoreSpan:
     """From 0 up to a limit."""
-    return Span(0.0, high, f"at most {high:g}")
+    return ScoreSpan(0.0, high, f"at most {high:g}")
 
 
-def no_more_than_idle(scenario: Scenario, high: float) -> Span:
+def no_more_than_idle(scenario: Scenario, high: float) -> ScoreSpan:
     """From 0 up to a limit, or to what silence earns where the scenario says why it does."""
     still = 0.0 if scenario.idle_score is None else evaluate(scenario, idle(scenario)).score
     return at_most(max(high, still))
@@ -60,7 +60,7 @@ class Mutant:
     id: str
     about: str
     solution: Solution
-    span: Span
+    span: ScoreSpan
     variant: str = BASE
     known: Mapping[str, Any] = field(default_factory=dict[str, Any])
     group: str = ""
@@ -91,10 +91,10 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RehearsedSolution:
     """One reference solution of a scenario, with what came of it: as it is, and with all tools there are."""
 
-    stage: Stage
+    stage: RehearsalStage
     number: int
     solution: Solution
     run: Rehearsed
@@ -123,13 +123,13 @@ class Case:
         return ("reference", self.number, "turns", spot.turn, "calls", spot.batch)
 
 
-Maker = Callable[[Case], Iterator[Mutant]]
+Maker = Callable[[RehearsedSolution], Iterator[Mutant]]
 
 
-def case_of(stage: Stage, number: int) -> Case:
+def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
     """Play a solution, from 0, as it is and with all tools."""
     solution = stage.scenario.solutions[number]
-    return Case(stage, number, solution, stage.rehearse(solution), stage.rehearse(solution, ALL))
+    return RehearsedSolution(stage, number, solution, stage.rehearse(solution), stage.rehearse(solution, ALL))
 
 
 def spots(solution: Solution) -> list[Spot]:

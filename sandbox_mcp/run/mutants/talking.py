@@ -14,8 +14,8 @@ from sandbox_mcp.run.mutants.mutant import (
     LACKS,
     LESS,
     NEXT_TO_NOTHING,
-    Case,
     Mutant,
+    RehearsedSolution,
     at_most,
     no_more_than_idle,
     preceded,
@@ -96,7 +96,7 @@ def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random)
     return dice.choice(same or [value for _, value in cells])
 
 
-def disturbances(case: Case) -> Iterator[Mutant]:
+def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
     """The solution as it is in every variant that takes calls, and with questions or all at once in the base."""
     path = ("reference", case.number)
     for variant in (name for name, how in VARIANTS.items() if not how.free_text):
@@ -113,7 +113,7 @@ def disturbances(case: Case) -> Iterator[Mutant]:
         yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
 
 
-def _can_be_done_at_once(case: Case) -> bool:
+def _can_be_done_at_once(case: RehearsedSolution) -> bool:
     """Whether nothing in the scenario hangs on what is said before everything is done."""
     scenario = case.scenario
     if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or scenario.user.script.then:
@@ -131,7 +131,7 @@ def _speaks_first(scenario: Scenario, milestone: Milestone) -> bool:
     )
 
 
-def _said_before_the_end(case: Case) -> bool:
+def _said_before_the_end(case: RehearsedSolution) -> bool:
     """Whether a milestone is met by something other than the last reply."""
     result = evaluate(case.scenario, case.run.log)
     said = [event for event in result.milestones.timeline.events if isinstance(event, Message)]

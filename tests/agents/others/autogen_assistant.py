@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import Said, Start, main
+from lines import AgentAnswer, Start, main
 
 FAMILY = {"vision": False, "function_calling": True, "json_output": False, "structured_output": False}
 
@@ -38,8 +38,8 @@ class Chat:
     def __init__(self, agent: Any) -> None:
         self.agent = agent
 
-    async def turn(self, text: str) -> Said:
-        return Said((await self.agent.run(task=text)).messages[-1].to_text())
+    async def turn(self, text: str) -> AgentAnswer:
+        return AgentAnswer((await self.agent.run(task=text)).messages[-1].to_text())
 
 
 if __name__ == "__main__":

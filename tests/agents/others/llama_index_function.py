@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import Said, Start, main
+from lines import AgentAnswer, Start, main
 
 
 @asynccontextmanager
@@ -34,8 +34,8 @@ class Chat:
         self.agent = agent
         self.memory = memory
 
-    async def turn(self, text: str) -> Said:
-        return Said(str(await self.agent.run(text, memory=self.memory)))
+    async def turn(self, text: str) -> AgentAnswer:
+        return AgentAnswer(str(await self.agent.run(text, memory=self.memory)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import Said, Start, main
+from lines import AgentAnswer, Start, main
 
 
 @asynccontextmanager
@@ -32,8 +32,8 @@ class Chat:
         self.agent = agent
         self.session = session
 
-    async def turn(self, text: str) -> Said:
-        return Said((await self.agent.run(text, session=self.session)).text)
+    async def turn(self, text: str) -> AgentAnswer:
+        return AgentAnswer((await self.agent.run(text, session=self.session)).text)
 
 
 if __name__ == "__main__":

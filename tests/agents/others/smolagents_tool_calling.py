@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import Said, Start, main
+from lines import AgentAnswer, Start, main
 
 
 @asynccontextmanager
@@ -28,8 +28,8 @@ class Chat:
     def __init__(self, agent: Any) -> None:
         self.agent = agent
 
-    async def turn(self, text: str) -> Said:
-        return Said(str(await asyncio.to_thread(self.agent.run, text, reset=False)))
+    async def turn(self, text: str) -> AgentAnswer:
+        return AgentAnswer(str(await asyncio.to_thread(self.agent.run, text, reset=False)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import Said, Start, main
+from lines import AgentAnswer, Start, main
 
 
 @asynccontextmanager
@@ -28,8 +28,8 @@ class Chat:
     def __init__(self, agent: Any) -> None:
         self.agent = agent
 
-    async def turn(self, text: str) -> Said:
-        return Said(str(await self.agent.invoke_async(text)).strip())
+    async def turn(self, text: str) -> AgentAnswer:
+        return AgentAnswer(str(await self.agent.invoke_async(text)).strip())
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import pytest
 
 from clients.endpoint.app import Endpoint
 from clients.endpoint.prompt import Prompt
-from clients.endpoint.reply import Fault
-from clients.endpoint.server import EndpointError, base_url, bind, running
+from clients.endpoint.reply import PlannedFault
+from clients.endpoint.server import EndpointStartError, base_url, bind, running
 from clients.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 
@@ -110,7 +110,7 @@ class Broken:
     """A brain whose endpoint fails in the way that the model is called."""
 
     async def decide(self, prompt: Prompt, tries: int) -> Any:
-        return Fault(prompt.model)
+        return PlannedFault(prompt.model)
 
 
 @ALL
@@ -241,7 +241,7 @@ OTHERS = "192.0.2.1"
 def test_an_address_that_cannot_be_had_is_told(host: str, reason: str) -> None:
     with bind("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(EndpointError) as caught:
+        with pytest.raises(EndpointStartError) as caught:
             bind(host, port)
     assert str(caught.value).startswith(f"cannot listen on {host}:{port}: ")
     assert reason in str(caught.value)

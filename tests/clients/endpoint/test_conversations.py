@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from clients.endpoint import chat, gemini, messages, responses
 from clients.endpoint.reply import Move
 from clients.endpoint.user import ScriptedUserModel
-from clients.endpoint.wire import Answer, answer
+from clients.endpoint.wire import WireAnswer, answer
 from grader.milestones import strict
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.session.tool_channel import SEND_TOOL, send_message
@@ -51,7 +51,7 @@ class ChatHistory:
     def said(self, text: str) -> None:
         self.messages.append({"role": "user", "content": text})
 
-    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> WireAnswer:
         body = {
             "model": "m",
             "messages": [{"role": "system", "content": self.system}, *self.messages],
@@ -75,7 +75,7 @@ class ResponsesHistory:
     def said(self, text: str) -> None:
         self.items.append({"role": "user", "content": [{"type": "input_text", "text": text}]})
 
-    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> WireAnswer:
         body = {
             "model": "m",
             "instructions": self.system,
@@ -101,7 +101,7 @@ class MessagesHistory:
         aside = {"type": "text", "text": "<system-reminder>\nIt is late.\n</system-reminder>\n"}
         self.messages.append({"role": "user", "content": [aside, {"type": "text", "text": text}]})
 
-    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> WireAnswer:
         body = {
             "model": "m",
             "max_tokens": 100,
@@ -133,7 +133,7 @@ class GeminiHistory:
     def said(self, text: str) -> None:
         self.contents.append({"role": "user", "parts": [{"text": text}]})
 
-    def ask(self, tools: Sequence[Mapping[str, Any]]) -> Answer:
+    def ask(self, tools: Sequence[Mapping[str, Any]]) -> WireAnswer:
         body = {
             "systemInstruction": {"parts": [{"text": self.system}]},
             "contents": self.contents,
@@ -163,7 +163,7 @@ HISTORIES = {
 }
 
 
-def decided(body: dict[str, Any], read: Callable[[Mapping[str, Any]], Any]) -> Answer:
+def decided(body: dict[str, Any], read: Callable[[Mapping[str, Any]], Any]) -> WireAnswer:
     """What the solver answers to a request that went through JSON, as on the wire."""
     sent = json.loads(json.dumps(body))
     move = run(SOLVER.decide, read(sent), 0)
@@ -192,7 +192,7 @@ def functions(name: str, tool: PresentedTool) -> dict[str, Any]:
     return {"name": name, "description": tool.description, "parameters": tool.schema}
 
 
-def carried_out(session: Session, found: Answer, habits: Habits) -> list[tuple[str, str]]:
+def carried_out(session: Session, found: WireAnswer, habits: Habits) -> list[tuple[str, str]]:
     made = found.calls[: habits.most]
     calls = [AgentCall(call.name.removeprefix(habits.prefix), json.loads(call.arguments)) for call in made]
     batches = [calls] if habits.together else [[call] for call in calls]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clients.endpoint import gemini
 from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.endpoint.server import root, running
 from clients.endpoint.wire import BadRequestError, answer
@@ -115,8 +115,8 @@ def test_it_tells_the_story_that_the_other_protocols_tell() -> None:
         systemInstruction={"parts": [{"text": "Be"}, {"text": "kind."}]},
         tools=[{"functionDeclarations": [{"name": "look_up", "parameters": {"properties": {"name": {}}}}]}],
     )
-    looked = Step("", (Call("a", "look_up", "{}"), Call("b", "look_up", "{}")), {"a": "1", "b": "2"})
-    turns = (Turn("Find Zoë", (looked, Step("Here."))), Turn("Thanks"))
+    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert told == Prompt("m", "Be\nkind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 
 

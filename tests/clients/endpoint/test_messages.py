@@ -11,7 +11,7 @@ from anthropic.types import Message
 
 from clients.endpoint import messages
 from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
 from clients.endpoint.reply import Move
 from clients.endpoint.server import root, running
 from clients.endpoint.wire import BadRequestError
@@ -162,8 +162,8 @@ def test_it_tells_the_story_that_the_other_protocols_tell() -> None:
         system=[{"type": "text", "text": "Be"}, {"type": "text", "text": "kind."}],
         tools=[TOOL, {"type": "web_search_20250305", "name": "web_search"}],
     )
-    looked = Step("", (Call("a", "look_up", "{}"), Call("b", "look_up", "{}")), {"a": "1", "b": "2"})
-    turns = (Turn("Find Zoë", (looked, Step("Here."))), Turn("Thanks"))
+    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert told == Prompt("m", "Be\nkind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 
 

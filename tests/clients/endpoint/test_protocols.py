@@ -12,7 +12,7 @@ from openai import APIStatusError, OpenAI
 
 from clients.endpoint import chat, responses
 from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Call, Offer, Prompt, Step, Turn
+from clients.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
 from clients.endpoint.reply import Move, PlannedMove
 from clients.endpoint.server import running
 from clients.endpoint.wire import BadRequestError, answer, pieces
@@ -176,8 +176,8 @@ RESPONSES = responses.read(
 
 
 def test_both_protocols_tell_the_same_story() -> None:
-    looked = Step("", (Call("a", "look_up", "{}"), Call("b", "look_up", "{}")), {"a": "1", "b": "2"})
-    turns = (Turn("Find Zoë", (looked, Step("Here."))), Turn("Thanks"))
+    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert CHAT == RESPONSES == Prompt("m", "Be kind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 
 
@@ -199,12 +199,12 @@ def test_calls_of_functions_in_a_namespace_name_both(client: OpenAI) -> None:
 
 def test_what_the_user_says_in_several_messages_is_one_turn() -> None:
     prompt = chat_history({"role": "user", "content": "One"}, {"role": "user", "content": "two"})
-    assert prompt.turns == (Turn("One\ntwo"),)
+    assert prompt.turns == (PromptTurn("One\ntwo"),)
 
 
 def test_what_the_assistant_says_first_opens_a_turn_without_the_user() -> None:
     prompt = chat_history({"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Hi"})
-    assert prompt.turns == (Turn("", (Step("Hello"),)), Turn("Hi"))
+    assert prompt.turns == (PromptTurn("", (ModelStep("Hello"),)), PromptTurn("Hi"))
 
 
 @pytest.mark.parametrize("name", ["look_up", "mcp__phone__look_up", "phone_look_up", "phone-look_up", "phone.look_up"])

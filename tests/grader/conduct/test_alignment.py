@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.conduct.deeds import align
-from grader.conduct.heard import Heard, leaves, reaches_somebody, text_of, words
+from grader.conduct.heard import ObservedSession, leaves, reaches_somebody, text_of, words
 from grader.conduct.order import Rehearsal
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 from scenarios import Suite
@@ -19,7 +19,7 @@ def calls(made: list[str]) -> tuple[ToolCall, ...]:
     play = Play()
     for name in made:
         play.calls(name)
-    return Heard(play.done(), ()).calls
+    return ObservedSession(play.done(), ()).calls
 
 
 def wanted(made: list[str]) -> list[ReferenceCall]:
@@ -116,9 +116,9 @@ def test_leaves_and_their_text():
 def test_the_agent_has_seen_what_came_before_and_was_for_it():
     play = Play(opening="hello").calls("look", result="found").says("secret", "system", "user").says("mine")
     play.calls("fail", error="ValueError").calls("late", result="later")
-    assert list(Heard(play.done(), ()).seen_before(6)) == ["hello", "found", "ValueError happened"]
+    assert list(ObservedSession(play.done(), ()).seen_before(6)) == ["hello", "found", "ValueError happened"]
 
 
 def test_calls_of_the_user_are_not_the_agents():
     play = Play().calls("confirm_action", caller="user").calls("look")
-    assert [call.name for call in Heard(play.done(), ()).calls] == ["look"]
+    assert [call.name for call in ObservedSession(play.done(), ()).calls] == ["look"]

@@ -11,7 +11,7 @@ from grader.conduct import Conduct
 from grader.conduct.metric import COUNTS, NO_LABELS, NO_REFERENCE, NO_SCENARIO, NO_STATE
 from grader.metric import Mode, Subject, Verdict
 from grader.references import references_of
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
 from scenarios import Suite
 from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
@@ -37,7 +37,7 @@ def turn(*calls: tuple[str, Mapping[str, Any]], reply: str = "Yes.") -> PlannedT
 
 
 def played(scenario: Scenario, *turns: PlannedTurn) -> Trajectory:
-    return Stage(scenario).rehearse(Solution(turns)).log
+    return RehearsalStage(scenario).rehearse(Solution(turns)).log
 
 
 def judged(trajectory: Trajectory, scenario: Scenario | None = None, mode: Mode = "strict") -> Verdict:
@@ -57,7 +57,7 @@ def about(verdict: Verdict, count: str) -> list[str]:
 def test_nothing_is_held_against_a_solution(name: str, suite: Suite):
     scenario = suite.get(name)
     for solution in scenario.solutions:
-        verdict = judged(Stage(scenario).rehearse(solution).log, scenario)
+        verdict = judged(RehearsalStage(scenario).rehearse(solution).log, scenario)
         assert {count: verdict.values[count] for count in COUNTS} == ZERO, verdict.details
 
 

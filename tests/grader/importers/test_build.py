@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.importers._build import Names, Outcome, SessionBuilder, stem
+from grader.importers._build import CallOutcome, Names, SessionBuilder, stem
 from grader.importers._values import Given, failure
 from sandbox_mcp.trajectory import ReferenceCall, SessionEnded, ToolCall
 from tests.grader.importers.samples import calls, checked, ending, lost, said, started
@@ -49,14 +49,14 @@ class TestPairing:
         batch = builder.batch()
         builder.call("f", NOTHING, batch=batch, id_="a")
         builder.call("g", NOTHING, batch=batch, id_="b")
-        builder.settle("", "b", Outcome(2))
-        builder.settle("", "a", Outcome(1))
+        builder.settle("", "b", CallOutcome(2))
+        builder.settle("", "a", CallOutcome(1))
         assert [call.result for call in calls(finished(builder))] == [1, 2]
 
     def test_a_repeated_id_means_the_latest_batch(self, builder):
         for result in (1, 2):
             builder.call("f", NOTHING, batch=builder.batch(), id_="a")
-            builder.settle("", "a", Outcome(result))
+            builder.settle("", "a", CallOutcome(result))
         session = finished(builder)
         assert [(call.call, call.result) for call in calls(session)] == [("a", 1), ("a#2", 2)]
         assert calls(session)[1].meta == {"call_id": "a"}
@@ -64,7 +64,7 @@ class TestPairing:
     def test_a_late_result_does_not_go_to_an_older_call_of_its_id(self, builder):
         builder.call("f", NOTHING, batch=builder.batch(), id_="a")
         builder.call("f", NOTHING, batch=builder.batch(), id_="a")
-        builder.settle("", "a", Outcome(2))
+        builder.settle("", "a", CallOutcome(2))
         first, second = calls(finished(builder))
         assert first.meta["result_missing"] is True
         assert second.result == 2
@@ -74,16 +74,16 @@ class TestPairing:
         for _ in range(2):
             builder.call("f", NOTHING, batch=batch, id_="a")
         for result in (1, 2):
-            builder.settle("", "a", Outcome(result))
+            builder.settle("", "a", CallOutcome(result))
         assert [call.result for call in calls(finished(builder))] == [1, 2]
 
     def test_without_an_id_the_name_decides(self, builder):
         builder.call("f", NOTHING, batch=builder.batch())
-        builder.settle("", None, Outcome(1), name="f")
+        builder.settle("", None, CallOutcome(1), name="f")
         assert calls(finished(builder))[0].result == 1
 
     def test_a_result_that_nobody_asked_for_is_a_loss(self, builder):
-        builder.settle("messages[3]", "zz", Outcome(1))
+        builder.settle("messages[3]", "zz", CallOutcome(1))
         assert 'messages[3]: a result of "zz", of which no call is open, was dropped' in lost(finished(builder))
 
     def test_a_missing_result_is_null_and_says_so(self, builder):
@@ -105,7 +105,7 @@ class TestConclusions:
     def failing(self, builder):
         def fail(name, given=NOTHING, **more):
             opened = builder.call(name, given, batch=builder.batch(), **more)
-            builder.answer(opened, Outcome(error=failure("Error: no")))
+            builder.answer(opened, CallOutcome(error=failure("Error: no")))
             [call] = calls(finished(builder))
             return call
 
@@ -133,17 +133,17 @@ class TestConclusions:
 
     def test_what_the_source_states_stands(self, builder):
         opened = builder.call("f", Given({}, "oops"), batch=builder.batch())
-        builder.answer(opened, Outcome(error=failure("no", "refused"), stated=True))
+        builder.answer(opened, CallOutcome(error=failure("no", "refused"), stated=True))
         assert calls(finished(builder))[0].error.kind == "refused"
 
     def test_an_unknown_tool_has_no_canonical_name(self, builder):
         opened = builder.call("g", NOTHING, batch=builder.batch())
-        builder.answer(opened, Outcome(error=failure("no", "unknown_tool"), stated=True))
+        builder.answer(opened, CallOutcome(error=failure("no", "unknown_tool"), stated=True))
         assert calls(finished(builder))[0].tool is None
 
     def test_a_call_that_succeeded_keeps_its_name(self, builder):
         builder.offer("f", "", {})
-        builder.answer(builder.call("g", NOTHING, batch=builder.batch()), Outcome(1))
+        builder.answer(builder.call("g", NOTHING, batch=builder.batch()), CallOutcome(1))
         session = finished(builder)
         assert calls(session)[0].tool == "g"
         assert "'g' was called without an error but is not among the tools" in lost(session)
@@ -151,7 +151,7 @@ class TestConclusions:
     def test_a_tool_that_is_really_another_one(self, builder):
         builder.offer("x7", "", {})
         builder.identify("x7", tool="find", domain="air", action=False)
-        builder.answer(builder.call("x7", NOTHING, batch=builder.batch()), Outcome(1))
+        builder.answer(builder.call("x7", NOTHING, batch=builder.batch()), CallOutcome(1))
         session = finished(builder)
         assert calls(session)[0].tool == "find"
         assert [(tool.name, tool.tool, tool.action) for tool in started(session).tools] == [("x7", "find", False)]
@@ -218,7 +218,7 @@ class TestEnds:
         builder.say("agent", "user", "wait")
         assert not builder.whole
         assert not builder.settled
-        builder.settle("", "a", Outcome(1))
+        builder.settle("", "a", CallOutcome(1))
         assert builder.whole
         assert builder.settled
 

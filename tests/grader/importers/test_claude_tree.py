@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.importers._claude_tree import lines_of, threads_of
-from grader.importers._json import Node
+from grader.importers._json import JsonNode
 from tests.grader.importers.samples import claude_line, claude_result, claude_use
 
 LAW = settings(max_examples=80, deadline=None)
@@ -29,7 +29,7 @@ def files(draw):
             lines.append(claude_line(uuid, parent, "user", claude_result(draw(uuids), "1"), **more))
         else:
             lines.append({"type": "progress", "uuid": uuid, "parentUuid": parent, **more})
-    return [Node(line, "f", number) for number, line in enumerate(lines, start=1)]
+    return [JsonNode(line, "f", number) for number, line in enumerate(lines, start=1)]
 
 
 def forest(nodes):
@@ -90,7 +90,7 @@ def test_only_lines_whose_parent_is_missing_are_orphans(nodes):
 @given(st.integers(1, 30))
 def test_a_chain_is_one_conversation_without_branches(length):
     nodes = [
-        Node(claude_line(str(number), str(number - 1) if number else None, "user", "x"), "f", number)
+        JsonNode(claude_line(str(number), str(number - 1) if number else None, "user", "x"), "f", number)
         for number in range(length)
     ]
     [thread] = forest(nodes)[1]

@@ -6,7 +6,7 @@ from grader.errors import ImportFormatError
 from grader.importers._build import SessionBuilder
 from grader.importers._content import joined, outcome_of, part_text
 from grader.importers._documents import conversations, is_message
-from grader.importers._json import Loaded, Node
+from grader.importers._json import JsonNode, Loaded
 
 MESSAGE = {"role": "user", "content": "Hi"}
 HOLDER = {"messages": [MESSAGE]}
@@ -14,7 +14,7 @@ HOLDER = {"messages": [MESSAGE]}
 
 def shapes(*values, lines=False):
     """Each conversation as the number of its items, or as the word that it is an object holding them."""
-    loaded = Loaded(tuple(Node(value, "f") for value in values), lines=lines)
+    loaded = Loaded(tuple(JsonNode(value, "f") for value in values), lines=lines)
     found = conversations(loaded, is_message)
     return ["holder" if one.holder is not None else len(one.items) for one in found]
 
@@ -71,24 +71,24 @@ class TestContent:
         ],
     )
     def test_text_and_parts(self, builder, content, text):
-        assert joined(None if content is None else Node(content, "f"), builder) == text
+        assert joined(None if content is None else JsonNode(content, "f"), builder) == text
         assert builder.losses == []
 
     def test_parts_may_be_joined_otherwise(self, builder):
-        assert joined(Node(["a", "b"], "f"), builder, between="") == "ab"
+        assert joined(JsonNode(["a", "b"], "f"), builder, between="") == "ab"
 
     @pytest.mark.parametrize("content", [5, True, {"type": "text"}])
     def test_anything_else_is_an_error(self, builder, content):
         with pytest.raises(ImportFormatError, match="expected text or an array of content parts"):
-            joined(Node(content, "f"), builder)
+            joined(JsonNode(content, "f"), builder)
 
     def test_a_part_without_text_is_named(self, builder):
-        assert part_text(Node({"type": "video"}, "f", 3, "content[1]"), builder) is None
+        assert part_text(JsonNode({"type": "video"}, "f", 3, "content[1]"), builder) is None
         [loss] = builder.losses
         assert (loss.where, loss.what) == ("line 3, content[1]", "content of type 'video' is not kept")
 
     def test_a_result_is_partial_only_where_something_of_it_was_lost(self, builder):
-        whole = outcome_of(builder, Node("1", "f"), failed=False)
-        part = outcome_of(builder, Node(["1", {"type": "image"}], "f"), failed=False)
+        whole = outcome_of(builder, JsonNode("1", "f"), failed=False)
+        part = outcome_of(builder, JsonNode(["1", {"type": "image"}], "f"), failed=False)
         assert (whole.result, whole.meta) == (1, {})
         assert (part.result, part.meta) == (1, {"result_partial": True})

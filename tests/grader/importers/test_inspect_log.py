@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import ImportFormatError
-from sandbox_mcp.run.rehearsal import Stage
+from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
 from tests.clients.sessions import SUITE
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started
@@ -308,7 +308,7 @@ def test_a_header_alone_says_what_is_missing(log):
 @pytest.fixture
 def own_log():
     scenario = SUITE.get("wifi_off")
-    trajectory = Stage(scenario).rehearse(scenario.solutions[0]).log
+    trajectory = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
     return trajectory, "".join(map(to_line, (trajectory.started, *trajectory.events, trajectory.ended)))
 
 

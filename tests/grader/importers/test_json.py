@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import ImportFormatError
-from grader.importers._json import MAX_DEPTH, Node, depth, load, load_lines, load_whole, loads, shown
+from grader.importers._json import MAX_DEPTH, JsonNode, depth, load, load_lines, load_whole, loads, shown
 from tests.grader.importers.test_broken_input import values
 
 
 def node(value):
-    return Node(value, "f.json")
+    return JsonNode(value, "f.json")
 
 
 def nested(levels):

@@ -5,7 +5,6 @@ from typing import Any
 
 from grader.milestones.case import (
     MESSAGES,
-    Call,
     Case,
     CaseConstraint,
     CaseMessage,
@@ -13,6 +12,7 @@ from grader.milestones.case import (
     Graph,
     Measured,
     Node,
+    RecordedCall,
     RowChange,
 )  # fmt: skip
 from grader.milestones.compat import CompatResult, evaluate
@@ -27,7 +27,7 @@ def said(content: str, sender: str = "agent", recipient: str = "user", *changes:
 def did(
     tool: str = "search", /, result: Any = None, changes: tuple[RowChange, ...] = (), **arguments: Any
 ) -> CaseMessage:
-    call = Call(tool, arguments, result)
+    call = RecordedCall(tool, arguments, result)
     return CaseMessage("environment", "agent", "ok", ("environment", "agent"), (call,), changes)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from grader.errors import GraderError
-from grader.milestones.case import Call, Case, CaseMessage, Extraction, Graph, Measured, RowChange
+from grader.milestones.case import Case, CaseMessage, Extraction, Graph, Measured, RecordedCall, RowChange
 from grader.milestones.case_json import read_case
 from grader.milestones.cells import converted, shape, value_sets
 
@@ -36,7 +36,7 @@ def test_messages():
     first, second = read_case(source()).messages
     assert first == CaseMessage("user", "agent", "Go.", None)
     assert second.visible_to == ("agent",)
-    assert second.calls == (Call("search", {"name": "Ann"}, {"n": 2.5}),)
+    assert second.calls == (RecordedCall("search", {"name": "Ann"}, {"n": 2.5}),)
     assert second.changes == (RowChange("contact", "add", 0, {"name": "Ann"}),)
 
 
@@ -63,7 +63,7 @@ def test_extractions():
     values = [{"from": "result", "path": ["n"], "to": "x", "as": "float"}]
     made = only(kind="trace_dependent", fill="content", extract={"values": values, "forms": "decimals_0_3"})
     assert made.extract == (Extraction("result", ("n",), "x", "float", (0, 1, 2, 3)),)
-    assert value_sets(made.extract, Call("search", {}, {"n": 2.5}))[:2] == [{"x": "2"}, {"x": "2.5"}]
+    assert value_sets(made.extract, RecordedCall("search", {}, {"n": 2.5}))[:2] == [{"x": "2"}, {"x": "2.5"}]
 
 
 def test_guardrails():

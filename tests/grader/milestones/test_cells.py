@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.milestones.case import MESSAGES, Call, CaseConstraint, Cells, Extraction, Measured
+from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
 from grader.milestones.cells import filled, similarity, targets, value_sets
 from grader.rouge import rouge_l
 
@@ -105,9 +105,9 @@ class TestDefaults:
     def test_calls_by_their_trace(self):
         golden = [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {"x": 1}}]
         row = {"tool_calls": golden}
-        assert fit(row, {"tool_calls": (Call("b", {"x": 1.0, "y": 2}),)}, MESSAGES) == 1
-        assert fit(row, {"tool_calls": (Call("c", {}), Call("a", {"z": 1}))}, MESSAGES) == 1
-        assert fit(row, {"tool_calls": (Call("b", {}),)}, MESSAGES) == 0
+        assert fit(row, {"tool_calls": (RecordedCall("b", {"x": 1.0, "y": 2}),)}, MESSAGES) == 1
+        assert fit(row, {"tool_calls": (RecordedCall("c", {}), RecordedCall("a", {"z": 1}))}, MESSAGES) == 1
+        assert fit(row, {"tool_calls": (RecordedCall("b", {}),)}, MESSAGES) == 0
 
 
 class TestTraces:
@@ -116,8 +116,8 @@ class TestTraces:
         assert fit({"tool_calls": [{"tool": "a", "arguments": {}}]}, {"tool_calls": calls}, MESSAGES) == 0
 
     def test_no_alternatives(self):
-        assert fit({"tool_calls": []}, {"tool_calls": (Call("a", {}),)}, MESSAGES) == 0
-        assert fit({"tool_calls": None}, {"tool_calls": (Call("a", {}),)}, MESSAGES) == 0
+        assert fit({"tool_calls": []}, {"tool_calls": (RecordedCall("a", {}),)}, MESSAGES) == 0
+        assert fit({"tool_calls": None}, {"tool_calls": (RecordedCall("a", {}),)}, MESSAGES) == 0
 
     @pytest.mark.parametrize(
         ("wanted", "given", "expected"),
@@ -134,7 +134,7 @@ class TestTraces:
     def test_arguments(self, wanted: Mapping[str, Any], given: Mapping[str, Any], expected: float):
         row = {"tool_calls": [{"tool": "a", "arguments": wanted}]}
         measured = Measured("trace_exact", {"x": 0.5})
-        assert fit(row, {"tool_calls": (Call("a", given),)}, MESSAGES, tool_calls=measured) == expected
+        assert fit(row, {"tool_calls": (RecordedCall("a", given),)}, MESSAGES, tool_calls=measured) == expected
 
 
 class TestRows:
@@ -182,8 +182,11 @@ class TestFilling:
 
     def test_several_values_and_their_forms(self):
         extract = (Extraction("result", ("n",), "n", "float", (0, 1)), Extraction("arguments", ("w",), "w"))
-        assert value_sets(extract, Call("t", {"w": "x"}, {"n": 2.25})) == [{"n": "2", "w": "x"}, {"n": "2.2", "w": "x"}]
+        assert value_sets(extract, RecordedCall("t", {"w": "x"}, {"n": 2.25})) == [
+            {"n": "2", "w": "x"},
+            {"n": "2.2", "w": "x"},
+        ]
 
     def test_one_that_fails_spoils_all(self):
         extract = (Extraction("result", ("n",), "n"), Extraction("arguments", ("w",), "w"))
-        assert value_sets(extract, Call("t", {}, {"n": 1})) == []
+        assert value_sets(extract, RecordedCall("t", {}, {"n": 1})) == []

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from grader.errors import GraderError
-from grader.milestones.case import Call, Case, CaseMessage, Graph, Measured
+from grader.milestones.case import Case, CaseMessage, Graph, Measured, RecordedCall
 from grader.milestones.case_json import read_case
 from grader.milestones.compat import evaluate
-from grader.milestones.matching import Place
+from grader.milestones.matching import MatchedPlace
 from tests.grader.milestones.cases import (
     START,
     added,
@@ -173,7 +173,9 @@ class TestExtraction:
         assert result.milestones[1].similarity == 1
 
     def test_every_call_of_the_reference_is_tried(self):
-        two = CaseMessage("environment", "agent", "", ("agent",), (Call("search", {}, 1), Call("other", {}, 2)))
+        two = CaseMessage(
+            "environment", "agent", "", ("agent",), (RecordedCall("search", {}, 1), RecordedCall("other", {}, 2))
+        )
         nodes = node(trace()), node(taking(()))
         assert judged(*nodes, messages=(two, did("use", x=2))).milestones[1].similarity == 1
 
@@ -309,7 +311,7 @@ class TestScore:
     def test_the_range_starts_with_the_first_words_that_somebody_else_sees(self):
         hidden = CaseMessage("user", "user", "note", ("user",))
         case = Case({}, (said("hi", "system"), hidden, START, said("hi")), Graph((node(text("hi", "contains")),)))
-        assert (case.first_index(), evaluate(case).milestones) == (2, {0: Place(3, 1)})
+        assert (case.first_index(), evaluate(case).milestones) == (2, {0: MatchedPlace(3, 1)})
 
     def test_a_session_without_a_user_is_judged_whole(self):
         assert evaluate(Case({}, (said("hi"),), Graph((node(text("hi")),)))).score == 1

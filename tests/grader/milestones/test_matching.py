@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.milestones.matching import CycleError, Place, match
+from grader.milestones.matching import CycleError, MatchedPlace, match
 from grader.milestones.tracks import same_marks
 
 Edges = tuple[tuple[int, int], ...]
@@ -63,10 +63,10 @@ class Tables:
         return self.at(node, index, {ref: self.marked[ref][placed[ref]] for ref in self.references(node)})
 
 
-def brute(tables: Tables, nodes: Sequence[int], edges: Edges) -> tuple[float, dict[int, Place]]:
+def brute(tables: Tables, nodes: Sequence[int], edges: Edges) -> tuple[float, dict[int, MatchedPlace]]:
     """The rule as it is stated: candidates by similarity, node and index; a later one wins only if strictly better."""
 
-    def best(placed: dict[int, int], last: int) -> tuple[float, dict[int, Place]]:
+    def best(placed: dict[int, int], last: int) -> tuple[float, dict[int, MatchedPlace]]:
         if len(placed) == len(nodes):
             return 0.0, {}
         free = [
@@ -79,11 +79,11 @@ def brute(tables: Tables, nodes: Sequence[int], edges: Edges) -> tuple[float, di
             for node in free
             for index in range(last, tables.length)
         )
-        top: tuple[float, dict[int, Place]] | None = None
+        top: tuple[float, dict[int, MatchedPlace]] | None = None
         for minus, node, index in candidates:
             total, rest = best({**placed, node: index}, index)
             if top is None or total - minus > top[0] + 1e-9:
-                top = (total - minus, {node: Place(index, -minus), **rest})
+                top = (total - minus, {node: MatchedPlace(index, -minus), **rest})
         assert top is not None
         return top
 
@@ -176,15 +176,15 @@ def test_order_is_respected(problem: tuple[Tables, list[int], Edges]):
 
 def test_a_high_similarity_now_is_preferred_to_a_lower_one_now_and_a_higher_one_later():
     chain = Tables([[0.5, 1.0], [0.5, 1.0]])
-    assert match(chain, [0, 1], ((0, 1),)) == {0: Place(1, 1.0), 1: Place(1, 1.0)}
+    assert match(chain, [0, 1], ((0, 1),)) == {0: MatchedPlace(1, 1.0), 1: MatchedPlace(1, 1.0)}
 
 
 def test_several_nodes_may_share_an_index():
-    assert match(Tables([[0, 1], [0, 1]]), [0, 1], ((0, 1),)) == {0: Place(1, 1), 1: Place(1, 1)}
+    assert match(Tables([[0, 1], [0, 1]]), [0, 1], ((0, 1),)) == {0: MatchedPlace(1, 1), 1: MatchedPlace(1, 1)}
 
 
 def test_of_equal_indexes_the_first_is_taken():
-    assert match(Tables([[0, 1, 1]]), [0], ()) == {0: Place(1, 1)}
+    assert match(Tables([[0, 1, 1]]), [0], ()) == {0: MatchedPlace(1, 1)}
 
 
 def test_of_equal_nodes_the_one_with_the_smaller_number_comes_first():
@@ -263,7 +263,7 @@ SHAPES: dict[str, Edges] = {
 class TestShapes:
     """What the agent did in the right order is found whatever the graph; what it missed costs only itself."""
 
-    def placed(self, shape: str, *deeds: int | None) -> dict[int, Place]:
+    def placed(self, shape: str, *deeds: int | None) -> dict[int, MatchedPlace]:
         """Four nodes, each met exactly at the index it was done at."""
         plain = [[float(index == done) for index in range(8)] for done in deeds]
         return match(Tables(plain), range(4), SHAPES[shape])
@@ -272,7 +272,7 @@ class TestShapes:
         assert {n: place.index for n, place in self.placed(shape, 1, 2, 3, 4).items()} == {0: 1, 1: 2, 2: 3, 3: 4}
 
     def test_nothing_done(self, shape: str):
-        assert set(self.placed(shape, None, None, None, None).values()) == {Place(0, 0.0)}
+        assert set(self.placed(shape, None, None, None, None).values()) == {MatchedPlace(0, 0.0)}
 
     def test_the_first_missed(self, shape: str):
         placed = self.placed(shape, None, 2, 3, 4)
@@ -284,7 +284,7 @@ class TestShapes:
         assert placed[3].index >= max(placed[before].index for before, after in SHAPES[shape] if after == 3)
 
     def test_all_at_once(self, shape: str):
-        assert set(self.placed(shape, 5, 5, 5, 5).values()) == {Place(5, 1.0)}
+        assert set(self.placed(shape, 5, 5, 5, 5).values()) == {MatchedPlace(5, 1.0)}
 
     def test_backwards(self, shape: str):
         """Only nodes that no path connects can all be met when the order is turned round."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from grader.milestones.case import LO, MESSAGES
 from grader.milestones.compat_nodes import DEAD, CompatNodes
 from grader.milestones.history import History
-from grader.milestones.matching import Place, match
+from grader.milestones.matching import MatchedPlace, match
 from grader.milestones.strict_nodes import CALL, StrictNodes
 from grader.milestones.timeline import Timeline
 from grader.milestones.translate import to_case
@@ -17,7 +17,7 @@ from scenarios.model import Expected, Milestone, ValueRef
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state, text
 
-Placed = Mapping[int, Place]
+Placed = Mapping[int, MatchedPlace]
 At = Callable[[int, int, Placed], float]
 FOUND = ValueRef("found", path=(0, "phone"))
 TRIOS: Mapping[str, tuple[Milestone, ...]] = {
@@ -59,7 +59,7 @@ def best(
     options.sort(key=lambda option: (round(option[0], 9), *option[1:]))
     top: tuple[float, Placed] = (-1.0, placed)
     for minus, node, index in options:
-        total, found = best(at, nodes, edges, length, {**placed, node: Place(index, -minus)}, index)
+        total, found = best(at, nodes, edges, length, {**placed, node: MatchedPlace(index, -minus)}, index)
         if total - minus > top[0] + 1e-9:
             top = (total - minus, found)
     return top
@@ -105,8 +105,8 @@ def test_strict_ceilings_are_never_exceeded(name: str, todo: Steps):
     at = strictly(nodes)
     for first in range(nodes.length):
         for second in range(first, nodes.length):
-            placed = {0: Place(first, at(0, first, {}))}
-            placed[1] = Place(second, at(1, second, placed))
+            placed = {0: MatchedPlace(first, at(0, first, {}))}
+            placed[1] = MatchedPlace(second, at(1, second, placed))
             for node in range(3):
                 high = nodes.ceiling(node)
                 assert all(at(node, index, placed) <= high[index] + 1e-9 for index in range(nodes.length))
@@ -160,7 +160,7 @@ def test_compat_ceilings_are_never_exceeded(name: str, eager: int, todo: Steps):
         at = as_the_original(nodes)
         highest = {node: nodes.ceiling(node) for node in range(3)}
         for first in range(nodes.length):
-            placed = {0: Place(first, 0), 1: Place(nodes.length - 1, 0)}
+            placed = {0: MatchedPlace(first, 0), 1: MatchedPlace(nodes.length - 1, 0)}
             for node, high in highest.items():
                 assert all(at(node, index, placed) <= high[index] + 1e-9 for index in range(nodes.length))
 
@@ -180,7 +180,7 @@ class TestMarks:
         played.changes("send", "messaging", "m", text("m", to="+2"))
         nodes = StrictNodes(TRIOS["values"][:2], Timeline(played.done()))
         assert nodes.marks(0, nodes.start(0)) == [(-1,)] * 3
-        assert nodes.slots(1, {0: Place(1, 1.0)}) == (1,)  # reports still name the call
+        assert nodes.slots(1, {0: MatchedPlace(1, 1.0)}) == (1,)  # reports still name the call
 
     def test_states_that_nobody_can_tell_apart_are_one(self):
         played = (

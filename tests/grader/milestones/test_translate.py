@@ -40,7 +40,7 @@ class TestSessions:
         played = Play().changes("add", "reminder", "n", reminder("n"), content="x")
         _, asked, answered = seen(scenario(), played).messages
         assert (asked.sender, asked.recipient, asked.content) == ("agent", "environment", 'add({"content": "x"})')
-        assert (answered.sender, answered.calls) == ("environment", (case.Call("add", {"content": "x"}, None),))
+        assert (answered.sender, answered.calls) == ("environment", (case.RecordedCall("add", {"content": "x"}, None),))
         assert answered.changes == (case.RowChange("reminder", "add", 1, reminder("n")),)
 
     def test_a_failed_call_is_answered_and_not_recorded(self):

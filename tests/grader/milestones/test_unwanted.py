@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from grader.milestones.strict import evaluate
-from grader.milestones.unwanted import WHOLE, Unwanted, Wanted, differing
+from grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, differing
 from sandbox_mcp.world import Change
 from scenarios.model import Scenario
 from tests.grader.milestones.sessions import (
@@ -160,7 +160,7 @@ class TestBrokenLogs:
 
 
 def test_wanted_rows_and_columns():
-    wanted = Wanted({"a": ("x",), "b": (WHOLE,)})
+    wanted = AllowedChanges({"a": ("x",), "b": (WHOLE,)})
     wanted.add("c", "1", ("y",))
     wanted.add("c", "1", ("z",))
     wanted.add("c", "2", (WHOLE,))

@@ -7,23 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.metric import Subject
-from grader.mtu_bench.dialogue import Turn, dialogue
-from grader.mtu_bench.hearing import Conversation, Heard
+from grader.mtu_bench.dialogue import DialogueTurn, dialogue
+from grader.mtu_bench.hearing import HeardSoFar, SearchableSession
 from tests.grader.mtu_bench.building import Calls, session, solution
 
 
-def heard(history: str, now: str = "") -> Heard:
+def heard(history: str, now: str = "") -> HeardSoFar:
     """What was heard in a turn whose source shows the history as text."""
-    return Conversation(()).by(Turn(history=history, user=now))
+    return SearchableSession(()).by(DialogueTurn(history=history, user=now))
 
 
-def recorded(turn: int) -> Heard:
+def recorded(turn: int) -> HeardSoFar:
     """What was heard by a turn of a session of three, numbered from 0, whose calls return letters."""
     turns: list[Calls] = [[("look", {"secret": "owl"})]] * 3
     talk = session(*turns, user=["I say apple.", "I say pear.", "I say plum."], results=[{"k": "ash"}, ["oak"], "elm"])
     whole = dialogue(Subject(talk, (solution(*turns),)))
     assert not isinstance(whole, str)
-    return Conversation(talk.events).by(whole.alternatives[0][turn][0])
+    return SearchableSession(talk.events).by(whole.alternatives[0][turn][0])
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_the_agent_passes_to_tools_is_not_heard() -> None:
 
 
 def test_a_history_of_the_source_stands_for_what_was_recorded() -> None:
-    by = Conversation(session([("look", {})], results=["elm"]).events).by(Turn(history="oak", start=3))
+    by = SearchableSession(session([("look", {})], results=["elm"]).events).by(DialogueTurn(history="oak", start=3))
     assert by.before("oak")
     assert not by.before("elm")
 

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from grader.mtu_bench.dialogue import Call, Turn
+from grader.mtu_bench.dialogue import DialogueCall, DialogueTurn
 from grader.mtu_bench.parser import CRASH
-from grader.mtu_bench.rows import WRONG, CrashPolicy, Score, Scored, score_turn
+from grader.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
 from tests.grader.mtu_bench.building import react
 
 
 def one(text: str, answer: dict[str, Any], policy: CrashPolicy = "no_call") -> Scored:
-    return score_turn(Turn(text=text, answer=answer), (), "compat", policy, many_tools=False)
+    return score_turn(DialogueTurn(text=text, answer=answer), (), "compat", policy, many_tools=False)
 
 
 def many(text: str, answer: dict[str, Any], policy: CrashPolicy = "no_call") -> Scored:
-    return score_turn(Turn(text=text, answer=answer), (), "compat", policy, many_tools=True)
+    return score_turn(DialogueTurn(text=text, answer=answer), (), "compat", policy, many_tools=True)
 
 
 # -- at most one call ---------------------------------------------------------------------------------------------
@@ -25,16 +25,16 @@ def many(text: str, answer: dict[str, Any], policy: CrashPolicy = "no_call") -> 
 @pytest.mark.parametrize(
     ("text", "answer", "score"),
     [
-        (react(("on", {"room": "hall"})), {"on": {"room": "hall"}}, Score(1, 1, right=True)),
-        (react(("on", {"room": "attic"})), {"on": {"room": "hall"}}, Score(1, 0, right=False)),
-        (react(("off", {"room": "hall"})), {"on": {"room": "hall"}}, Score(0, 0, right=False)),
-        (react(("on", {})), {"": {}}, Score(0, 0, right=False)),
-        (react(), {"on": {}}, Score(0, 0, right=False)),
-        (react(), {"": {}}, Score(1, 1, right=True)),
+        (react(("on", {"room": "hall"})), {"on": {"room": "hall"}}, TurnScore(1, 1, right=True)),
+        (react(("on", {"room": "attic"})), {"on": {"room": "hall"}}, TurnScore(1, 0, right=False)),
+        (react(("off", {"room": "hall"})), {"on": {"room": "hall"}}, TurnScore(0, 0, right=False)),
+        (react(("on", {})), {"": {}}, TurnScore(0, 0, right=False)),
+        (react(), {"on": {}}, TurnScore(0, 0, right=False)),
+        (react(), {"": {}}, TurnScore(1, 1, right=True)),
     ],
     ids=["right", "wrong argument", "wrong tool", "unasked", "silent", "rightly silent"],
 )
-def test_a_single_call(text: str, answer: dict[str, Any], score: Score) -> None:
+def test_a_single_call(text: str, answer: dict[str, Any], score: TurnScore) -> None:
     assert one(text, answer).score == score
 
 
@@ -112,13 +112,13 @@ def test_a_name_wanted_twice_but_for_blanks_counts_twice_in_the_order() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "score", "otherwise"),
-    [("no_call", Score(1, 1, right=True), WRONG), ("wrong", WRONG, Score(1, 1, right=True))],
+    [("no_call", TurnScore(1, 1, right=True), WRONG), ("wrong", WRONG, TurnScore(1, 1, right=True))],
 )
 @pytest.mark.parametrize(
     ("text", "answer"), [("Action: None\nAction Input: None", {"": {}}), ("Action: ask them", {})], ids=["one", "many"]
 )
 def test_a_dying_parser_counts_for(
-    text: str, answer: dict[str, Any], policy: CrashPolicy, score: Score, otherwise: Score
+    text: str, answer: dict[str, Any], policy: CrashPolicy, score: TurnScore, otherwise: TurnScore
 ) -> None:
     scored = many(text, answer, policy) if not answer else one(text, answer, policy)
     assert (scored.score, scored.otherwise, scored.crash) == (score, otherwise, CRASH)
@@ -133,12 +133,12 @@ def test_a_dying_parser_is_wrong_under_both_policies_where_a_call_was_wanted() -
 
 
 def test_other_modes_do_not_look_at_the_text() -> None:
-    scored = score_turn(Turn(text="Action: None\nAction Input: None"), (), "paper", "wrong", many_tools=False)
+    scored = score_turn(DialogueTurn(text="Action: None\nAction Input: None"), (), "paper", "wrong", many_tools=False)
     assert scored.score.right
     assert scored.crash is None
 
 
-CHANGES = [Call("search", {}), Call("modify", {"id": 1}), Call("modify", {"id": 2})]
+CHANGES = [DialogueCall("search", {}), DialogueCall("modify", {"id": 1}), DialogueCall("modify", {"id": 2})]
 
 
 @pytest.mark.parametrize(
@@ -146,5 +146,5 @@ CHANGES = [Call("search", {}), Call("modify", {"id": 1}), Call("modify", {"id": 
     [((0, 1, 2), True), ((0, 2, 1), True), ((1, 0, 2), False), ((0, 1, 1), False), ((0, 1), False)],
 )
 def test_calls_of_one_tool_in_a_row_may_change_places(order: tuple[int, ...], right: bool) -> None:
-    said = Turn("t", "", calls=tuple(CHANGES[index] for index in order))
+    said = DialogueTurn("t", "", calls=tuple(CHANGES[index] for index in order))
     assert score_turn(said, tuple(CHANGES), "strict", "no_call", many_tools=True).score.right is right

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.toolscan.loop import Case, cannot_start, replay
+from grader.toolscan.loop import LoopInput, cannot_start, replay
 from grader.toolscan.messages import read_literal, split
 
 
@@ -26,7 +26,7 @@ APIS = {
 
 
 def run(*messages, **settings):
-    return replay(Case(APIS, **settings), messages)
+    return replay(LoopInput(APIS, **settings), messages)
 
 
 def act(name, text="{}"):

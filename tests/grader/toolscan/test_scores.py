@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.similarity import exact
-from grader.toolscan.events import Run, Step
-from grader.toolscan.loop import Tally
+from grader.toolscan.events import Episode, EpisodeStep
+from grader.toolscan.loop import EpisodeTally
 from grader.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
 
@@ -18,13 +18,13 @@ def solution(**calls):
 
 
 def counted(route, *, finished=True, output="a", **counts):
-    return Tally(route=route, finished=finished, output=output, **counts)
+    return EpisodeTally(route=route, finished=finished, output=output, **counts)
 
 
 def run(*calls):
     """``run(("search", {...}), ...)``: calls that all ran."""
     steps = [
-        Step(
+        EpisodeStep(
             ToolCall(seq=i, clock=0.0, call=f"c{i}", batch="b", caller="agent", name=t, tool=t, arguments=given),
             pattern=None,
             ran=True,
@@ -32,7 +32,7 @@ def run(*calls):
         )
         for i, (t, given) in enumerate(calls, start=1)
     ]
-    return Run(tuple(steps), True, None)
+    return Episode(tuple(steps), True, None)
 
 
 VALUES = Values(MARKERS, frozenset(), exact, 0.9)

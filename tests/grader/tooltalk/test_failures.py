@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.tooltalk.failures import CLASSES, Turn, as_coded, as_written
+from grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
 
 
 def turn(asks=True, unmatched="", incorrect="", missing=""):
     """A turn from words: ``unmatched="Send Send"`` are two unmatched calls of Send."""
-    return Turn(asks, tuple(unmatched.split()), tuple(incorrect.split()), tuple(missing.split()))
+    return TurnLeftovers(asks, tuple(unmatched.split()), tuple(incorrect.split()), tuple(missing.split()))
 
 
 def coded(*turns):
@@ -76,7 +76,7 @@ names = st.lists(st.sampled_from(["A", "B"]), max_size=3).map(tuple)
 def turns(draw):
     unmatched, missing = draw(names), draw(names)
     incorrect = tuple(name for name in unmatched if draw(st.booleans()))
-    return Turn(bool(missing) or draw(st.booleans()), unmatched, incorrect, missing)
+    return TurnLeftovers(bool(missing) or draw(st.booleans()), unmatched, incorrect, missing)
 
 
 @settings(deadline=None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.tooltalk.matching import Predicted, Wanted, best_fit, first_fit, predictions, wanted_calls
+from grader.tooltalk.matching import PlacedCall, Predicted, best_fit, first_fit, predictions, wanted_calls
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, SessionStarted, ToolCall, assemble
 
 
@@ -27,7 +27,7 @@ def predicted(*rows):
 
 
 def wanted(*turns):
-    return [Wanted(turn, ReferenceCall(tool="t", arguments={"id": i})) for i, turn in enumerate(turns)]
+    return [PlacedCall(turn, ReferenceCall(tool="t", arguments={"id": i})) for i, turn in enumerate(turns)]
 
 
 def accepts(given, reference):
@@ -125,6 +125,6 @@ def _largest(rows, n):
 def test_a_thousand_calls_that_are_all_alike_are_matched():
     alike = predicted(*[(0, {0})] * 1500)
     matching = best_fit(
-        alike, [Wanted(0, ReferenceCall(tool="t", arguments={"id": 0}))] * 1500, accepts, per_turn=False
+        alike, [PlacedCall(0, ReferenceCall(tool="t", arguments={"id": 0}))] * 1500, accepts, per_turn=False
     )
     assert len(matching) == 1500
