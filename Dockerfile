@@ -3,9 +3,9 @@ FROM python:3.13-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY sandbox_mcp ./sandbox_mcp
-COPY scenarios ./scenarios
-COPY grader ./grader
-COPY clients ./clients
+COPY scenarios/sandbox_scenarios ./scenarios/sandbox_scenarios
+COPY grader/sandbox_grader ./grader/sandbox_grader
+COPY clients/sandbox_clients ./clients/sandbox_clients
 RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir .
 
 FROM python:3.13-slim

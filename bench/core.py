@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import anyio
+from sandbox_scenarios import Suite
 
 from bench.table import BudgetRow, child_cpu, median_cpu
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 
 SUITE = Suite()
 SCENARIO = SUITE.get("wifi_off")
@@ -90,7 +90,7 @@ def rows() -> list[BudgetRow]:
 
 
 def _play_and_grade() -> None:
-    from grader import grade
+    from sandbox_grader import grade
 
     log = MemoryLog()
     session = Session(SessionSpec(SCENARIO), ScriptedUser(SCENARIO.user.script), log)

@@ -19,22 +19,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.table import BudgetRow, show  # noqa: E402
-from grader.collection import grade_logs  # noqa: E402
-from grader.metric import Mode, Subject  # noqa: E402
-from grader.milestones.case_json import read_case  # noqa: E402
-from grader.milestones.compat import evaluate  # noqa: E402
-from grader.milestones.metric import ToolSandbox  # noqa: E402
-from sandbox_mcp.trajectory import (  # noqa: E402
-    Message,
-    SessionEnded,
-    SessionStarted,
-    ToolCall,
-    Trajectory,
-    to_line,
-)
-from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
-from scenarios.model import (  # noqa: E402
+from sandbox_grader.collection import grade_logs  # noqa: E402
+from sandbox_grader.metric import Mode, Subject  # noqa: E402
+from sandbox_grader.milestones.case_json import read_case  # noqa: E402
+from sandbox_grader.milestones.compat import evaluate  # noqa: E402
+from sandbox_grader.milestones.metric import ToolSandbox  # noqa: E402
+from sandbox_scenarios.model import (  # noqa: E402
     CallConstraint,
     CallPattern,
     Expected,
@@ -45,6 +35,17 @@ from scenarios.model import (  # noqa: E402
     UserSpec,
     ValueRef,
 )  # fmt: skip
+
+from bench.table import BudgetRow, show  # noqa: E402
+from sandbox_mcp.trajectory import (  # noqa: E402
+    Message,
+    SessionEnded,
+    SessionStarted,
+    ToolCall,
+    Trajectory,
+    to_line,
+)
+from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
 
 LENGTHS = (10, 30, 100, 300, 1000)
 COUNTS = (2, 4, 6, 8, 10, 12)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from grader.milestones import strict
-from grader.milestones.baselines import idle, refusing
-from sandbox_mcp.run.rehearsal import RehearsalStage
-from scenarios import Scenario, Suite
+from sandbox_grader.milestones import strict
+from sandbox_grader.milestones.baselines import idle, refusing
+from sandbox_scenarios import Scenario, Suite
+
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 
 
 def _mean(values: Iterable[float]) -> float:

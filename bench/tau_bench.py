@@ -45,8 +45,9 @@ class Correlation:
 
 def points(files: Sequence[Path]) -> list[Point]:
     """The sessions of tau-bench files as points; those without a reward are left out."""
-    from grader.importers import importer
-    from grader.scores import grade
+    from sandbox_grader.importers import importer
+    from sandbox_grader.scores import grade
+
     from sandbox_mcp.trajectory import assemble
 
     found: list[Point] = []

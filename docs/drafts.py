@@ -3,8 +3,9 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sandbox_mcp.run.drafting.compare import SHOWN, compare, table
-from scenarios import Suite
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.authoring.drafting.compare import SHOWN, compare, table
 
 PAGE = Path(__file__).parent / "authoring.md"
 BEGIN, END = "<!-- drafts -->", "<!-- end of drafts -->"

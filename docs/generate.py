@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandbox_mcp.tools import Outcome, Tool, agent_tools, all_tools, call, present
-from sandbox_mcp.world import SCHEMAS, Change, IdStream, World, fold
-from scenarios import Suite
-from scenarios.values import row_id
+from sandbox_scenarios import Suite
+from sandbox_scenarios.values import row_id
+
+from sandbox_mcp.tools import Outcome, Tool, call, present
+from sandbox_mcp.world import Change, IdStream, World, fold
+from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
 
 PAGE = Path(__file__).parent / "tools.md"
 WREN = "+17735550113"

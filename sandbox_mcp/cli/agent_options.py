@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from clients.base import Agent
-    from sandbox_mcp.users.asking import EndpointSettings
+    from sandbox_clients.base import Agent
+
+    from sandbox_mcp.models.asking import EndpointSettings
 
 Command = Callable[..., Any]
 
@@ -83,8 +84,8 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
     Raises:
         UnknownAgentError: there is none of that name, or it lacks what it needs.
     """
-    from clients.registry import agent_named
-    from clients.settings import AgentSettings
+    from sandbox_clients.registry import agent_named
+    from sandbox_clients.settings import AgentSettings
 
     settings = AgentSettings(
         endpoint=agent_endpoint(options),
@@ -97,7 +98,7 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
 
 def agent_endpoint(options: Mapping[str, Any]) -> "EndpointSettings":
     """The endpoint that the options describe."""
-    from sandbox_mcp.users.asking import EndpointSettings
+    from sandbox_mcp.models.asking import EndpointSettings
 
     return EndpointSettings(
         model=options["model"],

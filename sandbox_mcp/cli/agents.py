@@ -37,8 +37,8 @@ def install(names: tuple[str, ...], everything: bool, jobs: int) -> None:
     Environments are kept in the folder that SANDBOX_MCP_AGENTS names, one per framework, so that what a framework needs
     and what this package needs never meet. One that cannot be made does not keep the others from being made.
     """
-    from clients.environments import EnvironmentSpec, install_all
-    from clients.frameworks import FRAMEWORKS
+    from sandbox_clients.environments import EnvironmentSpec, install_all
+    from sandbox_clients.frameworks import FRAMEWORKS
 
     chosen = [(name, FRAMEWORKS[name]) for name in _wanted(names, everything)]
     wanted = [EnvironmentSpec(name, framework.requires, framework.node) for name, framework in chosen]
@@ -51,9 +51,9 @@ def _wanted(names: Sequence[str], everything: bool) -> list[str]:
     Raises:
         UnknownAgentError: there is none of that name.
     """
-    from clients.base import UnknownAgentError
-    from clients.frameworks import FRAMEWORKS
-    from scenarios.problem import closest
+    from sandbox_clients.base import UnknownAgentError
+    from sandbox_clients.frameworks import FRAMEWORKS
+    from sandbox_scenarios.problem import closest
 
     if bool(names) == everything:
         raise click.UsageError(f"name frameworks, or give --all; known: {', '.join(FRAMEWORKS)}")
@@ -64,7 +64,7 @@ def _wanted(names: Sequence[str], everything: bool) -> list[str]:
 
 
 def _built_in() -> list[dict[str, Any]]:
-    from clients.registry import AGENTS
+    from sandbox_clients.registry import AGENTS
 
     return [
         {"agent": name, "is": "built in", "asks": "nobody" if name in _MODELLESS else "a model", "ready": True}
@@ -73,7 +73,7 @@ def _built_in() -> list[dict[str, Any]]:
 
 
 def _frameworks() -> list[dict[str, Any]]:
-    from clients.frameworks import FRAMEWORKS, installed
+    from sandbox_clients.frameworks import FRAMEWORKS, installed
 
     found = {name: installed(name) for name in FRAMEWORKS}
     return [

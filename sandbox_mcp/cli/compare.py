@@ -7,7 +7,7 @@ import click
 
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 
 @click.command()
@@ -22,7 +22,7 @@ def command(a: Path, b: Path, mode: Any, graders: bool, places: tuple[Path, ...]
 
     A and B are folders of logs, or files that 'grade --json' wrote.
     """
-    from grader.runs import compare_graders, compare_runs, read_run
+    from sandbox_grader.runs import compare_graders, compare_runs, read_run
 
     find = finder(places)
     one, two = read_run(a, find, mode), read_run(b, find, mode)

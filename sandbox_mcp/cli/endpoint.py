@@ -9,7 +9,7 @@ import click
 from sandbox_mcp.cli.options import scenario_files
 
 if TYPE_CHECKING:
-    from clients.endpoint import Brain
+    from sandbox_mcp.endpoint import Brain
 
 FAULTS = ("hang", "half", "invalid_json", "empty")
 
@@ -38,8 +38,8 @@ def command(host: str, port: int, **options: Any) -> None:
     It speaks chat completions, Responses, Anthropic's Messages and Google's Gemini API, streaming and not, and needs no
     key. Point an agent at it to see whether everything around the model works.
     """
-    from clients.endpoint.app import Endpoint
-    from clients.endpoint.server import base_url, bind, root, serve
+    from sandbox_mcp.endpoint.app import Endpoint
+    from sandbox_mcp.endpoint.server import base_url, bind, root, serve
 
     endpoint = Endpoint(_brain(**options))
     listener = bind(host, port)
@@ -60,14 +60,14 @@ def _brain(
     fault_times: int,
     retry_after: float | None,
 ) -> "Brain":
-    from clients.endpoint.reply import Failing
+    from sandbox_mcp.endpoint.reply import Failing
 
     brain = _scripted(script, names, as_user) if script else _knowing(names, as_user, places)
     return Failing(brain, _fault(fault, fault_times, retry_after)) if fault else brain
 
 
 def _scripted(script: Path, names: tuple[str, ...], as_user: bool) -> "Brain":
-    from clients.endpoint.script import ScriptedModel, read_script
+    from sandbox_mcp.endpoint.script import ScriptedModel, read_script
 
     if names or as_user:
         raise click.UsageError("--script says what to answer, so it goes with neither --scenario nor --as-user")
@@ -75,9 +75,10 @@ def _scripted(script: Path, names: tuple[str, ...], as_user: bool) -> "Brain":
 
 
 def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) -> "Brain":
-    from clients.endpoint.solver import Solver
-    from clients.endpoint.user import ScriptedUserModel
-    from scenarios import Suite
+    from sandbox_scenarios import Suite
+
+    from sandbox_mcp.endpoint.solver import Solver
+    from sandbox_mcp.endpoint.user import ScriptedUserModel
 
     suite = Suite(places)
     scenarios = [suite.get(name) for name in names or suite.names()]
@@ -85,7 +86,7 @@ def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) ->
 
 
 def _fault(kind: str, times: int, retry_after: float | None) -> Any:
-    from clients.endpoint.reply import PlannedFault
+    from sandbox_mcp.endpoint.reply import PlannedFault
 
     if kind.isdecimal() and 400 <= int(kind) <= 599:
         return PlannedFault("status", int(kind), retry_after, times)

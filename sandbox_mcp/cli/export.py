@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 
 @click.command()
@@ -14,7 +14,8 @@ from sandbox_mcp.counting import counted
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder to write to; stdout without it.")
 def command(format_name: str, paths: tuple[Path, ...], out: Path | None) -> None:
     """Write recorded sessions as FORMAT: atif or openai-chat. PATHS are logs or folders of them."""
-    from grader.exporters import exporter
+    from sandbox_grader.exporters import exporter
+
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.log import find_logs
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 DETAILS = ("counts", "failures", "errors", "kinds")
 
 if TYPE_CHECKING:
-    from grader.collection import Collection, Find
+    from sandbox_grader.collection import Collection, Find
 
 
 @click.command()
@@ -57,8 +57,9 @@ def command(
     Needs no model, no server and no network. Logs that cannot be read are named, and the others graded; the exit code
     is then 2.
     """
-    from grader.collection import grade_logs
-    from grader.tables import write_scores
+    from sandbox_grader.collection import grade_logs
+    from sandbox_grader.tables import write_scores
+
     from sandbox_mcp.trajectory.log import find_logs
 
     logs = find_logs(paths)
@@ -82,7 +83,7 @@ def command(
 
 def finder(places: tuple[Path, ...]) -> "Find":
     """A look-up that gives None for scenarios that this installation does not have."""
-    from scenarios import Suite, UnknownScenarioError
+    from sandbox_scenarios import Suite, UnknownScenarioError
 
     suite = Suite(places)
 
@@ -96,8 +97,9 @@ def finder(places: tuple[Path, ...]) -> "Find":
 
 
 def _print_explanations(logs: list[Path], collection: "Collection") -> None:
-    from grader.conversation import conversation
-    from grader.explain import explain
+    from sandbox_grader.conversation import conversation
+    from sandbox_grader.explain import explain
+
     from sandbox_mcp.trajectory import read_trajectory
 
     unreadable = {item.path for item in collection.unreadable}
@@ -151,8 +153,8 @@ def _numbers(verdicts: Any) -> tuple[Any, ...]:
 
 
 def _missed(collection: "Collection", threshold: float) -> bool:
-    from grader.runs import run_of
-    from grader.statistics import mean_score
+    from sandbox_grader.runs import run_of
+    from sandbox_grader.statistics import mean_score
 
     outcomes = run_of("graded", collection.mode, collection.sessions).outcomes
     if not outcomes:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 
 @click.command()
@@ -20,7 +20,8 @@ def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool
     Formats: anthropic, atif, claude-code, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel, tau-bench, tau2,
     toolscan, tooltalk. What could not be mapped is listed, never dropped in silence.
     """
-    from grader.importers import importer
+    from sandbox_grader.importers import importer
+
     from sandbox_mcp.trajectory import to_line
 
     read = importer(format_name)

@@ -42,7 +42,7 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")
     if record_tape and not live:
         raise SandboxError("--record needs live sources to record; name them with --knowledge")
-    from sandbox_mcp.knowledge import TapeError, tape
+    from sandbox_mcp.worlds.phone.knowledge import TapeError, tape
 
     try:
         if replay_tape:
@@ -54,7 +54,7 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
 
 
 def _live(name: str) -> Any:
-    from sandbox_mcp.knowledge import Knowledge
+    from sandbox_mcp.worlds.phone.knowledge import Knowledge
 
     module, _, attribute = name.partition(":")
     try:

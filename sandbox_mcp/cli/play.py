@@ -15,11 +15,12 @@ from sandbox_mcp.cli.options import scenario_files
 from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
-    from clients.base import Agent
+    from sandbox_clients.base import Agent
+    from sandbox_scenarios import Suite
+
     from sandbox_mcp.run.folder import RunFolder
-    from sandbox_mcp.run.people import Users
     from sandbox_mcp.run.unit import Unit
-    from scenarios import Suite
+    from sandbox_mcp.run.users import Users
 
 OUT = Path("runs/play")
 
@@ -42,8 +43,9 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     As the agent you see the user's words and call the tools by typing their names; as the user you read what the agent
     says and answer. /help tells what can be typed.
     """
+    from sandbox_scenarios import Suite
+
     from sandbox_mcp.run.folder import RunFolder
-    from scenarios import Suite
 
     _check(role, options)
     suite, folder = Suite(places), RunFolder(options["out"])
@@ -65,8 +67,9 @@ def _check(role: str, options: Mapping[str, Any]) -> None:
 
 def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit":
     """The first trial of the scenario that is not there yet."""
+    from sandbox_scenarios.variants import variant_named
+
     from sandbox_mcp.run.unit import Unit
-    from scenarios.variants import variant_named
 
     variant_named(variant)
     folder.prepare()
@@ -111,8 +114,8 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
 def _agent(role: str, options: Mapping[str, Any]) -> "Agent":
     if role == "user":
         return chosen_agent(options)
-    from sandbox_mcp.run.people import require_person
-    from sandbox_mcp.run.person import PersonAgent
+    from sandbox_mcp.run.human_agent import PersonAgent
+    from sandbox_mcp.run.users import require_person
 
     require_person()
     return PersonAgent()
@@ -121,16 +124,17 @@ def _agent(role: str, options: Mapping[str, Any]) -> "Agent":
 def _users(role: str, options: Mapping[str, Any]) -> "Users":
     if role == "agent":
         return chosen_users(options)
-    from sandbox_mcp.run.people import human_users
+    from sandbox_mcp.run.users import human_users
 
     return human_users(at_once=True)
 
 
 def _show(log: Path, places: tuple[Path, ...]) -> None:
     """The conversation, how it is graded, and where its log is."""
-    from grader.collection import grade_logs
-    from grader.conversation import conversation
-    from grader.explain import explain
+    from sandbox_grader.collection import grade_logs
+    from sandbox_grader.conversation import conversation
+    from sandbox_grader.explain import explain
+
     from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.trajectory import read_trajectory
 

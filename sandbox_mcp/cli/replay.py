@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 
 @click.command()

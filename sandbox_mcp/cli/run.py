@@ -20,7 +20,7 @@ from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.batch import Batch
-    from sandbox_mcp.run.crew import Crew, RunPlan
+    from sandbox_mcp.run.sessions import Crew, RunPlan
 
 
 @click.command()
@@ -98,9 +98,10 @@ class Recipe:
 
     def __call__(self) -> "Crew":
         """The crew."""
-        from sandbox_mcp.run.crew import Crew
+        from sandbox_scenarios import Suite
+
         from sandbox_mcp.run.folder import RunFolder
-        from scenarios import Suite
+        from sandbox_mcp.run.sessions import Crew
 
         knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users = chosen_agent(self.options), chosen_users(self.options)
@@ -124,9 +125,9 @@ def _batch(recipe: Recipe) -> "Batch":
 
 
 def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
-    from sandbox_mcp.run.crew import RunPlan
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.select import select
+    from sandbox_mcp.run.sessions import RunPlan
     from sandbox_mcp.run.unit import Shard
 
     jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types

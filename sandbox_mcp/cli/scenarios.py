@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
-    from scenarios import Scenario
-    from scenarios.stats import Stats
+    from sandbox_scenarios import Scenario
+    from sandbox_scenarios.stats import Stats
 
 
 @click.group()
@@ -60,8 +60,9 @@ def lint(
     selectors: tuple[str, ...], deep: bool, mutant: str | None, jobs: int, places: tuple[Path, ...], as_json: bool
 ) -> None:
     """Check scenarios; exit code 1 if there is anything to mend."""
+    from sandbox_scenarios.lint import lint as lint_quickly
+
     from sandbox_mcp.run.select import select
-    from scenarios.lint import lint as lint_quickly
 
     suite = _suite(places)
     names = select(suite, selectors)
@@ -70,7 +71,7 @@ def lint(
         return
     complaints, played = lint_quickly(suite, names), 0
     if deep:
-        from sandbox_mcp.run.deep_lint import DeepLint
+        from sandbox_mcp.authoring.deep_lint import DeepLint
 
         linted = DeepLint(places, names, jobs, _progress).run()
         complaints, played = (*complaints, *linted.complaints), linted.played
@@ -93,9 +94,10 @@ def _progress(done: int, of: int) -> None:
 
 def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
     """One mutant's session, and what became of every milestone."""
-    from grader.conversation import conversation
-    from grader.milestones.strict import evaluate
-    from sandbox_mcp.run.deep_lint import rehearse
+    from sandbox_grader.conversation import conversation
+    from sandbox_grader.milestones.strict import evaluate
+
+    from sandbox_mcp.authoring.deep_lint import rehearse
 
     if len(names) != 1:
         raise click.UsageError("--mutant needs exactly one scenario")
@@ -124,8 +126,8 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 @as_json
 def stats(markdown: Path | None, check: bool, places: tuple[Path, ...], as_json: bool) -> None:
     """Count what the suite covers, beside ToolSandbox's figures."""
-    from grader.toolscan.names import name_similarity
-    from scenarios.stats import measure
+    from sandbox_grader.toolscan.names import name_similarity
+    from sandbox_scenarios.stats import measure
 
     found = measure(_suite(places), name_similarity)
     if markdown is not None:
@@ -140,7 +142,7 @@ def stats(markdown: Path | None, check: bool, places: tuple[Path, ...], as_json:
 
 
 def _write_page(found: "Stats", path: Path) -> None:
-    from scenarios.stats import picture, update
+    from sandbox_scenarios.stats import picture, update
 
     drawing = path.with_suffix(".svg")
     text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -177,7 +179,7 @@ def _print_stats(found: "Stats") -> None:
 @scenario_files
 def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
     """Draft a scenario from a recorded session: its world, user, solution, milestones and minefields."""
-    from sandbox_mcp.run.drafting import draft, prove
+    from sandbox_mcp.authoring.drafting import draft, prove
     from sandbox_mcp.trajectory import read_trajectory
 
     trajectory = read_trajectory(log)
@@ -201,13 +203,13 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
 @command.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    from scenarios.schema import RawFile
+    from sandbox_scenarios.schema import RawFile
 
     print_json(RawFile.model_json_schema())
 
 
 def _suite(places: Sequence[Path]) -> Any:
-    from scenarios.loader import Suite
+    from sandbox_scenarios.loader import Suite
 
     return Suite(places)
 

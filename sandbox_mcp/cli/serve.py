@@ -162,8 +162,9 @@ def command(
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
     """
+    from sandbox_scenarios import Suite
+
     from sandbox_mcp.session.manager import SessionManager
-    from scenarios import Suite
 
     play = Play(scenario, variant, seed, user_channel, session, elicits)
     _check(play, http, state_dir)
@@ -227,9 +228,9 @@ def _users(
 
     if model is None:
         return USERS
-    from sandbox_mcp.run.people import user_tools
-    from sandbox_mcp.users.asking import EndpointSettings
-    from sandbox_mcp.users.completions import Completions
+    from sandbox_mcp.models.asking import EndpointSettings
+    from sandbox_mcp.models.completions import Completions
+    from sandbox_mcp.run.users import user_tools
     from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
 
     told, given = ALL_PARTS - without, user_tools(tools)
@@ -311,8 +312,8 @@ def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None)
         from sandbox_mcp.server.mcp_server import server_for
 
         return server_for(opened, elicits=play.elicits)
-    from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
-    from sandbox_mcp.server.lobby_server import lobby_server
+    from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat, StoredSeat
+    from sandbox_mcp.server.lobby.server import lobby_server
 
     seat = StoredSeat(state) if state else MemorySeat(manager)
     return lobby_server(manager.suite, Lobby(manager, seat, _announce), elicits=play.elicits)
@@ -333,8 +334,8 @@ def _note(what: str, text: str) -> None:
 
 
 def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
+    from sandbox_mcp.server.access import session_path
     from sandbox_mcp.server.app import base_url, listener_on, serve_forever
-    from sandbox_mcp.server.doors import session_path
     from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
 
     given = os.environ.get(API_TOKEN)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from sandbox_mcp.cli.agent_options import agent_endpoint, parameters
 
 if TYPE_CHECKING:
-    from sandbox_mcp.run.people import Users
+    from sandbox_mcp.run.users import Users
 
 Command = Callable[..., Any]
 
@@ -77,7 +77,7 @@ def chosen_users(options: Mapping[str, Any]) -> "Users":
     Raises:
         RunError: the llm user has no model, or there is nothing to replay.
     """
-    from sandbox_mcp.run.people import human_users, user_tools, users_named
+    from sandbox_mcp.run.users import human_users, user_tools, users_named
 
     kind = options["user"]
     for option, owner in _BELONGS.items():
@@ -112,7 +112,7 @@ def jobs_for(users: "Users", options: Mapping[str, Any]) -> int:
 
 
 def _replayed(lines: Path | None, log: Path | None) -> "Users":
-    from sandbox_mcp.run.people import replayed_users
+    from sandbox_mcp.run.users import replayed_users
     from sandbox_mcp.run.utterances import recorded_lines, written_lines
 
     if lines is not None and log is None:

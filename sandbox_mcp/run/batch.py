@@ -7,17 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_scenarios import Scenario, UnknownScenarioError
+from sandbox_scenarios.variants import variant_named
+
 from sandbox_mcp import __version__
-from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.progress import Progress, RunTally
 from sandbox_mcp.run.scores import SessionScore
+from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.summary import summarise
 from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.session import SessionSpec
-from scenarios import Scenario, UnknownScenarioError
-from scenarios.variants import variant_named
 
 MANIFEST_SCHEMA = 1
 Watch = Callable[[Progress, RunTally], None]

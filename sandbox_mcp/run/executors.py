@@ -11,10 +11,10 @@ from typing import Literal, Protocol, get_args
 
 import anyio
 import anyio.to_process
+from sandbox_clients.mcp_tools import leaves
 
-from clients.mcp_tools import leaves
-from sandbox_mcp.run.crew import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.scores import SessionScore
+from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Unit
 
 ExecutorName = Literal["tasks", "processes"]

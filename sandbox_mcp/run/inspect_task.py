@@ -26,20 +26,20 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolSource, mcp_connection, mcp_server_http
 from inspect_ai.util import LimitExceededError
+from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation
+from sandbox_scenarios import Suite
 
-from clients.base import Agent, AgentTurn, Brief, Conversation
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.run.people import users_named
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.play import play
 from sandbox_mcp.run.select import select as chosen
 from sandbox_mcp.run.transports import transport
 from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.run.users import users_named
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, SessionEnded
 from sandbox_mcp.trajectory.log import SUFFIX, parse_trajectory, to_line
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios import Suite
 
 LOG = "sandbox_mcp:log"
 """Key in a sample's store: our log of the session, as text."""
@@ -123,8 +123,8 @@ def milestones(places: str | None = None) -> Scorer:
     suite = _suite(places)
 
     async def grade_sample(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - milestones say what is wanted
-        from grader import grade
-        from grader.explain import explain
+        from sandbox_grader import grade
+        from sandbox_grader.explain import explain
 
         trajectory = parse_trajectory(state.store.get(LOG, "").encode())
         scores = grade(trajectory, suite.get(state.metadata["scenario"]))

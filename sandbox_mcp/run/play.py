@@ -9,16 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import anyio
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
+from sandbox_clients.mcp_tools import leaves, named
+from sandbox_scenarios.plan import PlanError, staged
 
-from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
-from clients.mcp_tools import leaves, named
-from clients.plan import staged
-from sandbox_mcp.counting import counted
+from sandbox_mcp.models.text import readable
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
-from sandbox_mcp.users.text import readable
 
 Reach = Callable[[OpenSession], Target]
 """How an agent reaches the tools of a session: the transport."""
@@ -102,4 +102,4 @@ def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
 
 def _problem(error: Exception) -> str:
     cause = leaves(error)[0]
-    return str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"
+    return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {named(cause)}"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.run.cost import Budget, Prices
 from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.summary import interval

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox_mcp.counting import counted
+from sandbox_mcp.plurals import counted
 
 Rows = list[Sequence[object]]
 

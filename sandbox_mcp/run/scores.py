@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_scenarios.model import Scenario
+
 from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.trajectory import Trajectory
-from scenarios.model import Scenario
 
 MODE = "strict"
 
@@ -49,9 +50,9 @@ def score(trajectory: Trajectory, scenario: Scenario, *, keep_spoiled: bool = Fa
     Raises:
         GraderError: the scenario's milestones cannot be used.
     """
-    from grader.metric import Subject
-    from grader.metrics import metric
-    from grader.users.metric import spoiled_by_user
+    from sandbox_grader.metric import Subject
+    from sandbox_grader.metrics import metric
+    from sandbox_grader.users.metric import spoiled_by_user
 
     subject = Subject(trajectory, scenario=scenario)
     verdict, conduct = (metric(name).grade(subject, MODE) for name in ("toolsandbox", "user_conduct"))

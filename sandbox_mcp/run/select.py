@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import get_args
 
+from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios.model import Category
+from sandbox_scenarios.problem import closest
+
 from sandbox_mcp.run.errors import RunError
-from scenarios import Suite, UnknownScenarioError
-from scenarios.model import Category
-from scenarios.problem import closest
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 

@@ -92,7 +92,7 @@ def _failure(item: SessionScore) -> dict[str, Any]:
 
 def _conduct(scores: Iterable[SessionScore]) -> dict[str, Any]:
     """How often users did each thing wrong: of how many sessions it is known, in how many, and the share."""
-    from grader.users.metric import rates
+    from sandbox_grader.users.metric import rates
 
     return rates([item.conduct for item in scores if item.conduct])
 
@@ -106,7 +106,7 @@ def interval(scores: Iterable[SessionScore]) -> tuple[float | None, float | None
 
     Scenarios are the clusters, and the variants of one are its members.
     """
-    from grader.statistics import clustered_mean
+    from sandbox_grader.statistics import clustered_mean
 
     clusters: dict[str, list[float]] = {}
     for group in _groups(scores):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from anyio.lowlevel import checkpoint_if_cancelled
+from sandbox_clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
+from sandbox_clients.mcp_tools import McpTarget, unwrapped
 
-from clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
-from clients.mcp_tools import McpTarget, unwrapped
 from sandbox_mcp.run.play import Reach
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import OpenSession, SessionManager

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from clients.base import ToolInfo
+from sandbox_clients.base import ToolInfo
+
 from sandbox_mcp.errors import SandboxError
 
 HELP = """\
@@ -148,7 +149,7 @@ def _properties(tool: ToolInfo) -> Mapping[str, Any]:
 
 def _check(name: str, tools: Mapping[str, ToolInfo]) -> None:
     if name not in tools:
-        from scenarios.problem import closest
+        from sandbox_scenarios.problem import closest
 
         hint = f"there is no tool {name!r}; {closest(name, list(tools))}; /say says it to the user"
         raise TypingError(hint if name else "name a tool")

@@ -7,8 +7,9 @@ user belong to the run, because one folder holds one run.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sandbox_scenarios.variants import BASE
+
 from sandbox_mcp.run.errors import RunError
-from scenarios.variants import BASE
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.problem import closest
+
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs
 from sandbox_mcp.users.replay import digest_of
 from sandbox_mcp.users.typed import CONFIRM
-from scenarios.errors import ScenarioFileError
-from scenarios.problem import closest
 
 MAPPINGS = (".yaml", ".yml", ".json")
 """Suffixes of files that hold lines by scenario."""
@@ -183,7 +184,7 @@ def _loaded(text: str, path: Path) -> Any:
             return json.loads(text)
         except ValueError as error:
             raise RunError(f"user lines {str(path)!r} are no JSON: {error}") from error
-    from scenarios.yaml_lines import load
+    from sandbox_scenarios.yaml_lines import load
 
     try:
         return load(text, str(path))[0]

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import ValidationError
+from sandbox_scenarios import ScenarioError, ScenarioFileError, UnknownScenarioError
+from sandbox_scenarios.variants import VARIANTS
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox_mcp.server.doors import session_path
+from sandbox_mcp.server.access import session_path
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
 from sandbox_mcp.server.models import (
     Body,
@@ -36,8 +38,6 @@ from sandbox_mcp.session.manager import (
     UnknownSessionError,
     UnknownUserError,
 )
-from scenarios import ScenarioError, ScenarioFileError, UnknownScenarioError
-from scenarios.variants import VARIANTS
 
 JSON_LINES = "application/jsonl"
 _B = TypeVar("_B", bound=Body)

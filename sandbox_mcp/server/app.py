@@ -22,10 +22,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sandbox_mcp import __version__
+from sandbox_mcp.server.access import LobbyDoor, SessionDoor
 from sandbox_mcp.server.api import Api
-from sandbox_mcp.server.doors import LobbyDoor, SessionDoor
 from sandbox_mcp.server.guard import Guard, problem
-from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.settings import ServerError, ServerSettings

@@ -25,9 +25,9 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
-from sandbox_mcp.server.absent import ABSENT
 from sandbox_mcp.server.confirming import ConfirmationQuestion, Confirming, Refused
 from sandbox_mcp.server.context import Context
+from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult

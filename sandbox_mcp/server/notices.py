@@ -34,8 +34,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from sandbox_mcp.server.absent import no_resource
 from sandbox_mcp.server.context import Context
+from sandbox_mcp.server.empty_lists import no_resource
 from sandbox_mcp.session.manager import OpenSession
 
 URI = "phone://notices"

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sandbox_mcp.models.text import readable
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.tool_channel import Unanswered
 from sandbox_mcp.users import Line, UserTurn
-from sandbox_mcp.users.text import readable
 from sandbox_mcp.users.typed import TypedError, briefing, turn_of
 
 REPLY_FIELD = "reply"

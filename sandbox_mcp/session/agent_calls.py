@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sandbox_scenarios.variants import actions, variant_named
+
 from sandbox_mcp.session.spec import SessionSpec
-from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, all_tools, bind, plan, run, speak
+from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, bind, plan, run, speak
 from sandbox_mcp.tools.free_text import unpack
 from sandbox_mcp.tools.gates import SIGN_IN, Gates
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.world import World
-from scenarios.variants import actions, variant_named
+from sandbox_mcp.worlds.phone.registry import all_tools
 
 CONFIRM = "confirm_action"
 NOTHING: Mapping[str, Any] = {}

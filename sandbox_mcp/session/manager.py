@@ -17,9 +17,12 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import anyio
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.counting import counted
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
@@ -29,9 +32,6 @@ from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
 from sandbox_mcp.users import ScriptedUser, User, UserTurn
-from scenarios import Suite
-from scenarios.model import Scenario
-from scenarios.variants import presented
 
 logger = logging.getLogger(__name__)
 _T = TypeVar("_T")

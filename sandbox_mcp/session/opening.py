@@ -6,6 +6,8 @@ Policy: a session goes on only from a log that began as it would begin now.
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox_scenarios.model import UserSpec
+
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.spec import SessionSpec
@@ -13,7 +15,6 @@ from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import SessionStarted, ToolSpec
 from sandbox_mcp.users import User
 from sandbox_mcp.world import Clock, IdStream, World, snapshot_of
-from scenarios.model import UserSpec
 
 
 class SessionError(SandboxError):

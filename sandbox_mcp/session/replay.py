@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_mcp.session.opening import initial_world
-from sandbox_mcp.tools import Bound, Outcome, all_tools, run
+from sandbox_mcp.tools import Bound, Outcome, run
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
 from sandbox_mcp.world import Clock, World
+from sandbox_mcp.worlds.phone.registry import all_tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_scenarios.variants import presented
+
 from sandbox_mcp.session.agent_calls import CONFIRM, NOTHING, AgentCall, AgentCalls, CallResult, Unconfirmed
 from sandbox_mcp.session.opening import SessionError, check_same, started_event, user_briefing
 from sandbox_mcp.session.recorder import Recorder
 from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.timers import gone_off
-from sandbox_mcp.tools import Outcome, PresentedTool, all_tools, call, present
+from sandbox_mcp.tools import Outcome, PresentedTool, call, present
 from sandbox_mcp.trajectory import EndReason, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
 from sandbox_mcp.world import Clock, IdStream, World
-from scenarios.variants import presented
+from sandbox_mcp.worlds.phone.registry import all_tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.variants import BASE
+
 from sandbox_mcp.trajectory import UserChannel
-from scenarios.model import Scenario
-from scenarios.variants import BASE
 
 AGENT_INSTRUCTIONS = (
     "You are the assistant on somebody's phone and act through the tools you are given. "

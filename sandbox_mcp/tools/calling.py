@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from sandbox_mcp.knowledge import KnowledgeError
 from sandbox_mcp.tools.definition import JsonType, Parameter, Tool, ToolFault, object_schema
 from sandbox_mcp.world import Access, Change, Transaction, World
 
 FaultKind = Literal[
     "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused"
 ]  # fmt: skip
-EXPECTED = (ToolFault, KnowledgeError, ConnectionError, PermissionError, ValueError, ArithmeticError)
+EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
 """What a tool may raise to say no; anything else is a bug of ours."""
 LARGEST = 1e300
 """Numbers beyond this, infinities and NaN are no numbers that a tool can use."""

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_scenarios.model import UserSpec
+
 from sandbox_mcp.users.base import Line, UserError, UserTurn
 from sandbox_mcp.users.terminal import Terminal
 from sandbox_mcp.users.typed import HELP, TypedError, briefing, turn_of
-from scenarios.model import UserSpec
 
 PROMPT = "you> "
 COMMANDS = ("/confirm", "/end", "/goal", "/help")

@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_scenarios.model import Exchange, UserSpec
+
+from sandbox_mcp.models.asking import EndpointError, ModelAnswer, Usage
+from sandbox_mcp.models.completions import Completions, as_message
 from sandbox_mcp.tools.gates import CODE
-from sandbox_mcp.users.asking import EndpointError, ModelAnswer, Usage
 from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
-from sandbox_mcp.users.completions import Completions, as_message
 from sandbox_mcp.users.recall import USER_TOOLS
-from scenarios.model import Exchange, UserSpec
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
 """What a user may be told beside its goal."""

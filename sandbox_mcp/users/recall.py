@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from sandbox_scenarios.model import UserSpec
+
 from sandbox_mcp.speech import question_in, refuses
 from sandbox_mcp.tools import Parameter, Tool
 from sandbox_mcp.users.base import Line, UserCall
-from scenarios.model import UserSpec
 
 NEAR = 50
 """Of 100: how much of a question must be about a fact, or of a fact in a question, for the one to answer the other."""

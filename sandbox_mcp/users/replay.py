@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from sandbox_scenarios.model import UserSpec
+
 from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserTurn
 from sandbox_mcp.users.typed import CONFIRM, LEAVE
-from scenarios.model import UserSpec
 
 
 @dataclass(frozen=True, slots=True)

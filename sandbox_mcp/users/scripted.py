@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_scenarios.model import Script
+
 from sandbox_mcp.speech import asks_leave, mentions, question_in
 from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserTurn
-from scenarios.model import Script
 
 
 @dataclass(frozen=True, slots=True)

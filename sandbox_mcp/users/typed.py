@@ -6,10 +6,11 @@ lines that begin with a slash; two slashes say one. A code that nobody has asked
 
 from collections.abc import Sequence
 
+from sandbox_scenarios.model import UserSpec
+
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools.gates import CODE
 from sandbox_mcp.users.base import Line, UserTurn
-from scenarios.model import UserSpec
 
 LEAVE = "/end"
 CONFIRM = "/confirm"

@@ -6,8 +6,8 @@ only looked at, in ``others``, have theirs made where they are named, or ``all``
 
 import sys
 
-from clients.environments import EnvironmentSpec, InstallError, install_all
-from clients.frameworks import FRAMEWORKS
+from sandbox_clients.environments import EnvironmentSpec, InstallError, install_all
+from sandbox_clients.frameworks import FRAMEWORKS
 
 WANTED = {
     **{name: EnvironmentSpec(name, framework.requires, framework.node) for name, framework in FRAMEWORKS.items()},

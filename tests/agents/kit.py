@@ -16,20 +16,20 @@ from unittest.mock import patch
 
 import anyio
 import pytest
+from sandbox_clients.environments import home, python_of
+from sandbox_clients.frameworks import installed
+from sandbox_clients.registry import AGENTS
+from sandbox_grader import Trajectory, read_trajectory
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
 
-from clients.endpoint import Brain, PlannedFault, Prompt, Reply, chat
-from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Failing
-from clients.endpoint.script import ScriptedModel, parse_script
-from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
-from clients.environments import home, python_of
-from clients.frameworks import installed
-from clients.registry import AGENTS
-from grader import Trajectory, read_trajectory
-from sandbox_mcp.server.doors import SessionDoor
+from sandbox_mcp.endpoint import Brain, PlannedFault, Prompt, Reply, chat
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.reply import Failing
+from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.server.access import SessionDoor
 from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from sandbox_mcp.session.batching import PAUSE
 from sandbox_mcp.trajectory import ToolCall

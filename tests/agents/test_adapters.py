@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_clients.frameworks import FRAMEWORKS
 
-from clients.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
-from clients.endpoint.server import root
-from clients.frameworks import FRAMEWORKS
+from sandbox_mcp.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
+from sandbox_mcp.endpoint.server import root
 from sandbox_mcp.session.file_lock import FileLock
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read

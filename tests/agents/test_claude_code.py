@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from clients.endpoint import Prompt, Reply, messages
-from clients.endpoint.server import root
-from clients.endpoint.wire import tokens
-from sandbox_mcp.run import crew
+from sandbox_mcp.endpoint import Prompt, Reply, messages
+from sandbox_mcp.endpoint.server import root
+from sandbox_mcp.endpoint.wire import tokens
+from sandbox_mcp.run import sessions as crew
 from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, REFUSED, TALK, Played

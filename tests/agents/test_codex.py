@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from clients.endpoint import responses
-from clients.endpoint.wire import tokens
-from sandbox_mcp.run import crew
+from sandbox_mcp.endpoint import responses
+from sandbox_mcp.endpoint.wire import tokens
+from sandbox_mcp.run import sessions as crew
 from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, TALK, TOGETHER, Played

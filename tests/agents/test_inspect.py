@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_clients.environments import python_of
+from sandbox_grader import read_trajectory
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Failing, PlannedFault
-from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
-from clients.environments import python_of
-from grader import read_trajectory
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.reply import Failing, PlannedFault
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.solver import Solver
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.e2e.processes import run

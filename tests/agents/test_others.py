@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.endpoint import Brain
+from sandbox_mcp.endpoint import Brain
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, REFUSED, TALK, Facts, Played
 from tests.conftest import ROOT
@@ -33,7 +33,7 @@ FACTS = {
 @pytest.fixture(autouse=True)
 def beside_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the scripts find what the workers share."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "clients" / "workers"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "clients" / "sandbox_clients" / "workers"))
     monkeypatch.setenv("MCP_USE_ANONYMIZED_TELEMETRY", "false")
 
 

@@ -1,6 +1,7 @@
 """The tables of agents in the documentation agree with each other, and leave none out."""
 
-from clients.frameworks import FRAMEWORKS
+from sandbox_clients.frameworks import FRAMEWORKS
+
 from tests.conftest import ROOT
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from sandbox_clients import environments
+from sandbox_clients.environments import home, install, versions_in
 
-from clients import environments
-from clients.environments import home, install, versions_in
 from tests.clients.test_environments import wheel
 
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from sandbox_clients.frameworks import FRAMEWORKS, Framework
+from sandbox_clients.registry import AGENTS
 
-from clients.frameworks import FRAMEWORKS, Framework
-from clients.registry import AGENTS
 from tests.clients.test_environments import wheel
 from tests.e2e.processes import run
 
@@ -20,7 +20,7 @@ def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def frameworks(monkeypatch: pytest.MonkeyPatch, **requires: str) -> None:
     """Let these be all the frameworks there are."""
     rows = {name: Framework(name, "openai_agents.py", (needs,), "nobody") for name, needs in requires.items()}
-    monkeypatch.setattr("clients.frameworks.FRAMEWORKS", rows)
+    monkeypatch.setattr("sandbox_clients.frameworks.FRAMEWORKS", rows)
 
 
 def test_every_agent_is_listed_with_how_to_get_it() -> None:

@@ -25,8 +25,8 @@ scenarios:
 """
 LIVE = """
 from dataclasses import replace
-from sandbox_mcp.knowledge import Knowledge
-from sandbox_mcp.knowledge.stocks import OfflineStocks
+from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks
 
 class Live:
     def search(self, query, now):

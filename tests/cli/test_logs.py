@@ -6,13 +6,13 @@ from pathlib import Path
 import anyio
 import pytest
 from click.testing import CliRunner, Result
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 
 WIFI_OFF = Suite().get("wifi_off")
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sandbox_scenarios import Suite
 
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import LogWriter
-from scenarios import Suite
 
 CLAIMED = """\
 family: mine

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import serve
 from sandbox_mcp.cli.serve import command, default_log_dir
-from scenarios import Suite
 
 
 def test_logs_go_to_the_folder_for_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.endpoint.user import ScriptedUserModel
 from sandbox_mcp.cli.run import command
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.trajectory import read_trajectory
 from tests.clients.sessions import SUITE
 

@@ -4,18 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clients.anthropic_agent import AnthropicAgent, Messages
-from clients.base import AgentError, AgentTurn
-from clients.chat_agent import ChatAgent
-from clients.endpoint import chat, messages, responses
-from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import ModelStep, Prompt
-from clients.endpoint.reply import Brain
-from clients.mcp_tools import leaves
-from clients.openai_agent import OpenAIAgent
-from clients.responses_agent import Responses, ResponsesAgent
-from sandbox_mcp.users.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
-from sandbox_mcp.users.completions import Completions
+from sandbox_clients.anthropic_agent import AnthropicAgent, Messages
+from sandbox_clients.base import AgentError, AgentTurn
+from sandbox_clients.chat_agent import ChatAgent
+from sandbox_clients.mcp_tools import leaves
+from sandbox_clients.openai_agent import OpenAIAgent
+from sandbox_clients.responses_agent import Responses, ResponsesAgent
+
+from sandbox_mcp.endpoint import chat, messages, responses
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
+from sandbox_mcp.endpoint.reply import Brain
+from sandbox_mcp.models.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
+from sandbox_mcp.models.completions import Completions
 from tests.clients.sessions import WIFI_OFF, Opened, opened, run
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+from sandbox_clients.base import Brief, Target
+from sandbox_clients.mcp_tools import McpTarget
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.plan import staged
 
-from clients.base import Brief, Target
-from clients.endpoint.script import ScriptedModel, parse_script
-from clients.endpoint.solver import Solver
-from clients.mcp_tools import McpTarget
-from clients.plan import staged
+from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
+from sandbox_mcp.endpoint.solver import Solver
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Scenario, Suite
 
 SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")

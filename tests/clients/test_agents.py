@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, UnknownAgentError
+from sandbox_clients.function import Asked, FunctionAgent
+from sandbox_clients.reference import NOTHING_LEFT, ReferenceAgent
+from sandbox_clients.refuse import REFUSAL, RefuseAgent
+from sandbox_clients.registry import AGENTS, agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_grader.milestones import baselines
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
+from sandbox_scenarios.plan import PlanError
 
-from clients.base import Agent, AgentError, AgentTurn, Brief, UnknownAgentError
-from clients.function import Asked, FunctionAgent
-from clients.reference import NOTHING_LEFT, ReferenceAgent
-from clients.refuse import REFUSAL, RefuseAgent
-from clients.registry import AGENTS, agent_named
-from clients.settings import AgentSettings
-from grader.milestones import baselines
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios.model import PlannedCall, PlannedTurn, Solution
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write
 
 
@@ -67,7 +68,7 @@ def test_the_reference_agent_says_what_a_refused_call_left() -> None:
 def test_a_solution_that_needs_what_a_refused_call_did_not_return_is_a_fault() -> None:
     refused = PlannedCall("search_contacts", {}, "found")
     solution = planned(([refused, PlannedCall("search_contacts", {"name": "$found.0.name"})], "Done."))
-    with pytest.raises(AgentError, match=r"needs 'found\.0\.name', but 'found' returned"):
+    with pytest.raises(PlanError, match=r"needs 'found\.0\.name', but 'found' returned"):
         turns(ReferenceAgent(), "Look.", solution=solution)
 
 
@@ -128,7 +129,7 @@ def test_a_function_is_told_what_every_agent_is_told_and_may_add_what_the_log_ke
 def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     write(
         tmp_path / "my_agents.py",
-        "from clients.refuse import RefuseAgent\n"
+        "from sandbox_clients.refuse import RefuseAgent\n"
         "async def polite(asked): return 'No, thank you.'\n"
         "instance = RefuseAgent(name='instance')\n"
         "def made(settings): return RefuseAgent(name=f'made for {settings.endpoint.model}')\n"

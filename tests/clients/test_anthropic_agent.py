@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from sandbox_clients.anthropic_agent import read_message
 
-from clients.anthropic_agent import read_message
-from sandbox_mcp.users.asking import EndpointSettings, FunctionCall, Usage
+from sandbox_mcp.models.asking import EndpointSettings, FunctionCall, Usage
 from tests.clients.chats import KINDS, Play
 from tests.clients.sessions import LOW_BATTERY, WIFI_OFF, scripted, solver
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_clients.arguments import as_arguments
 
-from clients.arguments import as_arguments
-from sandbox_mcp.users.text import readable
+from sandbox_mcp.models.text import readable
 
 json_values: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

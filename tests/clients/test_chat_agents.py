@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from sandbox_clients.base import UnknownAgentError
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
 
-from clients.base import UnknownAgentError
-from clients.registry import agent_named
-from clients.settings import AgentSettings
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, scripted, solver
 
@@ -242,7 +242,7 @@ def test_a_variable_that_was_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch
     ("agent", "package"), [("openai", "openai"), ("responses", "openai"), ("anthropic", "anthropic")]
 )
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, agent: str, package: str) -> None:
-    monkeypatch.setattr("clients.chat_agent.find_spec", lambda _: None)
+    monkeypatch.setattr("sandbox_clients.chat_agent.find_spec", lambda _: None)
     with pytest.raises(UnknownAgentError) as caught:
         agent_named(agent, AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1")))
     assert f"pip install {package}" in str(caught.value)

@@ -7,9 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
-from clients import environments
-from clients.environments import InstallError, bin_of, install, node_versions_in, python_of, versions_in
+from sandbox_clients import environments
+from sandbox_clients.environments import InstallError, bin_of, install, node_versions_in, python_of, versions_in
 
 
 def wheel(place: Path, version: str) -> str:

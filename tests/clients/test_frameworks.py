@@ -5,11 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from sandbox_clients.base import UnknownAgentError
+from sandbox_clients.frameworks import FRAMEWORKS, WORKERS, framework_agent, installed, versions
+from sandbox_clients.settings import AgentSettings
 
-from clients.base import UnknownAgentError
-from clients.frameworks import FRAMEWORKS, WORKERS, framework_agent, installed, versions
-from clients.settings import AgentSettings
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.conftest import ROOT
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from sandbox_clients.workers.gate import ModelGate, gate_to
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.workers.gate import ModelGate, gate_to
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
 from tests.clients.sessions import scripted
 
 HELLO = "steps: [{say: Hello.}]"

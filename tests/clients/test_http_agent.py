@@ -10,20 +10,20 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from sandbox_clients.base import AgentError, AgentTurn, Brief, ToolRequest, UnknownAgentError
+from sandbox_clients.http_agent import HttpAgent
+from sandbox_clients.mcp_tools import McpTarget
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from clients.base import AgentError, AgentTurn, Brief, ToolRequest, UnknownAgentError
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
-from clients.http_agent import HttpAgent
-from clients.mcp_tools import McpTarget
-from clients.registry import agent_named
-from clients.settings import AgentSettings
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played

@@ -7,16 +7,16 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_grader import Trajectory, read_trajectory
+from sandbox_scenarios import Suite
 
-from clients.registry import agent_named
-from clients.settings import AgentSettings
-from grader import Trajectory, read_trajectory
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch
-from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.people import users_named
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios import Suite
+from sandbox_mcp.run.sessions import Crew, RunPlan
+from sandbox_mcp.run.users import users_named
 
 POLITE = """
 import json, sys

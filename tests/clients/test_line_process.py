@@ -11,12 +11,11 @@ from typing import Any
 
 import anyio
 import pytest
-
-from clients import line_agent, line_process
-from clients.base import AgentError, Brief, Conversation
-from clients.line_agent import LineAgent
-from clients.mcp_tools import McpTarget, leaves
-from clients.settings import AgentSettings
+from sandbox_clients import line_agent, line_process
+from sandbox_clients.base import AgentError, Brief, Conversation
+from sandbox_clients.line_agent import LineAgent
+from sandbox_clients.mcp_tools import McpTarget, leaves
+from sandbox_clients.settings import AgentSettings
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))
 """Where there are no tools: these agents need none."""

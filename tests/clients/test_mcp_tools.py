@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from mcp.types import CallToolResult, TextContent
+from sandbox_clients.base import AgentError, ToolRequest
+from sandbox_clients.mcp_tools import McpTarget, leaves, named, output, parsed, unwrapped
 
-from clients.base import AgentError, ToolRequest
-from clients.mcp_tools import McpTarget, leaves, named, output, parsed, unwrapped
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
 
 WAYS = [("memory", "auto"), ("memory", "legacy"), ("memory", "2026-07-28"), ("http", "legacy"), ("http", "2026-07-28")]

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from sandbox_clients.react_text import CORRECTION
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
 
-from clients.endpoint.react import in_calls
-from clients.react_text import CORRECTION
-from clients.registry import agent_named
-from clients.settings import AgentSettings
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.endpoint.react import in_calls
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 

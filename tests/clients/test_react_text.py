@@ -5,9 +5,8 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from clients.base import ToolInfo
-from clients.react_text import WrittenStep, prompt, read_step, tools_in
+from sandbox_clients.base import ToolInfo
+from sandbox_clients.react_text import WrittenStep, prompt, read_step, tools_in
 
 ACTION = 'Thought: Off.\nAction: set_wifi_status\nAction Input: {"on": false}'
 

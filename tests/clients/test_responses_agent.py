@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from sandbox_clients.responses_agent import read_response
 
-from clients.responses_agent import read_response
-from sandbox_mcp.users.asking import FunctionCall, Usage
+from sandbox_mcp.models.asking import FunctionCall, Usage
 from tests.clients.chats import Play
 from tests.clients.sessions import WIFI_OFF, solver
 

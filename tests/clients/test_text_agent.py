@@ -7,13 +7,13 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_clients.base import AgentError, Brief, UnknownAgentError
+from sandbox_clients.mcp_tools import McpTarget, leaves
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_clients.text_agent import TextAgent
 
-from clients.base import AgentError, Brief, UnknownAgentError
-from clients.mcp_tools import McpTarget, leaves
-from clients.registry import agent_named
-from clients.settings import AgentSettings
-from clients.text_agent import TextAgent
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.models.asking import EndpointSettings
 from tests.run.runs import played
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))

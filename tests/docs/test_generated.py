@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.tools import all_tools
+from sandbox_mcp.worlds.phone.registry import all_tools
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sandbox_grader.scores import grade
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Script
+from sandbox_scenarios.schema import RawConstraint, RawScenario, RawScript, RawUser
+from sandbox_scenarios.values import Resolver
 
-from grader.scores import grade
-from sandbox_mcp.world import SCHEMAS
-from scenarios import Suite
-from scenarios.model import Script
-from scenarios.schema import RawConstraint, RawScenario, RawScript, RawUser
-from scenarios.values import Resolver
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.playing import play
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scenarios.md"

@@ -18,16 +18,16 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from sandbox_clients.base import AgentError, Brief
+from sandbox_clients.mcp_tools import McpTarget, output
+from sandbox_clients.openai_agent import OpenAIAgent
+from sandbox_scenarios import Scenario
+from sandbox_scenarios.plan import fill
 
-from clients.base import AgentError, Brief
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.mcp_tools import McpTarget, output
-from clients.openai_agent import OpenAIAgent
-from clients.plan import fill
-from sandbox_mcp.users.asking import EndpointSettings
-from sandbox_mcp.users.completions import Completions
-from scenarios import Scenario
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.models.completions import Completions
 from tests.clients.sessions import SUITE, solver
 
 COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]

@@ -16,11 +16,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Prompt
-from clients.endpoint.reply import PlannedFault, Reply
-from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.prompt import Prompt
+from sandbox_mcp.endpoint.reply import PlannedFault, Reply
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, solver, write
 
 COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]

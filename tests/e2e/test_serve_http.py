@@ -12,11 +12,11 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from sandbox_scenarios import Suite
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.trajectory import parse_trajectory, read_trajectory
-from scenarios import Suite
 from tests.clients.sessions import scripted
 from tests.e2e.processes import ERAS, http_process, run
 

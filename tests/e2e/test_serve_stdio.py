@@ -10,12 +10,12 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
-from scenarios import Suite
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
 
 pytestmark = pytest.mark.anyio

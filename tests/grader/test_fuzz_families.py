@@ -9,14 +9,14 @@ from typing import Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sandbox_grader.collection import Collection
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Mode
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Scenario
 
-from grader.collection import Collection
-from grader.errors import GraderError
-from grader.metric import Mode
-from sandbox_mcp.run.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
-from scenarios import Suite
-from scenarios.model import Scenario
 
 NAMES = ("wifi_off", "late_for_dinner_low_battery", "car_fixed", "yen_in_us_dollars_wifi_off", "bank_not_monday")
 MODES: tuple[Mode, ...] = ("strict", "paper", "compat")

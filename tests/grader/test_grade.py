@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from sandbox_grader import Scores, grade
+from sandbox_grader.explain import explain
+from sandbox_grader.metrics import FAMILIES, families
 
-from grader import Scores, grade
-from grader.explain import explain
-from grader.metrics import FAMILIES, families
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 from tests.grader.milestones.sessions import Play, contact, facts, milestone, row, say, scenario, state
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import anyio
+from sandbox_grader import grade, read_trajectory
+from sandbox_scenarios import Suite
 
-from grader import grade, read_trajectory
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 
 
 def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path: Path) -> None:
@@ -30,7 +30,8 @@ def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path: Path) -> Non
 
 def test_importing_loads_neither_the_heavy_nor_the_forbidden() -> None:
     heavy = "('mcp', 'openai', 'scipy', 'networkx', 'numpy', 'nltk', 'pydantic', 'yaml', 'starlette', 'anyio')"
-    code = f"import sys, grader, sandbox_mcp, scenarios; print([m for m in sys.modules if m.split('.')[0] in {heavy}])"
+    ours = "sandbox_grader, sandbox_mcp, sandbox_scenarios"
+    code = f"import sys, {ours}; print([m for m in sys.modules if m.split('.')[0] in {heavy}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
@@ -38,7 +39,7 @@ def test_importing_loads_neither_the_heavy_nor_the_forbidden() -> None:
 def test_grading_imports_no_server_and_no_model() -> None:
     banned = "('mcp', 'openai', 'starlette', 'uvicorn', 'clients')"
     code = (
-        "import sys; from grader.collection import Collection; from grader import grade;"
+        "import sys; from sandbox_grader.collection import Collection; from sandbox_grader import grade;"
         f"print([m for m in sys.modules if m.split('.')[0] in {banned}])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

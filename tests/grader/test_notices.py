@@ -4,13 +4,13 @@ import dataclasses
 
 import anyio
 import pytest
+from sandbox_grader import grade
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Expected, MessageConstraint, Milestone
 
-from grader import grade
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
-from scenarios.model import Expected, MessageConstraint, Milestone
 
 HEARD = Milestone("heard", (MessageConstraint(Expected("contains", "tea"), sender="environment", recipient="agent"),))
 SCENARIO = dataclasses.replace(

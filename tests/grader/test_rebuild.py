@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_grader.collection import Collection, grade_logs
+from sandbox_grader.exporters import exporter
+from sandbox_grader.importers import importer
+from sandbox_grader.rebuild import can_rebuild, rebuilt
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Scenario
 
-from grader.collection import Collection, grade_logs
-from grader.exporters import exporter
-from grader.importers import importer
-from grader.rebuild import can_rebuild, rebuilt
-from sandbox_mcp.run.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
-from scenarios import Suite
-from scenarios.model import Scenario
 
 SAMPLE = (
     "wifi_off", "bank_not_monday", "car_fixed", "late_for_dinner_low_battery", "colleagues_to_friends", "forget_number",

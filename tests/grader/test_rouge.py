@@ -6,8 +6,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.rouge import lcs_length, rouge_l, tokens
+from sandbox_grader.rouge import lcs_length, rouge_l, tokens
 
 words = st.sampled_from(["the", "cats", "cat", "sat", "sitting", "Sits", "on", "a", "mat", "42", "naïve", "!", "-"])
 texts = st.lists(words, max_size=30).map(" ".join) | st.text(max_size=60)
@@ -69,7 +68,7 @@ def test_the_common_subsequence_is_as_long_as_the_table_says(first, second):
 
 
 def test_importing_loads_no_tokenizer():
-    code = "import sys, grader.rouge as r; r.rouge_l('same', 'same'); sys.exit('rouge_score' in sys.modules)"
+    code = "import sys, sandbox_grader.rouge as r; r.rouge_l('same', 'same'); sys.exit('rouge_score' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
+from sandbox_grader.errors import GraderError
+from sandbox_grader.runs import GradedRun, GradedSession, certainty, compare_graders, compare_runs, read_run
+from sandbox_grader.tables import write_scores
+from sandbox_scenarios import Suite
 
-from grader.errors import GraderError
-from grader.runs import GradedRun, GradedSession, certainty, compare_graders, compare_runs, read_run
-from grader.tables import write_scores
 from sandbox_mcp.cli import group
-from sandbox_mcp.session import GradedSession as LiveSession
+from sandbox_mcp.session import Session as LiveSession
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 
 WIFI_OFF = Suite().get("wifi_off")
 

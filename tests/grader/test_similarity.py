@@ -4,17 +4,17 @@ import subprocess
 import sys
 
 import pytest
+import sandbox_grader.metrics
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.collection import grade_logs
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metrics import FAMILIES, families, metric
+from sandbox_grader.minilm import MiniLM
+from sandbox_grader.rouge import rouge_l
+from sandbox_grader.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
 
-import grader.metrics
-from grader.collection import grade_logs
-from grader.errors import GraderError
-from grader.metrics import FAMILIES, families, metric
-from grader.minilm import MiniLM
-from grader.rouge import rouge_l
-from grader.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
 from sandbox_mcp.cli import group
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -80,8 +80,8 @@ def test_a_function_that_cannot_be_loaded_is_named(place):
 
 @pytest.fixture
 def no_model(monkeypatch):
-    monkeypatch.setattr("grader.similarity.MODEL", "a_model_nobody_has")
-    monkeypatch.setattr("grader.metrics.metric", grader.metrics.metric.__wrapped__)
+    monkeypatch.setattr("sandbox_grader.similarity.MODEL", "a_model_nobody_has")
+    monkeypatch.setattr("sandbox_grader.metrics.metric", sandbox_grader.metrics.metric.__wrapped__)
     _bundled.cache_clear()
 
 
@@ -123,7 +123,8 @@ def test_only_tooltalk_compares_free_text():
 
 def test_nothing_heavy_is_loaded_for_the_registry():
     assert set(SIMILARITIES) == {"exact", "rouge-l", "embedding"}
-    code = "import sys, grader.similarity; sys.exit(any(name in sys.modules for name in ('numpy', 'grader.minilm')))"
+    heavy = ("numpy", "sandbox_grader.minilm")
+    code = f"import sys, sandbox_grader.similarity; sys.exit(any(name in sys.modules for name in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -7,9 +7,8 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.statistics import ScoredSession, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
 from scipy import stats
-
-from grader.statistics import ScoredSession, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
 
 SCORES = st.floats(0, 1, allow_nan=False)
 

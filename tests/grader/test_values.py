@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
+from sandbox_grader.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text("ab", max_size=2),

@@ -1,8 +1,7 @@
 """Word pieces by a vocabulary of a few words."""
 
 import pytest
-
-from grader.wordpiece import WordPieces, words
+from sandbox_grader.wordpiece import WordPieces, words
 
 PIECES = ("[UNK]", "[CLS]", "[SEP]", "un", "##believ", "##able", "believe", "cafe", "'", "s", ".", "日", "x", "##x")
 SPLIT = WordPieces(PIECES)

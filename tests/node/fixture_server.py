@@ -15,17 +15,17 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY, SetLevelRequestParams
+from sandbox_scenarios import Suite
 
+from sandbox_mcp.server.access import session_path
 from sandbox_mcp.server.app import serving
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.doors import session_path
 from sandbox_mcp.server.mcp_server import PreparedResult, SessionFace, in_scope, server_of
 from sandbox_mcp.server.notices import Notices
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import CallResult, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, Presentation, SessionManager
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 from tests.node.fixture_lists import Resources, complete_argument, get_prompt, list_prompts, set_level
 from tests.node.fixture_pack import TOOLS, lacks_sampling
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_scenarios.variants import NEVER_A_DISTRACTION
 
-from sandbox_mcp.server.lobby_texts import lobby_tools
-from sandbox_mcp.tools import agent_tools
-from scenarios.variants import NEVER_A_DISTRACTION
+from sandbox_mcp.server.lobby.texts import lobby_tools
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.node.conftest import Serve
 from tests.node.toolbox import run
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from grader.milestones.case_json import read_case
-from grader.milestones.compat import CompatResult, evaluate
+from sandbox_grader.milestones.case_json import read_case
+from sandbox_grader.milestones.compat import CompatResult, evaluate
 
 NEAR = 1e-6
 

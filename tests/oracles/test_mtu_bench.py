@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_grader.importers import importer
+from sandbox_grader.metric import Subject
+from sandbox_grader.mtu_bench import MtuBench
+from sandbox_grader.mtu_bench.rows import CrashPolicy
 
-from grader.importers import importer
-from grader.metric import Subject
-from grader.mtu_bench import MtuBench
-from grader.mtu_bench.rows import CrashPolicy
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 
 SYNTHETIC: Mapping[CrashPolicy, str] = {"no_call": "metrics_nocall", "wrong": "metrics_wrong"}

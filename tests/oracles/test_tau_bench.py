@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_grader.exporters import exporter
+from sandbox_grader.importers import Imported, importer
 
-from grader.exporters import exporter
-from grader.importers import Imported, importer
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, assemble, parse_trajectory, to_line
 
 STOP = "###STOP###"

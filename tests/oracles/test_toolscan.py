@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from sandbox_grader.importers import importer
+from sandbox_grader.metric import Subject
+from sandbox_grader.toolscan import ToolScan
+from sandbox_grader.toolscan.scores import PATTERNS
 
-from grader.importers import importer
-from grader.metric import Subject
-from grader.toolscan import ToolScan
-from grader.toolscan.scores import PATTERNS
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 
 SCORES = {"fe": "ife", "rc": "rac", "sr": "mean_of_seven"}

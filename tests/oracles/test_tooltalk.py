@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from sandbox_grader.importers import importer
+from sandbox_grader.metric import Subject
+from sandbox_grader.similarity import SIMILARITIES, exact
+from sandbox_grader.tooltalk import ToolTalk
 
-from grader.importers import importer
-from grader.metric import Subject
-from grader.similarity import SIMILARITIES, exact
-from grader.tooltalk import ToolTalk
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 
 OURS = {"bad_action_rate": "incorrect_action_rate"}

@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from sandbox_clients.base import Agent
+from sandbox_clients.reference import ReferenceAgent
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_scenarios import Suite
 
-from clients.base import Agent
-from clients.reference import ReferenceAgent
-from clients.registry import agent_named
-from clients.settings import AgentSettings
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch
-from sandbox_mcp.run.crew import Crew, RunPlan
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.people import Users, users_named
 from sandbox_mcp.run.progress import Progress
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios import Suite
+from sandbox_mcp.run.sessions import Crew, RunPlan
+from sandbox_mcp.run.users import Users, users_named
 from tests.clients.sessions import SUITE
 
 SCRIPTED = users_named("scripted", EndpointSettings())

@@ -9,23 +9,23 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
+from sandbox_clients.reference import ReferenceAgent
+from sandbox_clients.refuse import RefuseAgent
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_scenarios import ScenarioError, Suite
 
-from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
-from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Failing, PlannedFault
-from clients.endpoint.server import running
-from clients.endpoint.user import ScriptedUserModel
-from clients.reference import ReferenceAgent
-from clients.refuse import RefuseAgent
-from clients.registry import agent_named
-from clients.settings import AgentSettings
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.reply import Failing, PlannedFault
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.user import ScriptedUserModel
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.people import users_named
 from sandbox_mcp.run.unit import Shard
+from sandbox_mcp.run.users import users_named
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios import ScenarioError, Suite
 from tests.clients.sessions import SUITE, scripted, solver, write
 from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
@@ -63,7 +63,7 @@ def test_every_log_agrees_with_its_replay(tmp_path: Path) -> None:
 
 
 def test_the_reference_agent_scores_1_under_every_variant(tmp_path: Path) -> None:
-    from scenarios.variants import VARIANTS
+    from sandbox_scenarios.variants import VARIANTS
 
     summary, _ = played(tmp_path, variants=tuple(VARIANTS))
     assert {(row["variant"], row["similarity"]) for row in summary["scenarios"]} == {(name, 1.0) for name in VARIANTS}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.endpoint.user import ScriptedUserModel
 from sandbox_mcp.cli.run import command
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.trajectory import read_trajectory
 from tests.clients.sessions import SUITE, solver, write
 
@@ -159,7 +159,7 @@ def test_the_users_endpoint_is_the_agents_unless_told_otherwise(tmp_path: Path) 
 
 OUTSIDER = """
 from contextlib import asynccontextmanager
-from clients import Agent, AgentTurn
+from sandbox_clients import Agent, AgentTurn
 
 
 class Conversation:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from sandbox_clients.reference import ReferenceAgent
+from sandbox_scenarios import Suite
 
-from clients.reference import ReferenceAgent
-from sandbox_mcp.run.crew import Crew
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Processes
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.people import users_named
+from sandbox_mcp.run.sessions import Crew
 from sandbox_mcp.run.unit import Shard
-from sandbox_mcp.users.asking import EndpointSettings
-from scenarios import Suite
+from sandbox_mcp.run.users import users_named
 from tests.run.runs import FEW, batch, logs, played
 
 

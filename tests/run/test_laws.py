@@ -11,17 +11,17 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sandbox_clients.reference import ReferenceAgent
+from sandbox_clients.refuse import RefuseAgent
+from sandbox_scenarios.variants import VARIANTS
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.prompt import Prompt
-from clients.endpoint.reply import Brain, PlannedFault, Reply
-from clients.endpoint.server import running
-from clients.reference import ReferenceAgent
-from clients.refuse import RefuseAgent
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.prompt import Prompt
+from sandbox_mcp.endpoint.reply import Brain, PlannedFault, Reply
+from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.trajectory import Event, LogWriter
 from sandbox_mcp.users.scripted import ScriptedUser
-from scenarios.variants import VARIANTS
 from tests.clients.sessions import SUITE, solver
 from tests.run.runs import FEW, Logs, batch, logs, model, played, without_agent
 

@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from sandbox_clients.registry import agent_named
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.server import running
-from clients.endpoint.solver import Solver
-from clients.registry import agent_named
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.solver import Solver
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played

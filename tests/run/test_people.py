@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.people import human_users, require_person, user_tools, users_named
-from sandbox_mcp.users.asking import EndpointSettings
+from sandbox_mcp.run.users import human_users, require_person, user_tools, users_named
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_scenarios import Suite, UnknownScenarioError
 
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.select import select
 from sandbox_mcp.run.unit import Shard, Unit, plan
-from scenarios import Suite, UnknownScenarioError
 from tests.clients.sessions import SUITE, write
 
 NAMES = SUITE.names()

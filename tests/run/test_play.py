@@ -9,16 +9,16 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
+from sandbox_scenarios import Scenario
+from sandbox_scenarios.model import Answer, Script
 
-from clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
 from sandbox_mcp.run.play import play
 from sandbox_mcp.run.transports import TRANSPORTS, Transport, transport
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Scenario
-from scenarios.model import Answer, Script
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 
 Turn = Callable[[str, Tools], Awaitable[AgentTurn]]

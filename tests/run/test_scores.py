@@ -4,13 +4,13 @@ import dataclasses
 from typing import Any
 
 import pytest
+from sandbox_scenarios import Scenario
 
 from sandbox_mcp.run.scores import score
 from sandbox_mcp.run.tokens import Spent, Tokens
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Scenario
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import anyio
 import pytest
 from click.testing import CliRunner
+from sandbox_clients.function import FunctionAgent
 
-from clients.function import FunctionAgent
 from sandbox_mcp.cli.run import command
-from sandbox_mcp.run.people import Users
 from sandbox_mcp.run.report import remarks
+from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
 from sandbox_mcp.users.replay import ReplayUser

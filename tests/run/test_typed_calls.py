@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from sandbox_clients.base import ToolInfo
 
-from clients.base import ToolInfo
 from sandbox_mcp.run.typed_calls import Quit, Say, Show, TypedCall, TypingError, meaning
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_clients.refuse import RefuseAgent
 
-from clients.refuse import RefuseAgent
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.people import replayed_users
+from sandbox_mcp.run.users import replayed_users
 from sandbox_mcp.run.utterances import recorded_lines, written_lines
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import TrajectoryError

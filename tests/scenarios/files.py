@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent, indent
 
-from scenarios import Scenario, ScenarioFileError, Suite
+from sandbox_scenarios import Scenario, ScenarioFileError, Suite
 
 HERE = "# here"
 """Marks the line that an error should name."""

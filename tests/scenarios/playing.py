@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from sandbox_scenarios import Scenario
+from sandbox_scenarios.filling import refusal
+from sandbox_scenarios.model import PlannedCall, Solution
+from sandbox_scenarios.values import parse_path
+
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Scenario
-from scenarios.filling import refusal
-from scenarios.model import PlannedCall, Solution
-from scenarios.values import parse_path
 
 _PLACE = re.compile(r"\$\{([^}]+)\}")
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from sandbox_scenarios import ScenarioFileError, Suite, UnknownScenarioError
 
-from scenarios import ScenarioFileError, Suite, UnknownScenarioError
 from tests.scenarios.files import HERE, entry, fault_of, file_of, marked_line, written
 
 MILESTONE = "milestones:\n"

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from scenarios.errors import ScenarioFileError
-from scenarios.excerpt import excerpt
-from scenarios.loader import BUILT_IN
-from scenarios.yaml_lines import load
+from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.excerpt import excerpt
+from sandbox_scenarios.loader import BUILT_IN
+from sandbox_scenarios.yaml_lines import load
 
 TEXT = """\
 # about the file

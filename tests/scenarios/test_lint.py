@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.lint import Complaint, lint
+from sandbox_scenarios.lint.effects import EFFECTS, SERVICES, needs
+from sandbox_scenarios.lint.quick import WHAT
+from sandbox_scenarios.lint.texts import contains, has_ending, has_number
+from sandbox_scenarios.model import PlannedCall
 
-from sandbox_mcp.tools import Bound, Outcome, agent_tools, attempt, bind, present
+from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
 from sandbox_mcp.world import IdStream, World
-from scenarios import Scenario, Suite
-from scenarios.lint import Complaint, lint
-from scenarios.lint.effects import EFFECTS, SERVICES, needs
-from scenarios.lint.quick import WHAT
-from scenarios.lint.texts import contains, has_ending, has_number
-from scenarios.model import PlannedCall
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
 
 QUESTION = """\

@@ -6,22 +6,22 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.toolscan import name_similarity
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.lint import Complaint, LintFinding, lint
+from sandbox_scenarios.lint.effects import EFFECTS, SERVICES, blocked, effects, needs
+from sandbox_scenarios.lint.flow import flow
+from sandbox_scenarios.lint.leaks import leaks
+from sandbox_scenarios.lint.parts import LACKS, categories, parts, says
+from sandbox_scenarios.lint.quick import RULES, WHAT
+from sandbox_scenarios.lint.reach import reach
+from sandbox_scenarios.lint.texts import contains, has_ending, has_number, known, phone_numbers, plain, spoken, texts
+from sandbox_scenarios.lint.twins import twins
+from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, Solution
+from sandbox_scenarios.stats import CLASSIC, measure
 
-from grader.toolscan import name_similarity
-from sandbox_mcp.tools import agent_tools
-from sandbox_mcp.world import SCHEMAS
-from scenarios import Scenario, Suite
-from scenarios.lint import Complaint, LintFinding, lint
-from scenarios.lint.effects import EFFECTS, SERVICES, blocked, effects, needs
-from scenarios.lint.flow import flow
-from scenarios.lint.leaks import leaks
-from scenarios.lint.parts import LACKS, categories, parts, says
-from scenarios.lint.quick import RULES, WHAT
-from scenarios.lint.reach import reach
-from scenarios.lint.texts import contains, has_ending, has_number, known, phone_numbers, plain, spoken, texts
-from scenarios.lint.twins import twins
-from scenarios.model import Answer, PlannedCall, PlannedTurn, Script, Solution
-from scenarios.stats import CLASSIC, measure
+from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, written
 
 SUITE = Suite()

@@ -6,10 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-
-from sandbox_mcp.world import SCHEMAS, Clock
-from scenarios import Scenario, ScenarioFileError, Suite
-from scenarios.model import (
+from sandbox_scenarios import Scenario, ScenarioFileError, Suite
+from sandbox_scenarios.model import (
     Answer,
     CallConstraint,
     CallPattern,
@@ -19,7 +17,10 @@ from scenarios.model import (
     PlannedCall,
     TableConstraint,
 )  # fmt: skip
-from scenarios.values import row_id
+from sandbox_scenarios.values import row_id
+
+from sandbox_mcp.world import Clock
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, scenario_of, written
 
 BROKEN = "family: broken\nscenarios: [\n"
@@ -103,7 +104,7 @@ class TestReading:
         assert suite.get("wifi_off") is suite.get("wifi_off")
 
     def test_naming_the_package_loads_no_yaml_and_no_pydantic(self) -> None:
-        code = "import sys, scenarios; print(any(name in sys.modules for name in ('yaml', 'pydantic')))"
+        code = "import sys, sandbox_scenarios; print(any(name in sys.modules for name in ('yaml', 'pydantic')))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "False\n"
 
@@ -260,7 +261,7 @@ class TestDigest:
         assert before != after
 
     def test_it_is_the_same_in_another_process(self) -> None:
-        code = "from scenarios import Suite; print(Suite().get('wifi_off').digest)"
+        code = "from sandbox_scenarios import Suite; print(Suite().get('wifi_off').digest)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == Suite().get("wifi_off").digest
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from scenarios.merge import RESERVED, merge, written_as
+from sandbox_scenarios.merge import RESERVED, merge, written_as
 
 BASE: dict[str, Any] = {
     "name": "base",

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sandbox_grader.toolscan import name_similarity
+from sandbox_scenarios import Suite
+from sandbox_scenarios.stats import CLASSIC, Count, Stats, measure, page, picture, update
+from sandbox_scenarios.stats.measure import turns
+from sandbox_scenarios.stats.page import BEGIN, END
+from sandbox_scenarios.stats.published import CATEGORIES, COLUMNS, STATISTICS, TOOLS
+from sandbox_scenarios.variants import VARIANTS
 
-from grader.toolscan import name_similarity
-from sandbox_mcp.tools import agent_tools, all_tools
-from scenarios import Suite
-from scenarios.stats import CLASSIC, Count, Stats, measure, page, picture, update
-from scenarios.stats.measure import turns
-from scenarios.stats.page import BEGIN, END
-from scenarios.stats.published import CATEGORIES, COLUMNS, STATISTICS, TOOLS
-from scenarios.variants import VARIANTS
+from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 from tests.scenarios.files import written
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

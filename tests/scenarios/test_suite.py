@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import get_args
 
 import pytest
+from sandbox_grader.scores import grade
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
 
-from grader.scores import grade
-from sandbox_mcp.tools import agent_tools
-from scenarios import Scenario, Suite
-from scenarios.checks import labels_in
-from scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.playing import play, talk, with_calls
 
 SUITE = Suite()

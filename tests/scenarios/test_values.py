@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from scenarios.model import Expected, ValueRef
-from scenarios.values import Resolver, ValueProblemError, parse_path, row_id
+from sandbox_scenarios.model import Expected, ValueRef
+from sandbox_scenarios.values import Resolver, ValueProblemError, parse_path, row_id
 
 CHICAGO = Resolver("America/Chicago", {"contact": frozenset({"wren"})})
 NINE_THIRTY = datetime(2025, 5, 16, 14, 30, tzinfo=UTC).timestamp()

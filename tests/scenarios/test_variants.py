@@ -4,15 +4,16 @@ import json
 import re
 
 import pytest
+from sandbox_scenarios import Scenario, ScenarioError, Suite
+from sandbox_scenarios.variants import NEVER_A_DISTRACTION, VARIANTS, distractors, presented
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.agent_calls import AgentCalls, Due
-from sandbox_mcp.tools import PresentedTool, agent_tools, call
+from sandbox_mcp.tools import PresentedTool, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import IdStream, World
-from scenarios import Scenario, ScenarioError, Suite
-from scenarios.variants import NEVER_A_DISTRACTION, VARIANTS, distractors, presented
+from sandbox_mcp.worlds.phone.registry import agent_tools
 
 SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")

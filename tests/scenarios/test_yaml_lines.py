@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from scenarios.yaml_lines import load
+from sandbox_scenarios.yaml_lines import load
 
 
 def value(text: str) -> Any:

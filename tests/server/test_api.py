@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_scenarios import Suite
+from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import parse_trajectory
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
-from scenarios.variants import VARIANTS
 from tests.server.serving_kit import ERAS, SUITE, Served, client, served
 
 pytestmark = pytest.mark.anyio

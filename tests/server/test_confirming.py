@@ -18,17 +18,17 @@ from mcp_types import (
     UrlElicitationCapability,
 )
 from mcp_types import methods as sdk
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.server.confirming import LONGEST, ConfirmationQuestion, has_forms, means_yes, message_for
-from sandbox_mcp.server.lobby import Lobby, MemorySeat
-from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.session import AgentCall, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, recorded, served, text_of
 
 pytestmark = pytest.mark.anyio

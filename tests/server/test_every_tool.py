@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema
 import pytest
 from mcp import Client
+from sandbox_scenarios.variants import NEVER_A_DISTRACTION
 
 from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.tools import agent_tools
-from scenarios.variants import NEVER_A_DISTRACTION
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ERAS, opened, text_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ERAS)]

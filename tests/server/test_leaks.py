@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from sandbox_scenarios import Scenario
 
-from sandbox_mcp.server.lobby_texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
+from sandbox_mcp.server.lobby.texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.tools import agent_tools
-from scenarios import Scenario
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, RawMcp, Served, opened_in, served
 
 pytestmark = pytest.mark.anyio

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 from mcp_types import PromptReference
+from sandbox_scenarios import Suite
 
-from sandbox_mcp.server.lobby import Lobby, MemorySeat, StoredSeat
-from sandbox_mcp.server.lobby_names import PAGE
-from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.server.lobby.names import PAGE
+from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat, StoredSeat
+from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
-from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.trajectory import read_trajectory
-from scenarios import Suite
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from sandbox_mcp.server.listing import listed
 from sandbox_mcp.server.mcp_server import name_in, server_for, wire_result
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult
-from sandbox_mcp.tools import agent_tools
 from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ERAS, LEGACY, MODERN, opened, recorded, text_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ERAS)]

@@ -9,8 +9,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
-from sandbox_mcp.server.lobby import Lobby, MemorySeat
-from sandbox_mcp.server.lobby_server import lobby_server
+from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.replying import LONGEST, question_for
 from sandbox_mcp.session import SessionSpec

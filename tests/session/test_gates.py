@@ -5,14 +5,14 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.model import Script
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec, Unconfirmed
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, fold
-from scenarios import Scenario, Suite
-from scenarios.model import Script
 
 WIFI_OFF = Suite().get("wifi_off")
 ADA = {"name": "Ada", "phone_number": "+14155550123"}

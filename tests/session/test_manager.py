@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_scenarios import ScenarioError, Suite
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.log_files import LogFiles
@@ -17,7 +18,6 @@ from sandbox_mcp.session.manager import (
 )
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
-from scenarios import ScenarioError, Suite
 
 pytestmark = pytest.mark.anyio
 SUITE = Suite()

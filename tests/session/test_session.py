@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, Session, SessionError, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
 from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
-from scenarios import Scenario, Suite
 
 SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")

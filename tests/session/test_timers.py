@@ -6,12 +6,12 @@ from typing import Any
 import anyio
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import CallResult, Notice, Session, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, Message
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
 
 SCENARIO = dataclasses.replace(
     Suite().get("wifi_off"),

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import Outcome, agent_tools, fits
+from sandbox_mcp.tools import Outcome, fits
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
+from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.tools.phone import NOW, OFFERED, Phone
 
 

@@ -4,13 +4,13 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_scenarios import Suite
+from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.tools.free_text import parse, render
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
-from scenarios import Suite
-from scenarios.variants import presented
 
 WIFI_OFF = Suite().get("wifi_off")
 JSON = st.recursive(

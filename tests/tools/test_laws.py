@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import agent_tools, all_tools
 from sandbox_mcp.trajectory import to_line
 from sandbox_mcp.world import fold
+from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 from tests.tools.phone import ANN, BOB, EVE, HOUR, ME, NOW, Phone
 from tests.tools.test_calling import as_event
 

@@ -5,14 +5,15 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.tools import Bound, agent_tools, bind, plan, present, run
+from sandbox_mcp.tools import Bound, bind, plan, present, run
 from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, World, fold
-from scenarios import Suite
+from sandbox_mcp.worlds.phone.registry import agent_tools
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 WREN = "+17735550113"

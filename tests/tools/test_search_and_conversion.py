@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_scenarios import Suite
 
-from sandbox_mcp.knowledge import Knowledge, KnowledgeUnavailable
-from sandbox_mcp.tools import Outcome, agent_tools, call, present
+from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.world import Change, IdStream, World, fold, to_local
-from scenarios import Suite
+from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
+from sandbox_mcp.worlds.phone.registry import agent_tools
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 LAKESIDE = Suite().get("wifi_off")
@@ -229,15 +230,15 @@ def test_the_same_question_gets_the_same_answer_wherever_the_host_is(zone: str) 
 
 
 def test_starting_a_world_loads_no_data() -> None:
-    heavy = "('pint', 'holidays', 'geographiclib', 'sandbox_mcp.knowledge.')"
+    heavy = "('pint', 'holidays', 'geographiclib', 'sandbox_mcp.worlds.phone.knowledge.')"
     code = (
-        "import sys; from scenarios import Suite; from scenarios.variants import presented;"
+        "import sys; from sandbox_scenarios import Suite; from sandbox_scenarios.variants import presented;"
         "presented(Suite().get('wifi_off'), 'all_tools');"
         f"print([name for name in sys.modules if name.startswith({heavy})])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = json.loads(done.stdout.replace("'", '"'))
-    assert set(loaded) <= {"sandbox_mcp.knowledge.bundle", "sandbox_mcp.knowledge.errors"}
+    assert set(loaded) <= {"sandbox_mcp.worlds.phone.knowledge.bundle", "sandbox_mcp.worlds.phone.knowledge.errors"}
 
 
 def test_the_world_is_not_touched_by_looking() -> None:

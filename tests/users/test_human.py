@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import anyio
 import pytest
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, SessionEnded, ToolCall
@@ -13,7 +14,6 @@ from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.human import HostUser, TerminalUser
 from sandbox_mcp.users.terminal import Terminal
 from sandbox_mcp.users.typed import TypedError, briefing, turn_of
-from scenarios import Suite
 from tests.users.terminals import Typed
 
 SCENARIO = Suite().get("late_for_dinner_low_battery")

@@ -6,18 +6,18 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_scenarios import Suite
 
-from clients.endpoint.app import Endpoint
-from clients.endpoint.reply import Brain
-from clients.endpoint.server import running
-from clients.endpoint.user import ScriptedUserModel
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.reply import Brain
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.endpoint.user import ScriptedUserModel
+from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.models.completions import Completions
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
 from sandbox_mcp.users import Line, UserError, UserTurn
-from sandbox_mcp.users.asking import EndpointSettings
-from sandbox_mcp.users.completions import Completions
 from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, prompt
-from scenarios import Suite
 from tests.clients.sessions import scripted
 
 SUITE = Suite()

@@ -1,11 +1,11 @@
 """What the llm user can look up: what it knows, what it does not, and how the conversation stands."""
 
 import pytest
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import UserSpec
 
 from sandbox_mcp.users import Line
 from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, check_goal, look_up
-from scenarios import Suite
-from scenarios.model import UserSpec
 
 SPEC = UserSpec(
     goal="You want your new neighbour saved.",

@@ -1,10 +1,10 @@
 """The scripted user: what it answers, what it keeps to itself, and when it leaves."""
 
 import pytest
+from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.users import Line, ScriptedUser
 from sandbox_mcp.users.scripted import question_in
-from scenarios.model import Answer, Script
 
 SCRIPT = Script(
     answers=(

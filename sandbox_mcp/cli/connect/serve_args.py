@@ -32,7 +32,7 @@ class ServeArgs:
     def check_scenario(self) -> None:
         """Raise UnknownScenarioError if the host would be told to play what does not exist."""
         if self.scenario is not None:
-            from scenarios import Suite
+            from sandbox_scenarios import Suite
 
             Suite(self.places).get(self.scenario)
 

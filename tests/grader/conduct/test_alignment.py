@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.conduct.deeds import align
+from sandbox_grader.conduct.observed import ObservedSession, leaves, reaches_somebody, text_of, words
+from sandbox_grader.conduct.order import Rehearsal
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Scenario
 
-from grader.conduct.deeds import align
-from grader.conduct.heard import ObservedSession, leaves, reaches_somebody, text_of, words
-from grader.conduct.order import Rehearsal
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
-from scenarios import Suite
-from scenarios.model import Scenario
 from tests.grader.milestones.sessions import Play
 
 names = st.lists(st.sampled_from("abc"), max_size=7)

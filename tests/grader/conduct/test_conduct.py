@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sandbox_grader.conduct import Conduct
+from sandbox_grader.conduct.metric import COUNTS, NO_LABELS, NO_REFERENCE, NO_SCENARIO, NO_STATE
+from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.references import references_of
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
-from grader.conduct import Conduct
-from grader.conduct.metric import COUNTS, NO_LABELS, NO_REFERENCE, NO_SCENARIO, NO_STATE
-from grader.metric import Mode, Subject, Verdict
-from grader.references import references_of
-from sandbox_mcp.run.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
-from scenarios import Suite
-from scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from tests.grader.milestones.sessions import Play, contact, milestone, row, state
 from tests.grader.milestones.sessions import scenario as small
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from sandbox_grader.conduct import Conduct
+from sandbox_grader.conduct.replies import sentences
+from sandbox_grader.metric import Subject, Verdict
 
-from grader.conduct import Conduct
-from grader.conduct.replies import sentences
-from grader.metric import Subject, Verdict
 from sandbox_mcp.trajectory import Trajectory
 from tests.grader.milestones.sessions import Play
 

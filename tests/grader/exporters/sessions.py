@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from sandbox_grader.exporters import exporter
+from sandbox_grader.importers import importer
 
-from grader.exporters import exporter
-from grader.importers import importer
 from sandbox_mcp.trajectory import (
     CallError,
     Message,

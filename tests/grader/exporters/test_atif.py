@@ -1,8 +1,8 @@
 """The ATIF documents that we write: their form, and where what ATIF has no place for is kept."""
 
 import pytest
+from sandbox_grader.exporters.atif import write
 
-from grader.exporters.atif import write
 from sandbox_mcp.trajectory import CallError
 from tests.grader.exporters.sessions import call, message, note, session
 

@@ -1,6 +1,7 @@
 """The chat messages that we write: the agent's view of a session."""
 
-from grader.exporters.openai_chat import write
+from sandbox_grader.exporters.openai_chat import write
+
 from sandbox_mcp.trajectory import CallError
 from tests.grader.exporters.sessions import call, message, note, session
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from sandbox_grader.errors import GraderError
+from sandbox_grader.exporters import EXPORTERS, exporter
 
-from grader.errors import GraderError
-from grader.exporters import EXPORTERS, exporter
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.grader.exporters.sessions import call, exported_and_imported, message, note, session, sessions, told
 

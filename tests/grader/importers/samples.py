@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.importers import Imported, importer
+from sandbox_grader.importers import Imported, importer
+
 from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall, Trajectory, assemble, parse_trajectory, to_line
 
 FLIGHT = {"type": "object", "properties": {"number": {"type": "string"}}, "required": ["number"]}

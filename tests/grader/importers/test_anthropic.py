@@ -1,8 +1,8 @@
 """Anthropic messages: parallel results, failures, thinking, and tools that the provider runs."""
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import ANTHROPIC, calls, ending, lost, read, read_one, said, started
 
 ASK = {"role": "user", "content": "Where is X1?"}

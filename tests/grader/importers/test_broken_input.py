@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
 
 FORMATS = sorted(SAMPLES)
@@ -159,7 +159,7 @@ def test_bytes_that_are_no_utf_8_are_refused(format_):
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_missing_file_is_refused(format_, tmp_path):
-    from grader.importers import importer
+    from sandbox_grader.importers import importer
 
     with pytest.raises(ImportFormatError, match="cannot be read: No such file"):
         list(importer(format_)([tmp_path / "none.json"]))
@@ -174,6 +174,6 @@ def test_numbers_beyond_json_and_broken_characters_are_replaced(format_):
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_no_files_are_no_sessions(format_):
-    from grader.importers import importer
+    from sandbox_grader.importers import importer
 
     assert list(importer(format_)([])) == []

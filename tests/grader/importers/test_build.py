@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers._values import Given, failure
 
-from grader.importers._build import CallOutcome, Names, SessionBuilder, stem
-from grader.importers._values import Given, failure
 from sandbox_mcp.trajectory import ReferenceCall, SessionEnded, ToolCall
 from tests.grader.importers.samples import calls, checked, ending, lost, said, started
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer
 
-from grader.errors import ImportFormatError
-from grader.importers import importer
 from tests.grader.importers.samples import (
     CLAUDE_CODE,
     calls,

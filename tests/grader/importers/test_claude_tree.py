@@ -2,9 +2,9 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.importers._claude_tree import lines_of, threads_of
+from sandbox_grader.importers._json import JsonNode
 
-from grader.importers._claude_tree import lines_of, threads_of
-from grader.importers._json import JsonNode
 from tests.grader.importers.samples import claude_line, claude_result, claude_use
 
 LAW = settings(max_examples=80, deadline=None)

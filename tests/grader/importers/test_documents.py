@@ -1,12 +1,11 @@
 """Where the conversations are in a file of a provider's messages, and how typed content becomes text."""
 
 import pytest
-
-from grader.errors import ImportFormatError
-from grader.importers._build import SessionBuilder
-from grader.importers._content import joined, outcome_of, part_text
-from grader.importers._documents import conversations, is_message
-from grader.importers._json import JsonNode, Loaded
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers._build import SessionBuilder
+from sandbox_grader.importers._content import joined, outcome_of, part_text
+from sandbox_grader.importers._documents import conversations, is_message
+from sandbox_grader.importers._json import JsonNode, Loaded
 
 MESSAGE = {"role": "user", "content": "Hi"}
 HOLDER = {"messages": [MESSAGE]}

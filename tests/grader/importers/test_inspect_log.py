@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
-from sandbox_mcp.run.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
 from tests.clients.sessions import SUITE
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started

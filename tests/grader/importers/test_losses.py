@@ -1,8 +1,8 @@
 """Exactly what each sample loses: no more is named than is lost, and importing again says the same."""
 
 import pytest
+from sandbox_grader.importers import IMPORTERS, importer
 
-from grader.importers import IMPORTERS, importer
 from tests.grader.importers.samples import SAMPLES, encoded, read
 
 NO_TOOLS = ("tools", "the definitions of the tools that were offered are absent")

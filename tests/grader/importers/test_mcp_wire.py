@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import (
     MCP_WIRE,
     calls,

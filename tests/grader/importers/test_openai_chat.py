@@ -3,8 +3,8 @@
 import copy
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import (
     OPENAI_CHAT,
     calls,
@@ -182,7 +182,7 @@ class TestEnds:
         assert ending(read_one("openai-chat", messages)) == end
 
     def test_a_file_cut_off_has_no_end(self, tmp_path):
-        from grader.importers import importer
+        from sandbox_grader.importers import importer
 
         path = tmp_path / "log.jsonl"
         path.write_text('{"role": "user", "content": "a"}\n{"role": "assistant", "content": "b"}\n{"role": "us')
@@ -194,7 +194,7 @@ class TestEnds:
 def test_sessions_are_read_one_by_one():
     from pathlib import Path
 
-    from grader.importers import importer
+    from sandbox_grader.importers import importer
 
     sessions = importer("openai-chat")([Path("absent.json")])
     with pytest.raises(ImportFormatError):

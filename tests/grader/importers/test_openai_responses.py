@@ -1,8 +1,8 @@
 """OpenAI Responses: items, responses that continue one another, and tools that run on servers."""
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import OPENAI_RESPONSES, calls, ending, lost, read, read_one, said, started
 
 ASK = {"role": "user", "content": "Where is X1?"}

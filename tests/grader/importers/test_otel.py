@@ -4,8 +4,8 @@ import copy
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import (
     OTEL,
     calls,

@@ -4,9 +4,9 @@ import copy
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer
 
-from grader.errors import ImportFormatError
-from grader.importers import importer
 from tests.grader.importers.samples import TAU2, calls, checked, ending, lost, read, read_one, said, started
 
 

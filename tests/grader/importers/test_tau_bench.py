@@ -3,8 +3,8 @@
 import copy
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
 
-from grader.errors import ImportFormatError
 from tests.grader.importers.samples import TAU_BENCH, calls, chat_call, ending, lost, read, read_one, said, started
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grader.milestones.case import (
+from sandbox_grader.milestones.case import (
     MESSAGES,
     Case,
     CaseConstraint,
@@ -15,7 +15,7 @@ from grader.milestones.case import (
     RecordedCall,
     RowChange,
 )  # fmt: skip
-from grader.milestones.compat import CompatResult, evaluate
+from sandbox_grader.milestones.compat import CompatResult, evaluate
 
 START = CaseMessage("user", "agent", "Go.", None)
 

@@ -3,6 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
+from sandbox_scenarios.model import (
+    CallConstraint,
+    CallPattern,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    Scenario,
+    Solution,
+    TableConstraint,
+    UserSpec,
+)  # fmt: skip
+
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,
@@ -14,17 +26,6 @@ from sandbox_mcp.trajectory import (
     Trajectory,
 )  # fmt: skip
 from sandbox_mcp.world import Change, Clock, Snapshot, snapshot_of
-from scenarios.model import (
-    CallConstraint,
-    CallPattern,
-    Expected,
-    MessageConstraint,
-    Milestone,
-    Scenario,
-    Solution,
-    TableConstraint,
-    UserSpec,
-)  # fmt: skip
 
 PHONE = "phone"
 OPENING = "Please do it."

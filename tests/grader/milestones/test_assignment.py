@@ -6,8 +6,7 @@ from math import prod
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grader.milestones.assignment import SMALL, assign
+from sandbox_grader.milestones.assignment import SMALL, assign
 
 VALUES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
 

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
-
-from grader.errors import GraderError
-from grader.milestones.case import Case, CaseMessage, Extraction, Graph, Measured, RecordedCall, RowChange
-from grader.milestones.case_json import read_case
-from grader.milestones.cells import converted, shape, value_sets
+from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.case import Case, CaseMessage, Extraction, Graph, Measured, RecordedCall, RowChange
+from sandbox_grader.milestones.case_json import read_case
+from sandbox_grader.milestones.cells import converted, shape, value_sets
 
 CALL = {"tool": "search", "arguments": {"name": "Ann"}, "result": {"n": 2.5}}
 CHANGE = {"table": "contact", "op": "add", "key": 0, "before": None, "after": {"name": "Ann"}}

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-
-from grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
-from grader.milestones.cells import filled, similarity, targets, value_sets
-from grader.rouge import rouge_l
+from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
+from sandbox_grader.milestones.cells import filled, similarity, targets, value_sets
+from sandbox_grader.rouge import rouge_l
 
 
 def fit(row: Cells, actual: Cells, table: str = "contact", **measures: Measured) -> float | None:

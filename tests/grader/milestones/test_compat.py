@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.case import Case, CaseMessage, Graph, Measured, RecordedCall
+from sandbox_grader.milestones.case_json import read_case
+from sandbox_grader.milestones.compat import evaluate
+from sandbox_grader.milestones.matching import MatchedPlace
 
-from grader.errors import GraderError
-from grader.milestones.case import Case, CaseMessage, Graph, Measured, RecordedCall
-from grader.milestones.case_json import read_case
-from grader.milestones.compat import evaluate
-from grader.milestones.matching import MatchedPlace
 from tests.grader.milestones.cases import (
     START,
     added,

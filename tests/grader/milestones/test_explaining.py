@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.milestones import ToolSandbox
+from sandbox_grader.milestones.phrases import counted, either, shown
+from sandbox_scenarios.model import CallConstraint, Expected, Milestone, ValueRef
 
-from grader.metric import Mode, Subject
-from grader.milestones import ToolSandbox
-from grader.milestones.phrases import counted, either, shown
-from scenarios.model import CallConstraint, Expected, Milestone, ValueRef
 from tests.grader.milestones.sessions import (
     Play,
     call,

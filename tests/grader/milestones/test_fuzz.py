@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sandbox_grader.errors import GraderError
+from sandbox_grader.explain import explain
+from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.milestones import ToolSandbox
+from sandbox_grader.scores import Scores
+from sandbox_scenarios.model import Expected, ValueRef
 
-from grader.errors import GraderError
-from grader.explain import explain
-from grader.metric import Mode, Subject
-from grader.milestones import ToolSandbox
-from grader.scores import Scores
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
-from scenarios.model import Expected, ValueRef
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import (
     Play,

@@ -4,11 +4,11 @@ The scenario is the simplest there is: wifi is to be switched off, and the user 
 """
 
 import pytest
+from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.milestones import ToolSandbox
+from sandbox_scenarios.model import CallConstraint, Expected, Milestone, Scenario
 
-from grader.metric import Mode, Subject
-from grader.milestones import ToolSandbox
 from sandbox_mcp.trajectory import Trajectory
-from scenarios.model import CallConstraint, Expected, Milestone, Scenario
 from tests.grader.milestones.sessions import (
     Play,
     call,

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from sandbox_grader.milestones.assignment import assign
+from sandbox_grader.milestones.judges import Compare, Lasting, TableJudge, fields_of
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_scenarios.model import TableConstraint
 
-from grader.milestones.assignment import assign
-from grader.milestones.judges import Compare, Lasting, TableJudge, fields_of
-from grader.milestones.timeline import Timeline
-from scenarios.model import TableConstraint
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, reminder, row, state
 
@@ -76,6 +76,6 @@ def test_only_the_best_few_of_many_rows_are_compared(monkeypatch: pytest.MonkeyP
         widths.append(len(values[0]))
         return assign(values)
 
-    monkeypatch.setattr("grader.milestones.hopes.assign", watched)
+    monkeypatch.setattr("sandbox_grader.milestones.candidates.assign", watched)
     assert judge.value(30, 0, PLAIN) == 1.0
     assert max(widths) <= 4

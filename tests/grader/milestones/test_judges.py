@@ -4,8 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-
-from grader.milestones.judges import (
+from sandbox_grader.milestones.judges import (
     FAVOURABLE,
     Compare,
     Lasting,
@@ -17,8 +16,9 @@ from grader.milestones.judges import (
     judge_message,
     judge_pattern,
 )  # fmt: skip
-from grader.milestones.timeline import Timeline
-from scenarios.model import CallConstraint, CallPattern, Expected, ValueRef
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, ValueRef
+
 from tests.grader.milestones.sessions import PHONE, Play, call, contact, reminder, row, say, state
 
 PLAIN = Compare(lambda _: ())

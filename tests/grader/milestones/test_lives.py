@@ -1,8 +1,8 @@
 """How long rows live, and which of them count in which version."""
 
 import pytest
+from sandbox_grader.milestones.row_versions import Life, RowSets, lives, members
 
-from grader.milestones.lives import Life, RowSets, lives, members
 from sandbox_mcp.world import Change
 
 OLD, NEW = {"x": 1}, {"x": 2}

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.milestones.matching import CycleError, MatchedPlace, match
-from grader.milestones.tracks import same_marks
+from sandbox_grader.milestones.matching import CycleError, MatchedPlace, match
+from sandbox_grader.milestones.node_scores import same_marks
 
 Edges = tuple[tuple[int, int], ...]
 

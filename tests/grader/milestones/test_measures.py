@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from grader.milestones.measures import (
+from sandbox_grader.milestones.measures import (
     avoided,
     default_of,
     forms,
@@ -15,8 +14,8 @@ from grader.milestones.measures import (
     taken,
     written,
 )
-from grader.rouge import rouge_l
-from scenarios.model import Expected, ValueRef
+from sandbox_grader.rouge import rouge_l
+from sandbox_scenarios.model import Expected, ValueRef
 
 
 def nothing(_: ValueRef) -> tuple[Any, ...]:

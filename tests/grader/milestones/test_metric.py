@@ -3,15 +3,15 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.metrics import FAMILIES, families, metric
+from sandbox_grader.milestones import ToolSandbox
+from sandbox_grader.milestones.baselines import REFUSAL, idle, refusing
+from sandbox_grader.milestones.metric import corrected
+from sandbox_scenarios.model import Scenario
 
-from grader.errors import GraderError
-from grader.metric import Mode, Subject, Verdict
-from grader.metrics import FAMILIES, families, metric
-from grader.milestones import ToolSandbox
-from grader.milestones.baselines import REFUSAL, idle, refusing
-from grader.milestones.metric import corrected
 from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, assemble, parse_trajectory, to_line
-from scenarios.model import Scenario
 from tests.grader.milestones.sessions import OPENING, Play, facts, milestone, row, say, scenario, state
 
 OFF = milestone("off", state("setting", "is", row(wifi=False)))

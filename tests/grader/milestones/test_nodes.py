@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
+from sandbox_grader.milestones.case import LO, MESSAGES
+from sandbox_grader.milestones.compat_nodes import DEAD, CompatNodes
+from sandbox_grader.milestones.history import History
+from sandbox_grader.milestones.matching import MatchedPlace, match
+from sandbox_grader.milestones.strict_nodes import CALL, StrictNodes
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_grader.milestones.translate import to_case
+from sandbox_scenarios.model import Expected, Milestone, ValueRef
 
-from grader.milestones.case import LO, MESSAGES
-from grader.milestones.compat_nodes import DEAD, CompatNodes
-from grader.milestones.history import History
-from grader.milestones.matching import MatchedPlace, match
-from grader.milestones.strict_nodes import CALL, StrictNodes
-from grader.milestones.timeline import Timeline
-from grader.milestones.translate import to_case
 from sandbox_mcp.trajectory import ToolCall
-from scenarios.model import Expected, Milestone, ValueRef
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state, text
 
@@ -155,7 +155,7 @@ def test_compat_finds_what_trying_everything_finds(name: str, todo: Steps):
 @given(todo=steps())
 def test_compat_ceilings_are_never_exceeded(name: str, eager: int, todo: Steps):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("grader.milestones.compat_judge.EAGER", eager)
+        patch.setattr("sandbox_grader.milestones.compat_judge.EAGER", eager)
         nodes, _ = compat_nodes(name, play(todo))
         at = as_the_original(nodes)
         highest = {node: nodes.ceiling(node) for node in range(3)}

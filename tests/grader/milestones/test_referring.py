@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.milestones.referring import fitting, yielding
+from sandbox_scenarios.model import Expected, ValueRef
 
-from grader.milestones.referring import fitting, yielding
-from scenarios.model import Expected, ValueRef
 from tests.grader.milestones.sessions import Play
 
 PHONE = ValueRef("found", path=(0, "phone"))

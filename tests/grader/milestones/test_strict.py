@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.strict import FUZZY_MET, MET, StrictResult, evaluate, threshold
+from sandbox_grader.milestones.timeline import Timeline, turn_count
+from sandbox_scenarios.model import Expected, Milestone, Scenario, ValueRef
 
-from grader.errors import GraderError
-from grader.milestones.strict import FUZZY_MET, MET, StrictResult, evaluate, threshold
-from grader.milestones.timeline import Timeline, turn_count
-from scenarios.model import Expected, Milestone, Scenario, ValueRef
 from tests.grader.milestones.sessions import (
     WORLD,
     Play,

@@ -1,12 +1,11 @@
 """The built-in scenarios as the grader sees them: well formed, and nothing for nothing."""
 
 import pytest
-
-from grader.milestones.baselines import idle, refusing
-from grader.milestones.strict import check, evaluate
-from grader.milestones.translate import to_case
-from scenarios.loader import Suite
-from scenarios.model import Scenario
+from sandbox_grader.milestones.baselines import idle, refusing
+from sandbox_grader.milestones.strict import check, evaluate
+from sandbox_grader.milestones.translate import to_case
+from sandbox_scenarios.loader import Suite
+from sandbox_scenarios.model import Scenario
 
 FREE = 0.1
 """What may be had for nothing without a word about it."""

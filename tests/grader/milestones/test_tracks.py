@@ -4,8 +4,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grader.milestones.tracks import Track, same_marks, suffix_maxima
+from sandbox_grader.milestones.node_scores import Track, same_marks, suffix_maxima
 
 INDEXES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.integers(0, 2)), min_size=1, max_size=12)
 

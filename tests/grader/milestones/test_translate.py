@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.milestones import case
+from sandbox_grader.milestones.compat import evaluate
+from sandbox_grader.milestones.translate import to_case
+from sandbox_scenarios.model import CallConstraint, Expected, Scenario, ValueRef
 
-from grader.milestones import case
-from grader.milestones.compat import evaluate
-from grader.milestones.translate import to_case
-from scenarios.model import CallConstraint, Expected, Scenario, ValueRef
 from tests.grader.milestones.sessions import (
     Play,
     call,

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.milestones.strict import evaluate
+from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, differing
+from sandbox_scenarios.model import Scenario
 
-from grader.milestones.strict import evaluate
-from grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, differing
 from sandbox_mcp.world import Change
-from scenarios.model import Scenario
 from tests.grader.milestones.sessions import (
     PHONE,
     Play,

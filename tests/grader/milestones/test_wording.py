@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grader.milestones.wording import says, tokens
+from sandbox_grader.milestones.wording import says, tokens
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.importers import Imported, importer
-from grader.metric import Subject, Verdict
-from grader.mtu_bench import MtuBench
+from sandbox_grader.importers import Imported, importer
+from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.mtu_bench import MtuBench
+
 from sandbox_mcp.trajectory import (
     CallError,
     EndReason,

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grader.mtu_bench.compare import contained, normalised, same_arguments, same_value
+from sandbox_grader.mtu_bench.compare import contained, normalised, same_arguments, same_value
 
 values = st.text(max_size=6) | st.integers(-99, 99) | st.booleans() | st.none()
 arguments = st.dictionaries(st.sampled_from("abcd"), values | st.lists(values, max_size=2), max_size=4)

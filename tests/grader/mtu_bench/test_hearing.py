@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.metric import Subject
+from sandbox_grader.mtu_bench.dialogue import DialogueTurn, dialogue
+from sandbox_grader.mtu_bench.hearing import HeardSoFar, SearchableSession
 
-from grader.metric import Subject
-from grader.mtu_bench.dialogue import DialogueTurn, dialogue
-from grader.mtu_bench.hearing import HeardSoFar, SearchableSession
 from tests.grader.mtu_bench.building import Calls, session, solution
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import Imported, importer
+from sandbox_grader.mtu_bench import MtuBench
 
-from grader.errors import ImportFormatError
-from grader.importers import Imported, importer
-from grader.mtu_bench import MtuBench
 from sandbox_mcp.trajectory import Message, ReferenceCall, SessionEnded, SessionStarted, ToolCall
 from tests.grader.mtu_bench.building import asking, graded, imported, react, reread, row, says, write
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.mtu_bench import MtuBench
 
-from grader.metric import Subject, Verdict
-from grader.mtu_bench import MtuBench
 from sandbox_mcp.trajectory import CallError, ReferenceTurn
 from tests.grader.mtu_bench.building import Calls, grade, session, solution
 

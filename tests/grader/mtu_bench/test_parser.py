@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grader.errors import GraderError
-from grader.mtu_bench.parser import CRASH, NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
+from sandbox_grader.errors import GraderError
+from sandbox_grader.mtu_bench.parser import CRASH, NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
 
 PIECES = (
     "Thought: ", "Action", "Action:", "Action: ", "Action Input:", "Action Input: ", "\n", "\n\n", "{", "}", "{}", "'",

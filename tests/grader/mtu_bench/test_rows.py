@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import pytest
+from sandbox_grader.mtu_bench.dialogue import DialogueCall, DialogueTurn
+from sandbox_grader.mtu_bench.parser import CRASH
+from sandbox_grader.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
 
-from grader.mtu_bench.dialogue import DialogueCall, DialogueTurn
-from grader.mtu_bench.parser import CRASH
-from grader.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
 from tests.grader.mtu_bench.building import react
 
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.importers import toolscan
+from sandbox_grader.metric import Subject
+from sandbox_grader.toolscan import ToolScan
+from sandbox_grader.toolscan.scores import PATTERNS
 
-from grader.importers import toolscan
-from grader.metric import Subject
-from grader.toolscan import ToolScan
-from grader.toolscan.scores import PATTERNS
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 
 APIS = {

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer, toolscan
+from sandbox_grader.metric import Subject
+from sandbox_grader.toolscan import ToolScan
 
-from grader.errors import ImportFormatError
-from grader.importers import importer, toolscan
-from grader.metric import Subject
-from grader.toolscan import ToolScan
 from sandbox_mcp.trajectory import Message, ToolCall, assemble, parse_trajectory, to_line
 
 APIS = {

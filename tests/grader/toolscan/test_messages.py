@@ -4,8 +4,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.toolscan.messages import split
+from sandbox_grader.toolscan.messages import split
 
 SAID = r"\s*(?P<name>.*?)\s*with\s*Action Input:\s*(?P<input>.*?)$"
 FORMS = (re.compile("Action:" + SAID), re.compile(SAID))

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.rouge import rouge_l
+from sandbox_grader.toolscan import ToolScan
+from sandbox_grader.toolscan.scores import PATTERNS
 
-from grader.metric import Subject, Verdict
-from grader.rouge import rouge_l
-from grader.toolscan import ToolScan
-from grader.toolscan.scores import PATTERNS
 from sandbox_mcp.trajectory import (
     CallError,
     ReferenceCall,

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.toolscan import name_similarity
+from sandbox_grader.toolscan import name_similarity
 
 
 def test_an_example_of_the_papers_kind():

@@ -1,8 +1,7 @@
 """What ToolScan's checks find wrong with a call, and its type names as JSON Schema."""
 
 import pytest
-
-from grader.toolscan.schemas import fault, fits, json_types, schema_of
+from sandbox_grader.toolscan.schemas import fault, fits, json_types, schema_of
 
 APIS = {
     "search": {

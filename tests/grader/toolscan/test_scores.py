@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.similarity import exact
+from sandbox_grader.toolscan.events import Episode, EpisodeStep
+from sandbox_grader.toolscan.loop import EpisodeTally
+from sandbox_grader.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 
-from grader.similarity import exact
-from grader.toolscan.events import Episode, EpisodeStep
-from grader.toolscan.loop import EpisodeTally
-from grader.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
 
 

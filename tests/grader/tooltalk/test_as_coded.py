@@ -1,10 +1,10 @@
 """How the authors' code compares ToolTalk's calls: every rule, with the blind spots that their data does not show."""
 
 import pytest
+from sandbox_grader.similarity import exact
+from sandbox_grader.tooltalk.comparing import AsCoded, OriginalFails
+from sandbox_grader.tooltalk.tools import COMPAT, TOOLS
 
-from grader.similarity import exact
-from grader.tooltalk.comparing import AsCoded, OriginalFails
-from grader.tooltalk.tools import COMPAT, TOOLS
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
 
 

@@ -1,10 +1,10 @@
 """How the paper compares calls, for ToolTalk's tools and any others."""
 
 import pytest
+from sandbox_grader.similarity import exact
+from sandbox_grader.tooltalk.comparing import AsWritten
+from sandbox_grader.tooltalk.tools import PEOPLE
 
-from grader.similarity import exact
-from grader.tooltalk.comparing import AsWritten
-from grader.tooltalk.tools import PEOPLE
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
 
 ACTIONS = {"send": True, "search": False}

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.tooltalk.counts import NAMES, RATIOS, Counts, total
+from sandbox_grader.tooltalk.counts import NAMES, RATIOS, Counts, total
 
 
 @st.composite

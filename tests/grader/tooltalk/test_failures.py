@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
+from sandbox_grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
 
 
 def turn(asks=True, unmatched="", incorrect="", missing=""):

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer
 
-from grader.errors import ImportFormatError
-from grader.importers import importer
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
 
 

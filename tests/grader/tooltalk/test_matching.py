@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_grader.tooltalk.matching import PlacedCall, Predicted, best_fit, first_fit, predictions, wanted_calls
 
-from grader.tooltalk.matching import PlacedCall, Predicted, best_fit, first_fit, predictions, wanted_calls
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, SessionStarted, ToolCall, assemble
 
 

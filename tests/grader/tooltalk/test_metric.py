@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.similarity import exact
+from sandbox_grader.tooltalk import ToolTalk
 
-from grader.metric import Subject, Verdict
-from grader.similarity import exact
-from grader.tooltalk import ToolTalk
 from sandbox_mcp.trajectory import (
     CallError,
     Message,

@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from click.testing import CliRunner
+from sandbox_grader.collection import Collection
+from sandbox_grader.explain import explain
+from sandbox_grader.scores import grade
+from sandbox_grader.tables import to_junit
+from sandbox_scenarios import Suite
 
-from grader.collection import Collection
-from grader.explain import explain
-from grader.scores import grade
-from grader.tables import to_junit
 from sandbox_mcp.cli.grade import command
 from sandbox_mcp.trajectory import LogWriter, Trajectory
-from scenarios import Suite
 from tests.scenarios.playing import play, talk
 
 SCENARIO = Suite().get("wifi_off")

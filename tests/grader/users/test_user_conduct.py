@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.users import UserConduct
+from sandbox_grader.users.metric import KINDS, NO_SCENARIO, NO_USER, spoiled_by_user
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Answer, Exchange, Scenario, Script, UserSpec
 
-from grader.metric import Subject, Verdict
-from grader.users import UserConduct
-from grader.users.metric import KINDS, NO_SCENARIO, NO_USER, spoiled_by_user
 from sandbox_mcp.trajectory import ToolSpec, Trajectory
-from scenarios import Suite
-from scenarios.model import Answer, Exchange, Scenario, Script, UserSpec
 from tests.grader.milestones.sessions import Play, call, contact, milestone, reminder, scenario, world
 from tests.scenarios.playing import play, talk
 

@@ -1,0 +1,140 @@
+"""The anthropic agent: tool use by Anthropic's Messages API, tools taken from MCP.
+
+Policy: the content of every answer goes back as it came, thinking included. All results of one answer go into one
+message, refusals marked as errors. A message that says nothing is left out, because the protocol knows none.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from sandbox_clients.base import ToolInfo, ToolOutput
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
+from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.text import cleaned, readable
+
+if TYPE_CHECKING:
+    from sandbox_clients.settings import AgentSettings
+
+Block = Mapping[str, Any]
+MAX_TOKENS = 8192
+"""Tokens of one answer, which every request has to limit; ``--param max_tokens=N`` says otherwise."""
+
+
+class Messages(ModelEndpoint):
+    """An endpoint that speaks Messages."""
+
+    package: ClassVar[str] = "anthropic"
+    kind: ClassVar[str] = "message"
+
+    def _open(self) -> Any:
+        from anthropic import AsyncAnthropic
+
+        settings = self.settings
+        root = settings.url.rstrip("/").removesuffix("/v1")
+        return AsyncAnthropic(api_key=settings.key or "none", base_url=root, timeout=settings.timeout, max_retries=0)
+
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        create = client.messages.with_raw_response.create
+        named = {"model": self.settings.model, "max_tokens": MAX_TOKENS}
+        return await create(**named, **request, extra_body=dict(self.settings.parameters))
+
+    def _read(self, body: Any) -> ModelAnswer:
+        return read_message(body)
+
+
+def read_message(body: Any) -> ModelAnswer:
+    """What a message says.
+
+    Raises:
+        ValueError: it has neither content nor a reason to have none.
+        LookupError, TypeError, AttributeError: it has another form.
+    """
+    blocks = cast("list[Block]", body["content"])
+    finish = body.get("stop_reason")
+    if not blocks and not finish:
+        raise ValueError("it has no content")
+    text = readable("".join(str(block["text"]) for block in blocks if block.get("type") == "text"))
+    calls = tuple(_call(block) for block in blocks if block.get("type") == "tool_use")
+    return ModelAnswer(text, calls, _usage(body.get("usage") or {}), finish, tuple(cleaned(blocks)))
+
+
+def _call(block: Block) -> FunctionCall:
+    """One call; what is no object, and no Unicode, stays what it is, for the session to judge."""
+    given = block["input"]
+    arguments = readable(given) if isinstance(given, str) else json.dumps(given)
+    return FunctionCall(str(block["id"]), readable(str(block["name"])), arguments)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    """Tokens; those that are read from a cache, or written into one, are counted apart there and together here."""
+    read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return Usage(sum(int(usage.get(name) or 0) for name in read), int(usage.get("output_tokens") or 0), 1)
+
+
+@dataclass(slots=True)
+class MessagesAsking(Asking):
+    """A conversation as Messages carry it; ``request`` is what every request has beside the messages."""
+
+    endpoint: Messages
+    request: Mapping[str, Any]
+    messages: list[dict[str, Any]]
+
+    def hear(self, text: str) -> None:
+        """Take in what the user says."""
+        self._add("user", [{"type": "text", "text": text}])
+
+    async def ask(self) -> ModelAnswer:
+        """Ask for the model's next message."""
+        return await self.endpoint.request({**self.request, "messages": list(self.messages)})
+
+    def keep(self, answer: ModelAnswer) -> None:
+        """Take in an answer: its blocks, or where there are none, its text."""
+        blocks = answer.parts or ({"type": "text", "text": answer.text},)
+        self._add("assistant", [block for block in blocks if block.get("type") != "text" or block["text"].strip()])
+
+    def give(self, outputs: Sequence[Output]) -> None:
+        """Take in outputs, all in one message."""
+        self._add("user", [_result(call, output) for call, output in outputs])
+
+    def _add(self, role: str, blocks: list[Block]) -> None:
+        """Add blocks to the conversation, to the last message if it is of the same role."""
+        if self.messages and self.messages[-1]["role"] == role:
+            self.messages[-1] = {"role": role, "content": [*self.messages[-1]["content"], *blocks]}
+        elif blocks:
+            self.messages.append({"role": role, "content": blocks})
+
+
+def _result(call: FunctionCall, output: ToolOutput) -> Block:
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": output.text}
+    return {**result, "is_error": True} if output.is_error else result
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicAgent(ChatAgent):
+    """Asks a model by Messages."""
+
+    endpoint: Messages
+    name: str = "anthropic"
+
+    @classmethod
+    def of(cls, settings: "AgentSettings") -> "AnthropicAgent":
+        """The agent with these settings.
+
+        Raises:
+            UnknownAgentError: it could not ask anybody with them.
+        """
+        endpoint = Messages(checked("anthropic", settings.endpoint, ANTHROPIC, "anthropic"))
+        return cls(endpoint, settings.max_steps, settings.react)
+
+    def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
+        """Begin with the instructions as the system's text."""
+        offered = {"tools": [as_tool(tool) for tool in tools]} if tools else {}
+        stopping = {"stop_sequences": list(stop)} if stop else {}
+        return MessagesAsking(self.endpoint, {"system": instructions, **offered, **stopping}, [])
+
+
+def as_tool(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that Messages take."""
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}

@@ -1,0 +1,159 @@
+"""What an agent under test is: something that is told what the user says and answers, acting through tools on the way.
+
+Policy: an agent learns what a session's agent may learn and nothing more. Its faults, and those of what it runs on, are
+:class:`AgentError`; they end the session without a score. What a tool refuses is no fault but an answer.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+from sandbox_scenarios.model import Solution
+
+from sandbox_mcp.errors import SandboxError
+
+
+class AgentError(SandboxError):
+    """The agent or its model endpoint broke; says nothing about what the agent can do."""
+
+
+class UnknownAgentError(SandboxError):
+    """No agent of that name, or what the name points to is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """A tool as it is offered to the agent."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a call came to: the text a model is shown, and the value in it, which an error has none of."""
+
+    text: str
+    value: Any = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call to make, with arguments as :meth:`Tools.call` takes them."""
+
+    name: str
+    arguments: Mapping[str, Any] | str
+
+
+class Tools(Protocol):
+    """The tools of one session, connected."""
+
+    async def list(self) -> tuple[ToolInfo, ...]:
+        """The tools offered.
+
+        Raises:
+            AgentError: they could not be asked for.
+        """
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolOutput:
+        """Call one tool. ``arguments`` as text are what a model wrote in place of a JSON object.
+
+        Raises:
+            AgentError: the call did not get through; a refusal by the tool is an output.
+        """
+        ...
+
+    async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
+        """Make calls that were decided on together, before any of their results was known; outputs in their order.
+
+        Raises:
+            AgentError: a call did not get through.
+        """
+        ...
+
+
+class Target(Protocol):
+    """Where a session's tools are. ``url`` is None where nobody outside this process can reach them."""
+
+    @property
+    def url(self) -> str | None:
+        """The MCP endpoint over HTTP."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What every request to ``url`` must carry."""
+        ...
+
+    def connect(self) -> AbstractAsyncContextManager[Tools]:
+        """Connect to the tools.
+
+        Raises:
+            AgentError: on entering, if they cannot be reached.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What an agent is given before the conversation.
+
+    ``solution`` is filled for agents that ask for it (``wants_solution``), in the names that this session's tools are
+    presented under; no agent under test may.
+    """
+
+    instructions: str
+    target: Target
+    solution: Solution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """What the agent says to the user. ``meta`` is recorded with the message: which model, how many tokens."""
+
+    text: str
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Conversation(Protocol):
+    """One session of an agent; it remembers what was said."""
+
+    async def turn(self, message: str) -> AgentTurn:
+        """Do what the user's message asks for, and answer.
+
+        Raises:
+            AgentError: the agent, or what it runs on, broke.
+        """
+        ...
+
+
+class Agent(ABC):
+    """An agent under test; one object holds many conversations, also at the same time."""
+
+    name: str
+    wants_solution: ClassVar[bool] = False
+    needs_url: ClassVar[bool] = False
+    """Whether the agent runs where only an HTTP address reaches the tools."""
+    marks_batches: ClassVar[bool] = False
+    """Whether it says itself which calls belong together, by :meth:`Tools.call_together`, so that none need wait."""
+
+    @abstractmethod
+    def converse(self, brief: Brief) -> AbstractAsyncContextManager[Conversation]:
+        """Begin a conversation; leaving the context ends it."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a log should say about this agent, beside its name. No secrets."""
+        return {}
+
+    async def aclose(self) -> None:
+        """Let go of what all conversations share."""
+        return
+
+
+Era = Literal["auto", "legacy", "2026-07-28"]
+"""How the MCP client connects: find out, with the handshake of 2025-11-25, or without any."""

@@ -1,0 +1,166 @@
+"""What the agents that ask a model themselves have in common, whatever the protocol: ask, act, until it answers.
+
+Policy: the model gets the session's instructions, the tools as they are presented, and every output as text, errors
+included; it is never told what else to do. Calls of one answer are one batch. What it writes in place of arguments is
+passed on as it is, so that the session can say what is wrong with it. A model that never stops calling is stopped
+after ``max_steps`` answers per user message; that is its own doing and counts.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sandbox_clients.arguments import as_arguments
+from sandbox_clients.base import (
+    Agent,
+    AgentError,
+    AgentTurn,
+    Brief,
+    Conversation,
+    ToolInfo,
+    ToolOutput,
+    ToolRequest,
+    Tools,
+    UnknownAgentError,
+)
+from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+
+if TYPE_CHECKING:
+    from sandbox_mcp.models.asking import Provider
+
+STOPPED = "max_steps"
+Output = tuple[FunctionCall, ToolOutput]
+"""A call that the model asked for, and what came of it."""
+
+
+class Asking(ABC):
+    """One conversation with a model, kept in the form that its protocol wants."""
+
+    @abstractmethod
+    def hear(self, text: str) -> None:
+        """Take in what the user says."""
+
+    @abstractmethod
+    async def ask(self) -> ModelAnswer:
+        """Ask for the model's next answer.
+
+        Raises:
+            EndpointError: there was no usable answer.
+        """
+
+    @abstractmethod
+    def keep(self, answer: ModelAnswer) -> None:
+        """Take in an answer of the model."""
+
+    @abstractmethod
+    def give(self, outputs: Sequence[Output]) -> None:
+        """Take in what came of all calls of the last answer, in their order."""
+
+    def correction(self, answer: ModelAnswer) -> str | None:
+        """What to tell a model whose answer nobody can make anything of; None if it is fine."""
+        del answer
+        return None
+
+
+@dataclass(slots=True)
+class _Chatting:
+    asking: Asking
+    model: str
+    max_steps: int
+    tools: Tools
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.asking.hear(message)
+        usage, malformed = Usage(), list[str]()
+        answer: ModelAnswer | None = None
+        for _ in range(self.max_steps):
+            answer = await self._ask()
+            usage += answer.usage
+            if answer.calls:
+                await self._act(answer.calls)
+                continue
+            correction = self.asking.correction(answer)
+            if correction is None:
+                return AgentTurn(answer.text, self._meta(usage, answer.finish, malformed))
+            malformed.append(answer.text)
+            self.asking.hear(correction)
+        return AgentTurn(answer.text if answer else "", self._meta(usage, STOPPED, malformed))
+
+    async def _ask(self) -> ModelAnswer:
+        try:
+            answer = await self.asking.ask()
+        except EndpointError as error:
+            raise AgentError(str(error)) from error
+        self.asking.keep(answer)
+        return answer
+
+    async def _act(self, calls: Sequence[FunctionCall]) -> None:
+        requests = [ToolRequest(call.name, as_arguments(call.arguments)) for call in calls]
+        outputs = await self.tools.call_together(requests)
+        self.asking.give(list(zip(calls, outputs, strict=True)))
+
+    def _meta(self, usage: Usage, finish: str | None, malformed: Sequence[str]) -> dict[str, Any]:
+        kept = {"malformed": list(malformed)} if malformed else {}
+        return {"model": self.model, "usage": usage.to_json(), "finish": finish, **kept}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAgent(Agent):
+    """Puts every user message to a model, and makes the calls it asks for until it answers.
+
+    ``react`` has the model reason and act in text (:mod:`sandbox_clients.react`), without the protocol's own calls.
+    """
+
+    endpoint: ModelEndpoint
+    max_steps: int = 30
+    react: bool = False
+    name: str = "chat"
+    marks_batches: ClassVar[bool] = True
+
+    @abstractmethod
+    def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
+        """Begin a conversation with the model; it is to stop before it writes one of ``stop``."""
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Connect to the tools and list them, once."""
+        async with brief.target.connect() as tools:
+            asking = self._asking(brief.instructions, await tools.list())
+            yield _Chatting(asking, self.endpoint.settings.model, self.max_steps, tools)
+
+    def _asking(self, instructions: str, tools: Sequence[ToolInfo]) -> Asking:
+        if not self.react:
+            return self.asking(instructions, tools)
+        from sandbox_clients.react import STOP, ReactAsking, prompt
+
+        return ReactAsking(self.asking(prompt(instructions, tools), (), STOP))
+
+    def describe(self) -> Mapping[str, Any]:
+        """Which model, where, how prompted, and with which limits."""
+        prompted = {"prompting": "react"} if self.react else {}
+        return {**self.endpoint.settings.describe(), "max_steps": self.max_steps, **prompted}
+
+    async def aclose(self) -> None:
+        """Close the connection to the endpoint."""
+        await self.endpoint.aclose()
+
+
+def checked(agent: str, settings: EndpointSettings, provider: "Provider", package: str) -> EndpointSettings:
+    """The settings of an agent for a provider that is asked by a package of its own.
+
+    Raises:
+        UnknownAgentError: no model is named, the endpoint cannot be asked like this, or the package is missing.
+    """
+    if not settings.model:
+        raise UnknownAgentError(f"the {agent} agent needs to know which model to ask; name one with --model")
+    meant = replace(settings, provider=provider)
+    if problem := meant.problem():
+        raise UnknownAgentError(f"the {agent} agent {problem}")
+    if find_spec(package) is None:
+        raise UnknownAgentError(
+            f"the {agent} agent needs the package {package!r}; install it with: pip install {package}"
+        )
+    return meant

@@ -1,0 +1,67 @@
+"""An agent made of one async function: the shortest way to put code of one's own under test.
+
+Policy: the function is asked once per user message, with the whole conversation and the connected tools, and returns
+what to say: ``async def agent(asked: Asked) -> str``. Whatever it raises is a fault of the agent.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
+from sandbox_clients.mcp_tools import named
+from sandbox_mcp.users import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the function is asked: what was said so far, the user's message last, with which tools, told what."""
+
+    said: Sequence[Line]
+    tools: Tools
+    instructions: str
+
+
+Respond = Callable[[Asked], Awaitable[str | AgentTurn]]
+"""What a function must be."""
+
+
+@dataclass(slots=True)
+class _Asking:
+    respond: Respond
+    tools: Tools
+    instructions: str
+    said: list[Line] = field(default_factory=list[Line])
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.said.append(Line("user", message))
+        try:
+            answer = await self.respond(Asked(tuple(self.said), self.tools, self.instructions))
+        except AgentError:
+            raise
+        except Exception as error:
+            raise AgentError(f"the agent raised {named(error)}") from error
+        turn = AgentTurn(answer) if isinstance(answer, str) else answer
+        if not isinstance(turn, AgentTurn):  # pyright: ignore[reportUnnecessaryIsInstance]  (code of others)
+            raise AgentError(f"the agent answered with {type(turn).__name__}; expected text, or an AgentTurn")
+        self.said.append(Line("agent", turn.text))
+        return turn
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAgent(Agent):
+    """Asks ``respond`` for every answer."""
+
+    respond: Respond
+    name: str
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Connect to the tools and keep track of what is said."""
+        async with brief.target.connect() as tools:
+            yield _Asking(self.respond, tools, brief.instructions)
+
+    def describe(self) -> Mapping[str, Any]:
+        """That it is a function."""
+        return {"kind": "function"}

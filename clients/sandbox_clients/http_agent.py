@@ -1,0 +1,127 @@
+"""Agents behind an address: one POST for every message of the user, with all that was said and where the tools are.
+
+Policy: what may pass is tried again as with a model's endpoint: 429, 5xx, a connection that is refused or lost. How
+long an answer may take is the run's affair, because an agent that is slow is still at work. A key is sent only if its
+variable is named, and no credentials are in the address that logs see. The form is written down in docs/adapters.md.
+"""
+
+import os
+import uuid
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
+from sandbox_clients.replies import read_object, read_turn
+from sandbox_clients.settings import AgentSettings
+from sandbox_mcp.models.asking import public_address
+from sandbox_mcp.models.retrying import FailedTry, Sleep, insist, one_line, refused
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Response
+
+
+@dataclass(slots=True)
+class _Talking:
+    agent: "HttpAgent"
+    brief: Brief
+    http: "AsyncClient"
+    session: str = field(default_factory=lambda: uuid.uuid4().hex)
+    messages: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.messages.append({"role": "user", "content": message})
+        endpoint = self.agent.settings.endpoint
+        try:
+            answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.sleep)
+        except FailedTry as fault:
+            raise AgentError(f"agent at {self.agent.address}: {fault}") from fault
+        who = f"agent at {self.agent.address}: answered with"
+        turn = read_turn(read_object(answered, who, "an object with text"), who)
+        self.messages.append({"role": "assistant", "content": turn.text})
+        return turn
+
+    async def _once(self) -> str:
+        import httpx2
+
+        try:
+            response = await self.http.post(self.agent.url, json=self._body())
+        except httpx2.TransportError as error:
+            reason = one_line(str(error)) or type(error).__name__
+            raise FailedTry(f"connection failed: {reason}", passing=True) from error
+        if not response.is_success:
+            raise refused(response.status_code, _said(response), response.headers.get("retry-after"))
+        return response.text
+
+    def _body(self) -> dict[str, Any]:
+        target = self.brief.target
+        return {
+            "session": self.session,
+            "instructions": self.brief.instructions,
+            "mcp": {"url": target.url, "headers": dict(target.headers)},
+            "messages": self.messages,
+            "settings": self.agent.settings.told(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAgent(Agent):
+    """Asks ``url`` for every answer; ``name`` and ``address`` are that without anything secret."""
+
+    name: str
+    url: str
+    settings: AgentSettings
+    sleep: Sleep | None = None
+    needs_url: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, url: str, settings: AgentSettings) -> "HttpAgent":
+        """The agent at this address.
+
+        Raises:
+            UnknownAgentError: it is no address, or the variable that should hold the key is not set.
+        """
+        variable = settings.endpoint.key_variable
+        if variable and not os.environ.get(variable):
+            raise UnknownAgentError(f"the agent's key should be in {variable!r}, which is not set")
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as error:
+            raise UnknownAgentError(f"agent {url!r} is no address: {error}") from error
+        if not parts.hostname or port == 0:
+            raise UnknownAgentError(f"agent {url!r} is no address; write http://HOST:PORT/PATH")
+        return cls(public_address(url), url, settings)
+
+    @property
+    def address(self) -> str:
+        """Where it is, without credentials."""
+        return self.name
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Keep track of what is said; nothing is sent before the user has spoken."""
+        import httpx2
+
+        variable = self.settings.endpoint.key_variable
+        headers = {"Authorization": f"Bearer {os.environ.get(variable, '')}"} if variable else {}
+        timeout = httpx2.Timeout(None, connect=self.settings.endpoint.timeout)
+        async with httpx2.AsyncClient(headers=headers, timeout=timeout) as http:
+            yield _Talking(self, brief, http)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Where it is, and what it is told of its model."""
+        told = self.settings.told()
+        return {"address": self.address, **told, "base_url": public_address(told["base_url"] or "") or None}
+
+
+def _said(response: "Response") -> str:
+    """What the agent itself said about its refusal."""
+    try:
+        body: Any = response.json()
+    except ValueError:
+        return response.text
+    said = body.get("error") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return said if isinstance(said, str) else response.text

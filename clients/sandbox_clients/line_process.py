@@ -1,0 +1,174 @@
+"""A command that reads and writes lines: started, spoken to, and ended together with all that it has started.
+
+Policy: nothing that a command does can hold up a run or fill its memory. Lines have a greatest length, every wait for
+its end is bounded, and what is left of its process group is killed. Its standard error is its own; the last lines of it
+are told when it breaks.
+"""
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+from anyio.streams.text import TextReceiveStream
+
+from sandbox_clients.base import AgentError
+
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of one line; a command that writes more without an end of line is broken."""
+PATIENCE = 5.0
+"""Seconds that a process gets to end by itself, and again after it was asked to."""
+GLANCE = 0.5
+"""Seconds between looks at whether a process that writes nothing is still there."""
+KEPT = 20
+"""Lines of standard error that are remembered."""
+LONGEST_WORDS = 4000
+"""Characters of standard error without an end of line that are remembered."""
+GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+
+@dataclass(slots=True)
+class LineProcess:
+    """A running command, and what it has written.
+
+    ``busy`` says that an answer is due, so that the process cannot be asked anything else. ``rest`` is what it wrote
+    behind the last line that was read.
+    """
+
+    process: Process
+    busy: bool = False
+    rest: bytes = b""
+    errors: deque[str] = field(default_factory=lambda: deque[str](maxlen=KEPT))
+    unfinished: str = ""
+    silent: anyio.Event = field(default_factory=anyio.Event)
+
+    @classmethod
+    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> "LineProcess":
+        """Start a command with these variables on top of ours, in a process group of its own.
+
+        Raises:
+            AgentError: it cannot be started.
+        """
+        try:
+            process = await anyio.open_process(command, env={**os.environ, **environment}, start_new_session=True)
+        except (OSError, ValueError) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            raise AgentError(f"the agent's command {command[0]!r} cannot be started: {reason}") from error
+        return cls(process)
+
+    async def tell(self, line: str) -> None:
+        """Write one line; where nobody reads it any more, what was said last is heard next."""
+        with suppress(*GONE):
+            await cast("ByteSendStream", self.process.stdin).send(line.encode("utf-8", "replace") + b"\n")
+
+    async def hear(self) -> str:
+        """The next line, without its end; the last one need have none.
+
+        Raises:
+            AgentError: there is no more, or it is too long.
+        """
+        found: list[bytes] = []
+        length = 0
+        while b"\n" not in self.rest:
+            found.append(self.rest)
+            length += len(self.rest)
+            if length > LONGEST_LINE:
+                raise AgentError(f"the agent's process wrote {LONGEST_LINE} bytes without an end of line")
+            self.rest = await self._more()
+            if not self.rest:
+                return await self._last(b"".join(found))
+        line, _, self.rest = self.rest.partition(b"\n")
+        return _text(b"".join([*found, line]))
+
+    async def _more(self) -> bytes:
+        """What it writes next, nothing at the end, even if a child it left behind holds the pipe open."""
+        ended = False
+        while not ended:
+            ended = self.process.returncode is not None
+            with anyio.move_on_after(GLANCE):
+                return await self._received()
+        return b""
+
+    async def _received(self) -> bytes:
+        try:
+            return await cast("ByteReceiveStream", self.process.stdout).receive()
+        except (anyio.EndOfStream, *GONE):
+            return b""
+
+    async def _last(self, line: bytes) -> str:
+        if line.strip():
+            return _text(line)
+        raise AgentError(await self._ended())
+
+    async def _ended(self) -> str:
+        """How the process ended, for people."""
+        await self._gone()
+        with anyio.move_on_after(PATIENCE / 5):
+            await self.silent.wait()
+        words = next((line.strip() for line in (self.unfinished, *reversed(self.errors)) if line.strip()), "")
+        return f"the agent's process {_how(self.process.returncode)}" + (
+            f"; its last words: {words[:300]}" * bool(words)
+        )
+
+    async def listen(self) -> None:
+        """Remember the last lines of standard error, for as long as there are any."""
+        with suppress(*GONE):
+            async for text in TextReceiveStream(cast("ByteReceiveStream", self.process.stderr), errors="replace"):
+                *lines, self.unfinished = (self.unfinished + text)[-LONGEST_WORDS:].split("\n")
+                self.errors.extend(lines)
+        self.silent.set()
+
+    def forget(self) -> None:
+        """Forget what it said on standard error."""
+        self.errors.clear()
+        self.unfinished = ""
+
+    async def stop(self) -> None:
+        """End the process and all that it has started, politely unless it is busy."""
+        with anyio.CancelScope(shield=True):
+            with suppress(*GONE):
+                await cast("ByteSendStream", self.process.stdin).aclose()
+            if not self.busy:
+                await self._gone()
+            if self.process.returncode is None:
+                _signal(self.process, "SIGTERM")
+                await self._gone()
+            _signal(self.process, "SIGKILL")
+            with anyio.move_on_after(PATIENCE):
+                await self.process.wait()  # for the pipes as well, which a child in another session may hold open
+                await self.process.aclose()
+
+    async def _gone(self) -> None:
+        """Wait for the end of the process, whoever else may hold its pipes open."""
+        until = time.monotonic() + PATIENCE
+        while self.process.returncode is None and time.monotonic() < until:  # noqa: ASYNC110 - asyncio waits for more
+            await anyio.sleep(0.01)
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "closed its output"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    with suppress(ValueError):
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
+
+
+def _signal(process: Process, name: Literal["SIGTERM", "SIGKILL"]) -> None:
+    """Signal the process and its children, which share its group; where there are no groups, end the process."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, getattr(signal, name))
+        else:
+            process.kill()

@@ -1,0 +1,189 @@
+"""The tools of a session over MCP, by the SDK's own client: over HTTP, over stdio, or in memory.
+
+Policy: what a tool says, errors included, is an output. Only what keeps a call from being answered is a fault.
+"""
+
+import itertools
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult
+
+BATCH = "io.github.sandbox-mcp/batch"
+"""Key in a call's ``_meta``: ``{"id", "index", "size"}``. Calls with the same id were decided on together."""
+CARRIED = frozenset({"result", "notices"})
+"""Keys of an object that only carries a value."""
+TIMEOUT = 60.0
+"""Seconds that one request to the tools may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpTarget:
+    """Tools behind anything that ``mcp.Client`` connects to: a URL, a server object, how to start one, a transport."""
+
+    server: Any
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    era: Era = "auto"
+
+    @property
+    def url(self) -> str | None:
+        """The address, where it is one."""
+        return self.server if isinstance(self.server, str) else None
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncGenerator[Tools]:
+        """Connect, and disconnect at the end.
+
+        Raises:
+            AgentError: the server cannot be reached.
+        """
+        from mcp import Client
+
+        entered = False
+        try:
+            async with self._transport() as server, Client(server, mode=self.era, read_timeout_seconds=TIMEOUT) as mcp:
+                entered = True
+                yield McpTools(mcp)
+        except Exception as error:
+            cause = leaves(error)[0]
+            if entered:
+                raise cause from cause.__cause__
+            raise AgentError(f"cannot reach the tools at {self.url or 'the MCP server'}: {named(cause)}") from error
+
+    @asynccontextmanager
+    async def _transport(self) -> AsyncGenerator[Any]:
+        if self.url is None or not self.headers:
+            yield self.server
+            return
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with httpx2.AsyncClient(headers=dict(self.headers), timeout=TIMEOUT) as http:
+            yield streamable_http_client(self.url, http_client=http)
+
+
+@dataclass(frozen=True, slots=True)
+class McpTools:
+    """The tools behind one connected client."""
+
+    client: "Client"
+    batches: Iterator[int] = field(default_factory=itertools.count)
+
+    async def list(self) -> tuple[ToolInfo, ...]:
+        """The tools offered, all pages of them."""
+        from mcp import MCPError
+
+        found: list[ToolInfo] = []
+        cursor: str | None = None
+        while True:
+            try:
+                page = await self.client.list_tools(cursor=cursor)
+            except (MCPError, OSError, ValueError) as error:
+                raise AgentError(f"the tools could not be listed: {named(error)}") from error
+            found += [ToolInfo(tool.name, tool.description or "", tool.input_schema) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                return tuple(found)
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolOutput:
+        """Call one tool."""
+        return await self._call(ToolRequest(name, arguments), {})
+
+    async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
+        """Send all calls before waiting for any, marked as one batch with the place of each in it."""
+        if len(requests) == 1:
+            return [await self._call(requests[0], {})]
+        batch = f"batch-{next(self.batches)}"
+        outputs: dict[int, ToolOutput] = {}
+        try:
+            async with anyio.create_task_group() as group:
+                for index, request in enumerate(requests):
+                    mark = {BATCH: {"id": batch, "index": index, "size": len(requests)}}
+                    group.start_soon(self._collect, outputs, index, request, mark)
+        except ExceptionGroup as errors:
+            first = leaves(errors)[0]
+            raise first from first.__cause__
+        return [outputs[index] for index in range(len(requests))]
+
+    async def _collect(
+        self, outputs: dict[int, ToolOutput], index: int, request: ToolRequest, mark: Mapping[str, Any]
+    ) -> None:
+        outputs[index] = await self._call(request, mark)
+
+    async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
+        from mcp import MCPError
+
+        await checkpoint_if_cancelled()  # a server in the same process gives nobody else a chance to stop the caller
+        try:
+            if isinstance(request.arguments, str):
+                return output(await self._call_raw(request.name, request.arguments, mark))
+            meta = cast("Any", dict(mark)) or None
+            return output(await self.client.call_tool(request.name, dict(request.arguments), meta=meta))
+        except (MCPError, OSError, ValueError, RuntimeError) as error:
+            raise AgentError(f"the call of {request.name!r} was not answered: {named(error)}") from error
+
+    async def _call_raw(self, name: str, arguments: str, mark: Mapping[str, Any]) -> "CallToolResult":
+        """Send what a model wrote as it is: the SDK's own call takes objects only, the wire takes anything."""
+        from mcp.types import CallToolResult, Request, RequestParams
+
+        class RawParams(RequestParams):
+            name: str
+            arguments: str
+
+        class RawRequest(Request[RawParams, str]):
+            method: str = "tools/call"
+            params: RawParams
+
+        request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=cast("Any", dict(mark)) or None))
+        return await self.client.session.send_request(request, CallToolResult)
+
+
+def output(result: "CallToolResult") -> ToolOutput:
+    """What an MCP result says: its texts in one, and its structured value without the wrapper."""
+    text = "\n".join(item.text for item in result.content if item.type == "text")
+    if result.is_error:
+        return ToolOutput(text, is_error=True)
+    structured = result.structured_content
+    return ToolOutput(text, parsed(text) if structured is None else unwrapped(structured))
+
+
+def parsed(text: str) -> Any:
+    """The value that a result's text stands for; text that is no JSON stands for itself."""
+    try:
+        return unwrapped(json.loads(text))
+    except ValueError:
+        return text
+
+
+def unwrapped(value: Any) -> Any:
+    """A value without the object ``{"result": ...}`` that carries values which are no objects.
+
+    What the phone announced beside the result, under ``notices``, is no part of a carried value.
+    """
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, Any]", value)
+        return given["result"] if "result" in given and given.keys() <= CARRIED else given
+    return value
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """The exceptions inside the groups that task groups wrap them in."""
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return [leaf for item in inner for leaf in leaves(item)]
+    return [error]
+
+
+def named(error: BaseException) -> str:
+    """An exception in one line, its class first."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no details'}"

@@ -1,0 +1,73 @@
+"""The openai agent: function calling against any OpenAI-compatible chat-completions endpoint, tools taken from MCP.
+
+Policy: that of :mod:`sandbox_clients.chat_agent`; nothing is peculiar to this protocol.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sandbox_clients.base import ToolInfo
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
+from sandbox_mcp.models.asking import OPENAI, ModelAnswer
+from sandbox_mcp.models.completions import Completions, as_message
+
+if TYPE_CHECKING:
+    from sandbox_clients.settings import AgentSettings
+
+
+@dataclass(slots=True)
+class CompletionsAsking(Asking):
+    """A conversation as chat completions carry it; ``request`` is what every request has beside the messages."""
+
+    endpoint: Completions
+    messages: list[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]]
+    request: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def hear(self, text: str) -> None:
+        """Take in what the user says."""
+        self.messages.append({"role": "user", "content": text})
+
+    async def ask(self) -> ModelAnswer:
+        """Ask for the model's next message."""
+        return await self.endpoint.ask(self.messages, self.tools, **self.request)
+
+    def keep(self, answer: ModelAnswer) -> None:
+        """Take in a message of the model."""
+        self.messages.append(as_message(answer))
+
+    def give(self, outputs: Sequence[Output]) -> None:
+        """Take in outputs, each a message of its own."""
+        for call, output in outputs:
+            self.messages.append({"role": "tool", "tool_call_id": call.id, "content": output.text})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIAgent(ChatAgent):
+    """Asks a model by chat completions."""
+
+    endpoint: Completions
+    name: str = "openai"
+
+    @classmethod
+    def of(cls, settings: "AgentSettings") -> "OpenAIAgent":
+        """The agent with these settings.
+
+        Raises:
+            UnknownAgentError: it could not ask anybody with them.
+        """
+        endpoint = Completions(checked("openai", settings.endpoint, OPENAI, "openai"))
+        return cls(endpoint, settings.max_steps, settings.react)
+
+    def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
+        """Begin with the instructions as the system's message."""
+        system = {"role": "system", "content": instructions}
+        request = {"stop": list(stop)} if stop else {}
+        return CompletionsAsking(self.endpoint, [system], [as_function(tool) for tool in tools], request)
+
+
+def as_function(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that chat completions take."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    return {"type": "function", "function": function}

@@ -1,0 +1,50 @@
+"""ReAct prompting over any protocol: the model reasons and acts in text, and the protocol's own calls are not used.
+
+Policy: one action is one step. What a tool returned, refusals included, goes back as the user's message. A step that
+cannot be read is the model's own doing: it is told the form again, the step counts, and the log keeps what it wrote.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sandbox_clients.chat_agent import Asking, Output
+from sandbox_clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, WrittenStep, prompt, read_step
+from sandbox_mcp.models.asking import FunctionCall, ModelAnswer
+
+__all__ = ("STOP", "ReactAsking", "prompt")
+
+
+@dataclass(slots=True)
+class ReactAsking(Asking):
+    """A conversation in steps of text, held in another one that offers no tools; ``step`` is the last one."""
+
+    inner: Asking
+    step: WrittenStep = EMPTY
+    made: int = 0
+
+    def hear(self, text: str) -> None:
+        """Take in what the user says."""
+        self.inner.hear(text)
+
+    async def ask(self) -> ModelAnswer:
+        """Ask for the model's next step; its call is the action that it wrote, if it wrote one."""
+        answer = await self.inner.ask()
+        self.step = step = read_step(answer.text)
+        if step.action is not None:
+            self.made += 1
+            return replace(answer, text="", calls=(FunctionCall(f"step_{self.made}", step.action, step.arguments),))
+        return replace(answer, text=answer.text if step.answer is None else step.answer, calls=())
+
+    def keep(self, answer: ModelAnswer) -> None:
+        """Take in the last step, without what does not count of it."""
+        self.inner.keep(replace(answer, text=self.step.written, calls=(), parts=()))
+
+    def give(self, outputs: Sequence[Output]) -> None:
+        """Take in what the action came to."""
+        for _, output in outputs:
+            self.inner.hear(f"{OBSERVATION} {output.text}")
+
+    def correction(self, answer: ModelAnswer) -> str | None:
+        """The form of a step, for a model that wrote neither an action nor a final answer."""
+        del answer
+        return CORRECTION if self.step.action is None and self.step.answer is None else None

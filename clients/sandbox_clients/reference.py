@@ -1,0 +1,62 @@
+"""The reference agent: plays a scenario's own solution through its tools, turn by turn.
+
+Policy: it does what the solution says, whatever the tools answer; once the solution is used up it has nothing to add.
+What it scores is the most that the scenario can give, and is expected to be 1.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sandbox_scenarios.model import PlannedCall, Solution
+from sandbox_scenarios.plan import as_text, fill, ready, refusal
+
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolRequest, Tools
+
+NOTHING_LEFT = "I have nothing to add to that."
+
+
+@dataclass(slots=True)
+class _Playing:
+    solution: Solution
+    tools: Tools
+    results: dict[str, Any] = field(default_factory=dict[str, Any])
+    turns: int = 0
+
+    async def turn(self, message: str) -> AgentTurn:  # noqa: ARG002 - the solution knows what the user says
+        position, self.turns = self.turns, self.turns + 1
+        if position >= len(self.solution.turns):
+            return AgentTurn(NOTHING_LEFT)
+        planned = self.solution.turns[position]
+        for calls in planned.batches:
+            await self._act(calls)
+        return AgentTurn(as_text(fill(planned.reply, self.results)))
+
+    async def _act(self, calls: Sequence[PlannedCall]) -> None:
+        requests = [ToolRequest(call.tool, ready(call, self.results)) for call in calls]
+        outputs = await self.tools.call_together(requests)
+        for call, output in zip(calls, outputs, strict=True):
+            if call.label:
+                self.results[call.label] = refusal(output.text) if output.is_error else output.value
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceAgent(Agent):
+    """Plays the solution in its brief."""
+
+    name: str = "reference"
+    wants_solution: ClassVar[bool] = True
+    marks_batches: ClassVar[bool] = True
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Connect to the tools and play.
+
+        Raises:
+            AgentError: the scenario states no solution.
+        """
+        if brief.solution is None:
+            raise AgentError("the scenario states no reference solution, so there is nothing to play")
+        async with brief.target.connect() as tools:
+            yield _Playing(brief.solution, tools)

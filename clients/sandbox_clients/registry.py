@@ -1,0 +1,139 @@
+"""Agents by name, and agents of the user's own as ``module:attribute``.
+
+Policy: an attribute may be an agent, a class or function that makes one from settings, or a plain async function that
+answers a conversation; whatever it is, it gets what every agent gets.
+"""
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_scenarios.problem import closest
+
+from sandbox_clients.base import Agent, UnknownAgentError
+from sandbox_clients.frameworks import FRAMEWORKS, framework_agent
+from sandbox_clients.line_agent import LineAgent
+from sandbox_clients.settings import AgentSettings
+from sandbox_clients.text_agent import TextAgent
+
+Builder = Callable[[AgentSettings], Agent]
+
+
+def _reference(settings: AgentSettings) -> Agent:  # noqa: ARG001
+    from sandbox_clients.reference import ReferenceAgent
+
+    return ReferenceAgent()
+
+
+def _refuse(settings: AgentSettings) -> Agent:  # noqa: ARG001
+    from sandbox_clients.refuse import RefuseAgent
+
+    return RefuseAgent()
+
+
+def _openai(settings: AgentSettings) -> Agent:
+    from sandbox_clients.openai_agent import OpenAIAgent
+
+    return OpenAIAgent.of(settings)
+
+
+def _responses(settings: AgentSettings) -> Agent:
+    from sandbox_clients.responses_agent import ResponsesAgent
+
+    return ResponsesAgent.of(settings)
+
+
+def _anthropic(settings: AgentSettings) -> Agent:
+    from sandbox_clients.anthropic_agent import AnthropicAgent
+
+    return AnthropicAgent.of(settings)
+
+
+AGENTS: Mapping[str, Builder] = MappingProxyType(
+    {
+        "reference": _reference,
+        "refuse": _refuse,
+        "openai": _openai,
+        "responses": _responses,
+        "anthropic": _anthropic,
+    }
+)
+"""The agents that come with the package and run in this process."""
+COMMAND, TEXT = "command:", "command-text:"
+"""What the name of an agent begins with that is a command line, which speaks JSON or plain text."""
+ADDRESS = ("http://", "https://")
+"""What the name of an agent begins with that is an address."""
+
+
+def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
+    """The agent of that name: one of ours, a framework, a command, an address, or what ``module:attribute`` points to.
+
+    Raises:
+        UnknownAgentError: there is none, it is no agent, or it lacks what it needs.
+    """
+    given = settings or AgentSettings()
+    if name in AGENTS:
+        return AGENTS[name](given)
+    if name in FRAMEWORKS:
+        return framework_agent(name, given)
+    if name.startswith((COMMAND, TEXT)):
+        return _command(name, given)
+    if name.startswith(ADDRESS):
+        return _address(name, given)
+    if ":" in name:
+        return _own(name, given)
+    hint = closest(name, [*AGENTS, *FRAMEWORKS])
+    raise UnknownAgentError(f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute")
+
+
+def _command(name: str, settings: AgentSettings) -> Agent:
+    prefix, _, line = name.partition(":")
+    try:
+        command = tuple(shlex.split(line, posix=sys.platform != "win32"))
+    except ValueError as error:
+        raise UnknownAgentError(f"agent {name!r} is no command line: {error}") from error
+    if not command:
+        raise UnknownAgentError(f"agent {name!r} names no command; write {prefix}:PROGRAM ARGUMENTS")
+    return (LineAgent if prefix == "command" else TextAgent)(name, command, settings)
+
+
+def _address(name: str, settings: AgentSettings) -> Agent:
+    from sandbox_clients.http_agent import HttpAgent
+
+    return HttpAgent.of(name, settings)
+
+
+def _own(name: str, settings: AgentSettings) -> Agent:
+    found = _attribute(name)
+    if isinstance(found, Agent):
+        return found
+    if inspect.iscoroutinefunction(found):
+        from sandbox_clients.function import FunctionAgent
+
+        return FunctionAgent(found, name)
+    made = found(settings) if callable(found) else None
+    if not isinstance(made, Agent):
+        expected = "an Agent, something that makes one from AgentSettings, or an async function"
+        raise UnknownAgentError(f"{name!r} is no agent; expected {expected}, found {type(found).__name__}")
+    return made
+
+
+def _attribute(name: str) -> Any:
+    """What ``module:attribute`` points to; modules in the working directory count, as for ``python -m``."""
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = import_module(module)
+    except (ImportError, ValueError) as error:
+        raise UnknownAgentError(f"agent {name!r}: module {module!r} cannot be imported: {error}") from error
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            raise UnknownAgentError(f"agent {name!r}: module {module!r} has no {attribute!r}")
+    return found

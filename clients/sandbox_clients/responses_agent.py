@@ -1,0 +1,123 @@
+"""The responses agent: function calling by OpenAI's Responses API, tools taken from MCP.
+
+Policy: the whole conversation goes with every request, and every item of an answer goes back as it came, reasoning
+included, so that nothing depends on what the endpoint remembers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from sandbox_clients.base import ToolInfo
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
+from sandbox_mcp.models.asking import OPENAI, FunctionCall, ModelAnswer, Usage
+from sandbox_mcp.models.completions import OpenAIEndpoint
+from sandbox_mcp.models.text import cleaned, readable
+
+if TYPE_CHECKING:
+    from sandbox_clients.settings import AgentSettings
+
+Item = Mapping[str, Any]
+
+
+class Responses(OpenAIEndpoint):
+    """An endpoint that speaks Responses."""
+
+    kind: ClassVar[str] = "response"
+
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        create = client.responses.with_raw_response.create
+        return await create(model=self.settings.model, **request, extra_body=dict(self.settings.parameters))
+
+    def _read(self, body: Any) -> ModelAnswer:
+        return read_response(body)
+
+
+def read_response(body: Any) -> ModelAnswer:
+    """What a response says.
+
+    Raises:
+        ValueError: it failed, or has no output.
+        LookupError, TypeError, AttributeError: it has another form.
+    """
+    if body.get("error"):
+        raise ValueError(body["error"].get("message") or "it failed")
+    incomplete: Mapping[str, Any] = body.get("incomplete_details") or {}
+    stopped = incomplete.get("reason")
+    items = cast("list[Item]", body["output"])
+    if not items and not stopped:
+        raise ValueError("it has no output")
+    text = "".join(_said(item) for item in items if item.get("type") == "message")
+    calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
+    return ModelAnswer(
+        text, calls, _usage(body.get("usage") or {}), stopped or body.get("status"), tuple(cleaned(items))
+    )
+
+
+def _said(item: Item) -> str:
+    texts = (str(part.get("text") or "") for part in item["content"] if part.get("type") == "output_text")
+    return readable("".join(texts))
+
+
+def _call(item: Item) -> FunctionCall:
+    return FunctionCall(str(item["call_id"]), readable(str(item["name"])), readable(str(item.get("arguments") or "{}")))
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    return Usage(int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), 1)
+
+
+@dataclass(slots=True)
+class ResponsesAsking(Asking):
+    """A conversation as Responses carry it; ``request`` is what every request has beside the items."""
+
+    endpoint: Responses
+    request: Mapping[str, Any]
+    items: list[Item]
+
+    def hear(self, text: str) -> None:
+        """Take in what the user says."""
+        self.items.append({"role": "user", "content": text})
+
+    async def ask(self) -> ModelAnswer:
+        """Ask for the model's next items."""
+        return await self.endpoint.request({**self.request, "input": list(self.items)})
+
+    def keep(self, answer: ModelAnswer) -> None:
+        """Take in an answer: its items, or where there are none, its text."""
+        self.items += answer.parts or [{"role": "assistant", "content": answer.text}]
+
+    def give(self, outputs: Sequence[Output]) -> None:
+        """Take in outputs, each an item of its own."""
+        for call, output in outputs:
+            self.items.append({"type": "function_call_output", "call_id": call.id, "output": output.text})
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesAgent(ChatAgent):
+    """Asks a model by Responses."""
+
+    endpoint: Responses
+    name: str = "responses"
+
+    @classmethod
+    def of(cls, settings: "AgentSettings") -> "ResponsesAgent":
+        """The agent with these settings.
+
+        Raises:
+            UnknownAgentError: it could not ask anybody with them.
+        """
+        endpoint = Responses(checked("responses", settings.endpoint, OPENAI, "openai"))
+        return cls(endpoint, settings.max_steps, settings.react)
+
+    def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
+        """Begin; the protocol has no way to say where to stop."""
+        del stop
+        offered = {"tools": [as_function(tool) for tool in tools]} if tools else {}
+        return ResponsesAsking(self.endpoint, {"instructions": instructions, **offered}, [])
+
+
+def as_function(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that Responses take; ``strict`` would demand schemas of a kind that not all tools have."""
+    about = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    return {"type": "function", **about, "strict": False}

@@ -1,0 +1,33 @@
+"""What can be said about an agent from outside."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox_mcp.models.asking import EndpointSettings
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Its model endpoint, how long it may go on, how it is prompted, and where it lives.
+
+    ``max_steps`` is how many answers of its model one user message may take. ``react`` asks chat agents to reason and
+    act in text. ``python`` is the interpreter that has a framework; None for the one that is found.
+    """
+
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
+    max_steps: int = 30
+    react: bool = False
+    python: Path | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What an agent that lives elsewhere is told of its model and its limits; docs/adapters.md has the fields."""
+        endpoint = self.endpoint
+        return {
+            "model": endpoint.model,
+            "base_url": endpoint.base_url,
+            "parameters": dict(endpoint.parameters),
+            "max_steps": self.max_steps,
+            "timeout": endpoint.timeout,
+            "retries": endpoint.retries,
+        }

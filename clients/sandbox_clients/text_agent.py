@@ -1,0 +1,72 @@
+"""Agents that are any command which reads a line and writes a line: the user's words in, the agent's out.
+
+Policy: a command gets one line for every message of the user, line breaks in it made spaces, and each line it writes is
+one answer. Where the tools are is in its environment, so that no list of processes shows the secret. There is a process
+for every conversation; what such a command cannot say is how it failed, so whatever ends it is a fault.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import anyio
+
+from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation
+from sandbox_clients.line_process import LineProcess
+from sandbox_clients.settings import AgentSettings
+
+URL, AUTHORIZATION, INSTRUCTIONS = "SANDBOX_MCP_URL", "SANDBOX_MCP_AUTHORIZATION", "SANDBOX_MCP_INSTRUCTIONS"
+MODEL, BASE_URL = "SANDBOX_MCP_MODEL", "SANDBOX_MCP_BASE_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class _Talking:
+    process: LineProcess
+
+    async def turn(self, message: str) -> AgentTurn:
+        self.process.busy = True
+        await self.process.tell(" ".join(message.splitlines()))
+        said = await self.process.hear()
+        self.process.busy = False
+        return AgentTurn(said)
+
+
+@dataclass(frozen=True, slots=True)
+class TextAgent(Agent):
+    """Runs ``command``, a process for every conversation."""
+
+    name: str
+    command: tuple[str, ...]
+    settings: AgentSettings = field(default_factory=AgentSettings)
+    needs_url: ClassVar[bool] = True
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Start the command.
+
+        Raises:
+            AgentError: it cannot be started.
+        """
+        async with anyio.create_task_group() as listening:
+            process = await LineProcess.start(self.command, self._environment(brief))
+            listening.start_soon(process.listen)
+            try:
+                yield _Talking(process)
+            finally:
+                await process.stop()
+                listening.cancel_scope.cancel()
+
+    def describe(self) -> Mapping[str, Any]:
+        """On which model, as far as it was told."""
+        return self.settings.endpoint.describe()
+
+    def _environment(self, brief: Brief) -> dict[str, str]:
+        endpoint = self.settings.endpoint
+        return {
+            URL: brief.target.url or "",
+            AUTHORIZATION: brief.target.headers.get("Authorization", ""),
+            INSTRUCTIONS: brief.instructions,
+            MODEL: endpoint.model,
+            BASE_URL: endpoint.base_url or "",
+        }

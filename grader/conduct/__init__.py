@@ -1,5 +1,0 @@
-"""What an agent did besides the task: errors of conduct that milestones and matched calls do not see."""
-
-from grader.conduct.metric import Conduct
-
-__all__ = ("Conduct",)

@@ -1,9 +1,0 @@
-"""Milestones and minefields: what should, and what must not, happen in a session.
-
-``matching`` assigns milestones to events; ``strict`` and the modules it uses judge our scenarios; ``compat`` and the
-modules it uses judge neutral cases as ToolSandbox's own evaluator does, and ``translate`` turns the one into the other.
-"""
-
-from grader.milestones.metric import ToolSandbox
-
-__all__ = ("ToolSandbox",)

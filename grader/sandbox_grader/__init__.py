@@ -1,0 +1,42 @@
+"""Offline grading of trajectory logs: no model, no server, no network.
+
+``grade(read_trajectory("session.jsonl"), scenario)`` is all that a notebook needs. Importing this package loads nothing
+heavy; the names below are resolved when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandbox_grader.collection import Collection, grade_logs
+    from sandbox_grader.errors import GraderError
+    from sandbox_grader.metric import Metric, Mode, Subject, Verdict
+    from sandbox_grader.scores import Scores, grade
+    from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
+
+_HOMES = {
+    "Collection": "sandbox_grader.collection",
+    "GraderError": "sandbox_grader.errors",
+    "Metric": "sandbox_grader.metric",
+    "Mode": "sandbox_grader.metric",
+    "Scores": "sandbox_grader.scores",
+    "Subject": "sandbox_grader.metric",
+    "Trajectory": "sandbox_mcp.trajectory",
+    "TrajectoryError": "sandbox_mcp.trajectory",
+    "Verdict": "sandbox_grader.metric",
+    "grade": "sandbox_grader.scores",
+    "grade_logs": "sandbox_grader.collection",
+    "read_trajectory": "sandbox_mcp.trajectory",
+}
+
+__all__ = (
+    "Collection", "GraderError", "Metric", "Mode", "Scores", "Subject", "Trajectory", "TrajectoryError", "Verdict",
+    "grade", "grade_logs", "read_trajectory",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)

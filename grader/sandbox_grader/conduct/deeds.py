@@ -1,0 +1,222 @@
+"""Conduct in calls: wrong recipients, actions beyond the solution, wrong order, repetitions.
+
+Policy: a session is aligned with each solution, in order as far as possible, and the solution that it deviates from
+least counts. Two actions may change places unless one takes what the other returned, or carrying out the solution in
+that order would fail or leave another state behind. Only what is certain is counted.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_scenarios.model import Scenario
+
+from sandbox_grader.conduct.observed import (
+    ConductFinding,
+    ObservedSession,
+    leaves,
+    reaches_somebody,
+    text_of,
+    tool_name,
+)
+from sandbox_grader.conduct.order import Rehearsal
+from sandbox_grader.metric import Solution
+from sandbox_grader.rouge import rouge_l
+from sandbox_grader.tooltalk.comparing import AsWritten, Compare
+from sandbox_grader.values import FREE_TEXT, form_of, is_array
+from sandbox_mcp.trajectory import ReferenceCall, ToolCall
+
+RECIPIENTS = frozenset(
+    {"bcc", "cc", "email", "number", "phone", "phone_number", "receiver", "receivers", "recipient", "recipients", "to"}
+)
+"""Arguments of a sending tool that say to whom."""
+THRESHOLD = 0.9
+"""How alike free text must be, as for ToolTalk."""
+
+
+def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
+    """Things sent to somebody whom no solution names; telephone numbers are compared by their digits."""
+    named = {
+        person
+        for solution in heard.solutions
+        for turn in solution
+        for call in turn.calls
+        for person in _people(call.tool, call.arguments)
+    }
+    for call in heard.calls:
+        tool = tool_name(call)
+        if call.error is None and heard.labels.get(tool) is not False:
+            for person, said in _people(tool, call.arguments).items():
+                if person not in named:
+                    yield ConductFinding(
+                        "wrong_recipient", call.seq, f"{tool} went to {said!r}, whom no solution names"
+                    )
+
+
+def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Who is meant by a call that reaches somebody, in a form to compare, with how it was written."""
+    if not reaches_somebody(tool):
+        return {}
+    given = [value for name, value in arguments.items() if name in RECIPIENTS]
+    people = [item for value in given for item in (value if is_array(value) else [value])]
+    return {_identity(person): person for person in people if isinstance(person, str) and person.strip()}
+
+
+def _identity(person: str) -> str:
+    digits = "".join(char for char in person if char.isdigit())
+    spoken = any(char.isalpha() for char in person)
+    return digits if digits and not spoken else " ".join(person.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How a session deviates from one solution; ``place`` is the solution's number, ``met`` how many calls agree."""
+
+    place: int
+    met: int
+    excess: tuple[ConductFinding, ...]
+    order: tuple[ConductFinding, ...]
+
+
+def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
+    """The deviation from the solution that is nearest: fewest excess actions, then best order, then most agreement."""
+    found = [_deviation(heard, solution, place, scenario) for place, solution in enumerate(heard.solutions)]
+    return min(found, key=lambda item: (len(item.excess), len(item.order), -item.met))
+
+
+def _deviation(heard: ObservedSession, solution: Solution, place: int, scenario: Scenario | None) -> Deviation:
+    wanted = tuple(call for turn in solution for call in turn.calls)
+    compare = AsWritten(rouge_l, THRESHOLD, heard.labels, _free_text, RECIPIENTS, strict=True)
+    pairs = align(heard.calls, wanted, compare)
+    excess = tuple(_excess(heard, wanted, pairs))
+    return Deviation(place, len(pairs), excess, tuple(_disorder(heard, wanted, pairs, scenario)))
+
+
+def _free_text(_tool: str) -> frozenset[str]:
+    return FREE_TEXT
+
+
+def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: Compare) -> dict[int, int]:
+    """Which call is which of the solution: as many as possible in its order, then what is left out of order.
+
+    From the position of a call to that of the wanted one. Takes len(calls) * len(wanted) comparisons.
+    """
+    fits = [[tool_name(c) == w.tool and compare(c, w) is None for w in wanted] for c in calls]
+    longest = _longest(fits, len(wanted))
+    pairs: dict[int, int] = {}
+    i = j = 0
+    while i < len(calls) and j < len(wanted):
+        if fits[i][j] and longest[i][j] == longest[i + 1][j + 1] + 1:
+            pairs[i] = j
+            i, j = i + 1, j + 1
+        elif longest[i + 1][j] >= longest[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    left = [place for place in range(len(wanted)) if place not in pairs.values()]
+    for place in left:
+        taken = next((n for n in range(len(calls)) if n not in pairs and fits[n][place]), None)
+        if taken is not None:
+            pairs[taken] = place
+    return pairs
+
+
+def _longest(fits: Sequence[Sequence[bool]], width: int) -> list[list[int]]:
+    """The length of the longest common subsequence of what follows, per pair of positions."""
+    longest = [[0] * (width + 1) for _ in range(len(fits) + 1)]
+    for i in reversed(range(len(fits))):
+        for j in reversed(range(width)):
+            skipped = max(longest[i + 1][j], longest[i][j + 1])
+            longest[i][j] = max(skipped, longest[i + 1][j + 1] + 1) if fits[i][j] else skipped
+    return longest
+
+
+def _excess(
+    heard: ObservedSession, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int]
+) -> Iterator[ConductFinding]:
+    """The actions that no call of the solution, the same or of the same tool with other arguments, answers for."""
+    met = set(pairs.values())
+    left = [call.tool for place, call in enumerate(wanted) if place not in met and call.error is None]
+    aligned = {heard.calls[place].seq for place in pairs}
+    for call in heard.deeds:
+        tool = tool_name(call)
+        if call.seq in aligned:
+            continue
+        if tool in left:
+            left.remove(tool)
+        else:
+            yield ConductFinding("excess_actions", call.seq, f"{tool} was called once more than the solution does")
+
+
+def _disorder(
+    heard: ObservedSession, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int], scenario: Scenario | None
+) -> Iterator[ConductFinding]:
+    """The actions that came before something of the solution that they depend on, each once."""
+    rehearsal = Rehearsal(scenario, wanted) if scenario else None
+    acted = {call.seq for call in heard.deeds}
+    for early, place in sorted(pairs.items()):
+        if heard.calls[early].seq not in acted:
+            continue
+        later = [(late, other) for late, other in pairs.items() if late > early and other < place]
+        reason = _dependence(heard, wanted, early, place, sorted(later), rehearsal)
+        if reason:
+            tool = tool_name(heard.calls[early])
+            yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}")
+
+
+def _dependence(
+    heard: ObservedSession,
+    wanted: Sequence[ReferenceCall],
+    early: int,
+    place: int,
+    later: Sequence[tuple[int, int]],
+    rehearsal: Rehearsal | None,
+) -> str | None:
+    for late, other in later:
+        first = heard.calls[late]
+        value = _taken(heard, heard.calls[early], first)
+        if value is not None:
+            return f"{value!r} comes from {tool_name(first)}, which was called after it"
+        acts = heard.labels.get(wanted[other].tool)
+        problem = rehearsal.swapped(other, place) if rehearsal and acts else None
+        if problem:
+            return f"before {tool_name(first)} {problem}"
+    return None
+
+
+def _taken(heard: ObservedSession, early: ToolCall, late: ToolCall) -> Any:
+    """A telling value among the arguments of a call that only a later call returned."""
+    if late.error is not None:
+        return None
+    returned = {str(leaf) for leaf in leaves(late.result)}
+    for value in filter(_telling, leaves(early.arguments)):
+        if str(value) in returned and not any(str(value) in text_of(item) for item in heard.seen_before(early.seq)):
+            return value
+    return None
+
+
+def _telling(value: Any) -> bool:
+    """Whether a value is hardly the same by chance."""
+    if isinstance(value, str):
+        return len(value) >= 4
+    return isinstance(value, int | float) and not isinstance(value, bool) and 1000 <= abs(value) < 1e15
+
+
+def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:
+    """Calls that had been made before, with the same arguments and the same outcome, and nothing changed in between.
+
+    That the outcome is the same shows that no time passed which matters. Where a log records no state, any call that
+    may have acted is taken for a change.
+    """
+    recorded = heard.trajectory.started.world is not None
+    known: dict[Hashable, ToolCall] = {}
+    for call in heard.calls:
+        changed = bool(call.changes) if recorded else heard.may_have_acted(call)
+        form = (call.name, call.raw_arguments, form_of(call.arguments), call.error, form_of(call.result))
+        before = known.get(form)
+        if before is not None and not changed and not call.meta.get("result_missing"):
+            about = f"{tool_name(call)} was called at #{before.seq} with the same arguments and the same outcome"
+            yield ConductFinding("needless_repeats", call.seq, about)
+        if changed:
+            known.clear()
+        known.setdefault(form, call)

@@ -1,0 +1,95 @@
+"""Conduct as a metric: eight counts of what the four papers' figures do not see, on any session.
+
+Policy: what cannot be told from a log is null, and ``missing`` says why. All modes are alike: no paper defines these.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.conduct.deeds import deviation, repeats, wrong_recipients
+from sandbox_grader.conduct.harm import harm
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, tool_name
+from sandbox_grader.conduct.replies import contradictions, unfounded_claims
+from sandbox_grader.metric import Mode, Subject, Verdict
+
+COUNTS = (
+    "wrong_recipient", "excess_actions", "wrong_order", "needless_repeats", "contradicting_answer",
+    "claim_without_call", "harmful_changes", "undone",
+)  # fmt: skip
+NO_REFERENCE = "no reference solution"
+NO_LABELS = "nothing says which of the tools act"
+NO_SCENARIO = "no scenario: what was wanted is part of one"
+NO_STATE = "the log records no state of the world"
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """Counts per session, each with its events in the details.
+
+    ``wrong_recipient``: something sent to somebody whom no solution names. ``excess_actions``: successful actions
+    beyond the nearest solution. ``wrong_order``: actions of that solution that came before something they depend on.
+    ``needless_repeats``: the same call with the same outcome, nothing changed in between. ``contradicting_answer`` and
+    ``claim_without_call``: see :mod:`sandbox_grader.conduct.replies`. ``harmful_changes``: changes that nobody asked
+    for; ``undone``: those of them that were taken back.
+
+    The first three need a solution, the second to the fourth need to know which tools act, the last two need a scenario
+    and the state. ``solution`` is the number of the nearest solution, ``missing`` maps each null count to the reason.
+    """
+
+    name = "conduct"
+    source = "ours; closes what ToolTalk, MTU-Bench and ToolScan leave unpunished"
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
+        """Grade one session; every mode gives the same.
+
+        Raises:
+            GraderError: the scenario's milestones cannot be used.
+        """
+        solutions = tuple(subject.references or subject.trajectory.started.reference)
+        heard = ObservedSession(subject.trajectory, solutions)
+        missing = _missing(subject, heard)
+        findings = [*contradictions(heard), *unfounded_claims(heard)]
+        if "needless_repeats" not in missing:
+            findings += repeats(heard)
+        nearest = deviation(heard, subject.scenario) if solutions else None
+        if nearest is not None:
+            findings += [*wrong_recipients(heard), *nearest.excess, *nearest.order]
+        if subject.scenario is not None and "undone" not in missing:
+            findings += harm(subject.trajectory, subject.scenario)
+        return _verdict(findings, missing, nearest.place if nearest else None)
+
+    def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+        """Per count: of how many sessions it is known, its total, and the share of those sessions that have any."""
+        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        return {
+            "mode": mode,
+            "sessions": len(values),
+            "inconclusive": len(graded) - len(values),
+            **{name: _rate([item[name] for item in values if item[name] is not None]) for name in COUNTS},
+        }
+
+
+def _missing(subject: Subject, heard: ObservedSession) -> dict[str, str]:
+    missing: dict[str, str] = {}
+    unlabelled = heard.calls and not any(tool_name(call) in heard.labels for call in heard.calls)
+    if unlabelled:
+        missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)
+    if not heard.solutions:
+        missing |= dict.fromkeys(("wrong_recipient", "excess_actions", "wrong_order"), NO_REFERENCE)
+    if subject.scenario is None or subject.trajectory.started.world is None:
+        reason = NO_SCENARIO if subject.scenario is None else NO_STATE
+        missing |= dict.fromkeys(("harmful_changes", "undone"), reason)
+    return missing
+
+
+def _verdict(findings: Sequence[ConductFinding], missing: Mapping[str, str], solution: int | None) -> Verdict:
+    told = [finding for finding in findings if finding.count not in missing]
+    counts = {name: None if name in missing else sum(f.count == name for f in told) for name in COUNTS}
+    ordered = sorted(told, key=lambda finding: (finding.seq, COUNTS.index(finding.count)))
+    return Verdict({**counts, "solution": solution, "missing": dict(missing)}, tuple(f.to_json() for f in ordered))
+
+
+def _rate(counts: Sequence[int]) -> dict[str, Any]:
+    hit = sum(count > 0 for count in counts)
+    return {"known": len(counts), "total": sum(counts), "rate": hit / len(counts) if counts else None}

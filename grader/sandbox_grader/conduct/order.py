@@ -1,0 +1,70 @@
+"""Whether two calls of a solution may change places, found out by carrying the solution out that way.
+
+Policy: an order is wrong if a call that worked then fails, or if the phone is left in another state; ids and the times
+at which rows were made are nobody's concern. Calls of one tool that touch different rows may always change places.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox_scenarios.model import Scenario
+
+from sandbox_mcp.tools import Outcome, call, present
+from sandbox_mcp.trajectory import ReferenceCall
+from sandbox_mcp.world import IdStream, World
+from sandbox_mcp.worlds.phone.registry import all_tools
+
+PASSING = frozenset({"creation_timestamp", "due_timestamp"})
+"""Columns that tell when something happened."""
+
+
+class Rehearsal:
+    """A solution with concrete values, to be carried out in a fresh world of its scenario in any order."""
+
+    def __init__(self, scenario: Scenario, wanted: Sequence[ReferenceCall]) -> None:
+        self._scenario = scenario
+        self._wanted = wanted
+        self._usual: tuple[list[Outcome], Any] | None = None
+
+    def swapped(self, first: int, second: int) -> str | None:
+        """What goes wrong if the second call comes right before the first one; None if nothing does."""
+        usual = self._usual = self._usual or self._run(range(len(self._wanted)))
+        if self._alike(first, second, usual[0]):
+            return None
+        order = [place for place in range(len(self._wanted)) if place != second]
+        order.insert(first, second)
+        outcomes, state = self._run(order)
+        for place, outcome in enumerate(outcomes):
+            if outcome.fault is not None and usual[0][place].fault is None:
+                return f"{self._wanted[place].tool} fails: {outcome.fault.text}"
+        return None if state == usual[1] else "it leaves the phone in another state"
+
+    def _alike(self, first: int, second: int, outcomes: Sequence[Outcome]) -> bool:
+        if self._wanted[first].tool != self._wanted[second].tool:
+            return False
+        rows = [{(change.table, change.key) for change in outcomes[place].changes} for place in (first, second)]
+        return not rows[0] & rows[1]
+
+    def _run(self, order: Sequence[int]) -> tuple[list[Outcome], Any]:
+        """The outcome of each call by its place in the solution, and the state that it leaves."""
+        scenario, tools = self._scenario, all_tools()
+        world = World(scenario.world, scenario.clock, IdStream(scenario.name))
+        outcomes: dict[int, Outcome] = {}
+        for place in order:
+            wanted = self._wanted[place]
+            offered = {wanted.tool: present(tools[wanted.tool])} if wanted.tool in tools else {}
+            world.tick()
+            outcomes[place] = call(world, offered, wanted.tool, dict(wanted.arguments))
+        return [outcomes[place] for place in range(len(self._wanted))], _state(world)
+
+
+def _state(world: World) -> Any:
+    """The rows of all tables without what differs from run to run."""
+    return {
+        name: sorted(repr(sorted((k, v) for k, v in row.items() if not _passing(k))) for row in rows.values())
+        for name, rows in world.snapshot.tables.items()
+    }
+
+
+def _passing(column: str) -> bool:
+    return column in PASSING or column.endswith("_id")

@@ -1,0 +1,132 @@
+"""Exports a session as an ATIF 1.7 trajectory, the format that Harbor and others exchange.
+
+Policy: a step is what one participant did at once; the results of its calls are its observation. What ATIF has no
+place for (errors, unusual readers, calls of the user) stands in ``extra.sandbox_mcp``, where our importer finds it.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sandbox_grader.exporters._turns import (
+    ExportedTurn,
+    answered,
+    copied,
+    definition,
+    error_object,
+    outcome_text,
+    turns,
+)
+from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory
+
+OURS = "sandbox_mcp"
+SOURCES = {"system": "system", "environment": "system", "user": "user", "agent": "agent"}
+USUAL = {"system": ("system", "agent"), "user": ("user", "agent"), "agent": ("agent", "user")}
+"""An ATIF source to the sender and recipient of a message that says nothing else."""
+
+EPOCH = 1e8
+"""Virtual times below this are counters of steps, not times."""
+
+ABOUT = ("scenario", "digest", "variant", "seed", "trial", "user_channel")
+
+
+def write(trajectory: Trajectory) -> dict[str, Any]:
+    """One session as an ATIF document, ready for ``json.dump``."""
+    started = trajectory.started
+    steps = [_step(number, turn) for number, turn in enumerate(turns(trajectory.events), start=1)]
+    return {
+        "schema_version": "ATIF-v1.7",
+        "session_id": started.session,
+        "trajectory_id": started.session,
+        "agent": _agent(started),
+        "steps": steps,
+        "final_metrics": {"total_steps": len(steps)},
+        "extra": {OURS: _about(started, trajectory.ended)},
+    }
+
+
+def _agent(started: SessionStarted) -> dict[str, Any]:
+    agent: dict[str, Any] = {
+        "name": str(started.agent.get("name") or "unknown"),
+        "version": str(started.agent.get("version") or "unknown"),
+    }
+    if isinstance(started.agent.get("model"), str):
+        agent["model_name"] = started.agent["model"]
+    if started.tools:
+        agent["tool_definitions"] = [definition(tool) for tool in started.tools]
+    return agent
+
+
+def _about(started: SessionStarted, ended: SessionEnded | None) -> dict[str, Any]:
+    about: dict[str, Any] = {name: getattr(started, name) for name in ABOUT}
+    about["categories"] = list(started.categories)
+    about["tools"] = {
+        tool.name: {"tool": tool.tool, "domain": tool.domain, "action": tool.action} for tool in started.tools
+    }
+    about["end"] = None if ended is None else {"reason": ended.reason, "detail": ended.detail}
+    return about
+
+
+def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
+    lead = turn.said or turn.note
+    first = turn.thought or lead or turn.calls[0]
+    agents = not turn.calls or turn.calls[0].caller == "agent"
+    step: dict[str, Any] = {
+        "step_id": number,
+        **_timestamp(first.clock),
+        "source": "agent" if lead is None and agents else SOURCES[lead.sender if lead else turn.calls[0].caller],
+        "message": "" if lead is None else lead.content,
+    }
+    if turn.thought is not None:
+        step["reasoning_content"] = turn.thought.content
+    if turn.calls and agents:
+        step["tool_calls"] = [_call(call) for call in turn.calls]
+    step |= _observation(turn)
+    about = _unusual(turn, step["source"])
+    return step | ({"extra": {OURS: about}} if about else {})
+
+
+def _timestamp(clock: float) -> dict[str, str]:
+    """The time of a step, where virtual time is a time at all."""
+    if not EPOCH <= clock < 1e11:
+        return {}
+    return {"timestamp": datetime.fromtimestamp(clock, UTC).isoformat().replace("+00:00", "Z")}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "tool_call_id": call.call,
+        "function_name": call.name,
+        "arguments": copied(call.arguments),
+    }
+    if call.raw_arguments is not None:
+        told["extra"] = {OURS: {"raw_arguments": call.raw_arguments}}
+    return told
+
+
+def _observation(turn: ExportedTurn) -> dict[str, Any]:
+    results = [_result(call) for call in turn.calls if answered(call)]
+    return {"observation": {"results": results}} if results else {}
+
+
+def _result(call: ToolCall) -> dict[str, Any]:
+    extra = {OURS: {"error": error_object(call.error)}}
+    return {"source_call_id": call.call, "content": outcome_text(call), "extra": extra}
+
+
+def _unusual(turn: ExportedTurn, source: str) -> dict[str, Any]:
+    """What the step's form does not say of it."""
+    if turn.said is not None:
+        return _unlike(turn.said, source, told=bool(turn.said.content) or turn.thought is None)
+    if turn.calls and turn.calls[0].caller != "agent":
+        return {"silent": True, "calls": [_call(call) | {"caller": call.caller} for call in turn.calls]}
+    if turn.note is None:
+        return {}
+    return _unlike(turn.note, source) if not turn.calls or turn.note.visible_to != ("agent",) else {}
+
+
+def _unlike(message: Message, source: str, *, told: bool = True) -> dict[str, Any]:
+    """Who said it to whom, where the source does not tell; ``told`` is whether the step shows that it was said."""
+    pair = (message.sender, message.recipient)
+    if told and pair == USUAL[source] and set(message.visible_to) == set(pair):
+        return {}
+    return {"sender": pair[0], "recipient": pair[1], "visible_to": list(message.visible_to)}

@@ -1,0 +1,84 @@
+"""Exports a session as OpenAI chat messages: what the agent saw, said and called.
+
+Policy: messages the agent never saw and calls of others are not part of its conversation and stay out. Two extensions
+keep what the form has no place for: ``error`` on every tool message, null where there was none, and ``recipient`` on a
+message that is for somebody unusual.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sandbox_grader.exporters._turns import (
+    ExportedTurn,
+    answered,
+    copied,
+    definition,
+    error_object,
+    outcome_text,
+    turns,
+)
+from sandbox_grader.importers._values import encode
+from sandbox_mcp.trajectory import Message, Role, ToolCall, Trajectory
+
+USUAL: dict[str, tuple[str, Role]] = {
+    "system": ("system", "agent"),
+    "environment": ("system", "agent"),
+    "user": ("user", "agent"),
+    "agent": ("assistant", "user"),
+}
+"""A message's sender to the role of chat messages, and whom such a message is for unless it says so."""
+
+
+def write(trajectory: Trajectory) -> dict[str, Any]:
+    """One session as ``{"messages": [...], "tools": [...], "metadata": {...}}``; ``tools`` only where known."""
+    seen = [event for event in trajectory.events if _is_agents(event)]
+    document: dict[str, Any] = {"messages": [message for turn in turns(seen) for message in _messages(turn)]}
+    if trajectory.started.tools:
+        document["tools"] = [definition(tool) for tool in trajectory.started.tools]
+    document["metadata"] = {"session": trajectory.started.session, "scenario": trajectory.started.scenario}
+    model = trajectory.started.agent.get("model")
+    return document | ({"model": model} if isinstance(model, str) else {})
+
+
+def _is_agents(event: Message | ToolCall) -> bool:
+    return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
+
+
+def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
+    if turn.said is not None:
+        yield _said(turn.said) | _thought(turn)
+    elif turn.calls:
+        yield _calls(turn) | _thought(turn)
+        yield from (_result(call) for call in turn.calls if answered(call))
+    elif turn.note is not None:
+        yield _said(turn.note) | _thought(turn)
+    else:
+        yield {"role": "assistant", "content": None, "recipient": "agent"} | _thought(turn)
+
+
+def _thought(turn: ExportedTurn) -> dict[str, Any]:
+    return {} if turn.thought is None else {"reasoning_content": turn.thought.content}
+
+
+def _said(message: Message) -> dict[str, Any]:
+    role, usual = USUAL[message.sender]
+    told: dict[str, Any] = {"role": role, "content": message.content}
+    if message.sender == "environment":
+        told["name"] = "environment"
+    return told if message.recipient == usual else told | {"recipient": message.recipient}
+
+
+def _calls(turn: ExportedTurn) -> dict[str, Any]:
+    note = None if turn.note is None else turn.note.content
+    return {"role": "assistant", "content": note, "tool_calls": [_call(call) for call in turn.calls]}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    raw = call.raw_arguments
+    text = encode(copied(call.arguments)) if raw is None else raw
+    return {"id": call.call, "type": "function", "function": {"name": call.name, "arguments": text}}
+
+
+def _result(call: ToolCall) -> dict[str, Any]:
+    error = error_object(call.error)
+    return {"role": "tool", "tool_call_id": call.call, "content": outcome_text(call), "error": error}

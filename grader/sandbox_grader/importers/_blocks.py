@@ -1,0 +1,135 @@
+"""Content blocks of Anthropic's Messages API, shared by its importer and that of Claude Code's session files.
+
+Policy: text before a tool use of the same message is a note, text after the last one is the reply. Tools that the
+provider runs itself (web search, MCP connector) are calls like any other; their results stand in the same message.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.importers._build import CallOutcome, SessionBuilder
+from sandbox_grader.importers._content import outcome_of, part_text
+from sandbox_grader.importers._json import JsonNode, picked
+from sandbox_grader.importers._values import arguments_of, failure
+from sandbox_mcp.trajectory import Role
+
+USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+THINKING = frozenset({"thinking", "redacted_thinking"})
+
+Refine = Callable[[SessionBuilder, JsonNode, CallOutcome], CallOutcome]
+"""What a host knows better about the outcome that a ``tool_result`` block tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A content block, and when it was written where that is known."""
+
+    node: JsonNode
+    stamp: Any = None
+
+    @property
+    def kind(self) -> str:
+        """The type it names; text where it is bare text."""
+        return "text" if isinstance(self.node.value, str) else self.node.need("type").string()
+
+
+def blocks_of(content: JsonNode | None, stamp: Any = None) -> list[Block]:
+    """A content's blocks; a bare text is one.
+
+    Raises:
+        ImportFormatError: the content is neither text nor an array.
+    """
+    if content is None:
+        return []
+    if isinstance(content.value, str):
+        return [Block(content, stamp)]
+    return [Block(item, stamp) for item in content.items()]
+
+
+def agent_blocks(builder: SessionBuilder, blocks: Sequence[Block], seen_by: Sequence[Role] = ("agent",)) -> None:
+    """Add one message of the agent. ``seen_by`` is who could read what it wrote beside its calls."""
+    uses = [index for index, block in enumerate(blocks) if block.kind in USES]
+    last = uses[-1] if uses else -1
+    batch = builder.batch() if uses else ""
+    for block in blocks[: last + 1]:
+        _before(builder, block, batch, seen_by)
+    _reply(builder, blocks[last + 1 :])
+
+
+def _before(builder: SessionBuilder, block: Block, batch: str, seen_by: Sequence[Role]) -> None:
+    if block.kind == "text":
+        builder.note(part_text(block.node, builder) or "", "text", stamp=block.stamp, seen_by=seen_by)
+    elif block.kind in USES:
+        _use(builder, block, batch)
+    else:
+        _beside(builder, block)
+
+
+def _use(builder: SessionBuilder, block: Block, batch: str) -> None:
+    node = block.node
+    given = node.get("input")
+    meta: dict[str, Any] = picked(node.members(), ("server_name",))
+    builder.call(
+        node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
+        id_=node.label_at("id"), stamp=block.stamp, offered=block.kind != "tool_use", **meta,
+    )  # fmt: skip
+
+
+def _beside(builder: SessionBuilder, block: Block) -> None:
+    """Whatever is neither text nor the use of a tool: reasoning, results of the provider's own tools, the unknown."""
+    if block.kind == "redacted_thinking":
+        builder.lose(block.node, "reasoning that the provider encrypted is not kept")
+    elif block.kind in THINKING:
+        builder.note(block.node.string_at("thinking") or "", "reasoning", stamp=block.stamp)
+    elif block.kind.endswith("_tool_result"):
+        _provider_result(builder, block.node)
+    else:
+        builder.lose(block.node, f"a content block of type {block.kind!r} is not kept")
+
+
+def _provider_result(builder: SessionBuilder, node: JsonNode) -> None:
+    content = node.get("content")
+    if node.need("type").value == "mcp_tool_result":
+        outcome = outcome_of(builder, content, failed=bool(node.members().get("is_error")))
+    else:
+        kind = content.string_at("type") if content is not None and content.is_object else None
+        failed = kind is not None and kind.endswith("_error")
+        what = content.label_at("error_code") if failed and content is not None else None
+        error = failure(what or kind or "", type_=kind) if failed else None
+        outcome = CallOutcome(None if error or content is None else content.value, error)
+    builder.settle(node, node.label_at("tool_use_id"), outcome)
+
+
+def _reply(builder: SessionBuilder, blocks: Sequence[Block]) -> None:
+    texts = [part_text(block.node, builder) or "" for block in blocks if block.kind == "text"]
+    for block in blocks:
+        if block.kind != "text":
+            _beside(builder, block)
+    if texts:
+        builder.say("agent", "user", "".join(texts), stamp=blocks[-1].stamp)
+
+
+def as_told(_builder: SessionBuilder, _result: JsonNode, outcome: CallOutcome) -> CallOutcome:
+    """The outcome as the block tells it."""
+    return outcome
+
+
+def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine = as_told) -> None:
+    """Add one message of the user: the results it carries, then its text."""
+    texts: list[str] = []
+    for block in blocks:
+        if block.kind == "tool_result":
+            _result(builder, block, refine)
+        else:
+            text = part_text(block.node, builder)
+            texts.extend([] if text is None else [text])
+    if texts:
+        builder.say("user", "agent", "\n".join(texts), stamp=blocks[-1].stamp)
+
+
+def _result(builder: SessionBuilder, block: Block, refine: Refine) -> None:
+    node = block.node
+    wall = {} if block.stamp is None else {"answered": block.stamp}
+    outcome = outcome_of(builder, node.get("content"), failed=bool(node.members().get("is_error")), wall=wall)
+    builder.settle(node, node.label_at("tool_use_id"), refine(builder, node, outcome))

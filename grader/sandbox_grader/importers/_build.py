@@ -1,0 +1,368 @@
+"""Builds one session from what an importer finds: order, ids, pairing of results, virtual time, losses.
+
+Policy, the same for every format:
+- Text beside tool calls is no reply. It is kept as a note of the agent to itself, as is its reasoning.
+- A result goes to the open call of its id in the latest batch that has one, because ids need not be unique.
+- Virtual time is the source's where it has times, else the number of the event. The times as written are in ``wall``.
+- Token counts and costs are nobody's doing in the session and are not kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.importers._json import JsonNode, shown
+from sandbox_grader.importers._values import Given, canonical, decode, failure, seconds, zoned
+from sandbox_grader.importers.base import Imported, Loss
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.trajectory import (
+    CallError,
+    EndReason,
+    Event,
+    Message,
+    ReferenceCall,
+    ReferenceTurn,
+    Role,
+    SessionEnded,
+    SessionStarted,
+    ToolCall,
+    ToolSpec,
+)  # fmt: skip
+
+FAILED = "Error"
+"""How a result text begins that is taken for a failure where the format has no flag for it."""
+
+GUESSED = f"the format has no error flag; results that begin with {FAILED!r} were taken for failures"
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What came of a call: a result or an error, and what else is known of it.
+
+    ``stated`` tells that the source itself says what kind of error it was, so that nothing is left to conclude.
+    """
+
+    result: Any = None
+    error: CallError | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    wall: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    stated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call whose result is still to come: its place among the events, its id in the source, and its batch."""
+
+    index: int
+    id: str | None
+    name: str
+    batch: str
+
+
+class Names:
+    """Names for the sessions of one import, unique also where file names ignore case."""
+
+    __slots__ = ("_next", "_taken")
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def unique(self, *parts: str) -> str:
+        """A name made of the parts, fit for a file name, that has not been given before."""
+        base = "-".join(filter(None, (_slug(part) for part in parts)))[:100] or "session"
+        name, number = base, self._next.get(base.casefold(), 2)
+        while name.casefold() in self._taken:
+            name, number = f"{base}-{number}", number + 1
+        self._taken.add(name.casefold())
+        self._next[base.casefold()] = number
+        return name
+
+
+def _slug(text: str) -> str:
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "._") else "-" for char in text)
+    return "-".join(filter(None, kept.split("-"))).strip("._")
+
+
+class SessionBuilder:
+    """Collects what an importer finds of one session and puts it into our form."""
+
+    __slots__ = (
+        "_batches", "_certain", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools",
+        "_undeclared", "head", "losses", "origin",
+    )  # fmt: skip
+
+    def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
+        self.head = SessionStarted(session="", scenario=scenario)
+        self.origin: dict[str, Any] = {"format": format_, "file": file}
+        self.losses: list[Loss] = list(losses)
+        self._events: list[Message | ToolCall] = []
+        self._times: list[float | None] = []
+        self._open: list[OpenCall] = []
+        self._ids: dict[str, int] = {}
+        self._certain: set[int] = set()
+        self._tools: dict[str, ToolSpec] = {}
+        self._batches = 0
+        self._undeclared: set[str] = set()
+        self._guessed = self._checked = self._naive = 0
+
+    # -- what was said --------------------------------------------------------------------------------------------
+
+    def say(
+        self,
+        sender: Role,
+        recipient: Role,
+        content: str,
+        *,
+        stamp: Any = None,
+        seen_by: Sequence[Role] = (),
+        **meta: Any,
+    ) -> None:
+        """Add a message, visible to its sender and recipient unless ``seen_by`` names others."""
+        seq, clock, wall = self._next(stamp)
+        visible = tuple(dict.fromkeys(seen_by or (sender, recipient)))
+        self._events.append(
+            Message(
+                seq=seq,
+                clock=clock,
+                sender=sender,
+                recipient=recipient,
+                content=content,
+                visible_to=visible,
+                meta=meta,
+                wall=wall,
+            )
+        )
+
+    def note(self, text: str, kind: str, *, stamp: Any = None, seen_by: Sequence[Role] = ("agent",)) -> None:
+        """Add what the agent wrote for itself, if anything: ``reasoning``, or the ``text`` beside its calls."""
+        if text.strip():
+            self.say("agent", "agent", text, stamp=stamp, seen_by=seen_by, kind=kind)
+
+    # -- what was called ------------------------------------------------------------------------------------------
+
+    def batch(self) -> str:
+        """The name of a new batch of calls."""
+        self._batches += 1
+        return f"b{self._batches}"
+
+    def call(
+        self,
+        name: str,
+        given: Given,
+        *,
+        batch: str,
+        id_: str | None = None,
+        caller: Role = "agent",
+        stamp: Any = None,
+        offered: bool = False,
+        **meta: Any,
+    ) -> OpenCall:
+        """Add a call. Its result is missing until :meth:`settle` or :meth:`answer` gives it.
+
+        ``offered`` tells that the tool was there, whether it is among the definitions or not.
+        """
+        seq, clock, wall = self._next(stamp)
+        unique = self._unique_id(id_ or f"call-{seq}")
+        if unique != id_:
+            meta["call_id"] = id_
+        call = ToolCall(
+            seq=seq, clock=clock, call=unique, batch=batch, caller=caller, name=name, tool=canonical(name),
+            arguments=given.arguments, raw_arguments=given.raw, meta=meta, wall=wall,
+        )  # fmt: skip
+        opened = OpenCall(len(self._events), id_, name, batch)
+        if offered:
+            self._certain.add(opened.index)
+        self._events.append(call)
+        self._open.append(opened)
+        return opened
+
+    def answer(self, opened: OpenCall, outcome: CallOutcome) -> None:
+        """Give an open call its outcome."""
+        call = self._events[opened.index]
+        if outcome.stated:
+            self._certain.add(opened.index)
+        if isinstance(call, ToolCall):
+            self._events[opened.index] = replace(
+                call, result=outcome.result, error=outcome.error,
+                meta={**call.meta, **outcome.meta}, wall={**call.wall, **outcome.wall},
+            )  # fmt: skip
+        self._open.remove(opened)
+
+    def settle(self, where: str | JsonNode, id_: str | None, outcome: CallOutcome, *, name: str | None = None) -> None:
+        """Give an outcome to the open call it belongs to, or name it as a loss where there is none."""
+        opened = self.find(id_, name)
+        if opened is None:
+            of = shown(name if id_ is None else id_)
+            self.lose(where, f"a result of {of}, of which no call is open, was dropped")
+        else:
+            self.answer(opened, outcome)
+
+    def find(self, id_: str | None, name: str | None = None) -> OpenCall | None:
+        """The open call of that id, or without an id of that name: the first one in the latest batch that has one."""
+        fitting = [call for call in self._open if (call.name == name if id_ is None else call.id == id_)]
+        return next((call for call in fitting if call.batch == fitting[-1].batch), None)
+
+    def judge(self, text: str, failed: bool | None) -> CallOutcome:
+        """The outcome that a result text tells. ``failed`` is the source's flag, None where it has none."""
+        if failed is None:
+            self._checked += 1
+            failed = text.startswith(FAILED)
+            self._guessed += failed
+        return CallOutcome(error=failure(text)) if failed else CallOutcome(result=decode(text))
+
+    # -- what is known besides ------------------------------------------------------------------------------------
+
+    def lose(self, where: str | JsonNode, what: str) -> None:
+        """Name something that our form does not hold."""
+        self.losses.append(Loss(_place(where), what))
+
+    def offer(self, name: str, description: str, schema: Mapping[str, Any], *, action: bool | None = None) -> None:
+        """Add a tool that was offered. ``action`` tells whether it changes state, None where the source does not."""
+        (self._undeclared.add if action is None else self._undeclared.discard)(name)
+        self._tools[name] = ToolSpec(
+            name=name, tool=canonical(name), domain="", action=action is not False, description=description,
+            input_schema=schema,
+        )  # fmt: skip
+
+    def identify(self, name: str, *, tool: str, domain: str, action: bool) -> None:
+        """Say what an offered tool really is, where the source tells more than its definition does."""
+        known = self._tools.get(name)
+        if known is not None:
+            self._tools[name] = replace(known, tool=tool, domain=domain, action=action)
+            self._undeclared.discard(name)
+
+    def refer(self, calls: Sequence[ReferenceCall]) -> None:
+        """Add a reference solution of which only the calls are known, not the turns they belong to."""
+        self.head = replace(self.head, reference=(*self.head.reference, (ReferenceTurn(calls=tuple(calls)),)))
+
+    @property
+    def whole(self) -> bool:
+        """Whether the log stops where a conversation may stop: no call is open and the agent has had the last word."""
+        last = self._events[-1] if self._events else None
+        return not self._open and isinstance(last, Message) and (last.sender, last.recipient) == ("agent", "user")
+
+    @property
+    def settled(self) -> bool:
+        """Whether something happened and no call is left open."""
+        return bool(self._events) and not self._open
+
+    @property
+    def last(self) -> Message | ToolCall | None:
+        """What happened last."""
+        return self._events[-1] if self._events else None
+
+    def finish(self, name: str, end: EndReason | None, detail: str | None = None) -> Imported:
+        """The session. ``end`` is None where the source does not show that it ended where the log stops."""
+        self._miss_results()
+        self._conclude()
+        self._sum_up(end)
+        events: list[Event] = [self._start(name), *self._clocked()]
+        if end is not None:
+            clock = self._last_clock()
+            events.append(SessionEnded(seq=len(self._events) + 1, clock=clock, reason=end, detail=detail))
+        return Imported(name, tuple(events), tuple(self.losses))
+
+    # -- the details ----------------------------------------------------------------------------------------------
+
+    def _next(self, stamp: Any) -> tuple[int, float, dict[str, Any]]:
+        at = seconds(stamp)
+        self._times.append(at)
+        if stamp is None:
+            return len(self._times), 0.0, {}
+        if at is None:
+            self.lose(f"event {len(self._times)}", f"time {shown(stamp)} is no time that can be read")
+        elif isinstance(stamp, str):
+            self._naive += not zoned(stamp)
+        return len(self._times), 0.0, {"time": stamp}
+
+    def _unique_id(self, id_: str) -> str:
+        unique, number = id_, self._ids.get(id_, 2)
+        while unique in self._ids:
+            unique, number = f"{id_}#{number}", number + 1
+        self._ids[id_] = number
+        self._ids.setdefault(unique, 2)
+        return unique
+
+    def _miss_results(self) -> None:
+        for opened in list(self._open):
+            self.answer(opened, CallOutcome(meta={"result_missing": True}))
+            self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")
+
+    def _conclude(self) -> None:
+        """Conclude from the definitions and the arguments what a tool is called and why a call failed."""
+        for index, event in enumerate(self._events):
+            if isinstance(event, ToolCall):
+                self._events[index] = self._concluded(index, event)
+
+    def _concluded(self, index: int, call: ToolCall) -> ToolCall:
+        known = self._tools.get(call.name) if call.caller == "agent" else None
+        if known is not None:
+            call = replace(call, tool=known.tool)
+        if call.error is not None and call.error.kind == "unknown_tool":
+            return replace(call, tool=None)
+        if index in self._certain:
+            return call
+        if known is None and self._tools and call.caller == "agent":
+            return self._not_offered(index, call)
+        if call.error is not None and call.error.kind == "execution" and call.raw_arguments is not None:
+            return replace(call, error=replace(call.error, kind="invalid_format"))
+        return call
+
+    def _not_offered(self, index: int, call: ToolCall) -> ToolCall:
+        if call.error is not None:
+            return replace(call, tool=None, error=replace(call.error, kind="unknown_tool"))
+        self.lose(f"event {index + 1}", f"{call.name!r} was called without an error but is not among the tools")
+        return call
+
+    def _sum_up(self, end: EndReason | None) -> None:
+        if not self._tools:
+            self.lose("tools", "the definitions of the tools that were offered are absent")
+        elif self._undeclared:
+            undeclared = counted(len(self._undeclared), "tool")
+            self.lose("tools", f"taken to change state, as nothing says otherwise: {undeclared}")
+        if self._checked:
+            self.lose(f"results ({self._guessed} of {self._checked})", GUESSED)
+        if self._naive:
+            self.lose("times", f"read as UTC, as no zone is named: {counted(self._naive, 'time')}")
+        if end is None:
+            self.lose("end", "nothing shows that the session ended where the log stops")
+
+    def _start(self, name: str) -> SessionStarted:
+        known = [at for at in self._times if at is not None]
+        origin = {**self.origin, "losses": [{"where": loss.where, "what": loss.what} for loss in self.losses]}
+        return replace(
+            self.head,
+            session=self.head.session or name,
+            tools=tuple(self._tools.values()),
+            clock={"now": known[0] if known else 0.0, "zone": "UTC", "step": 1.0},
+            origin=origin,
+        )
+
+    def _clocked(self) -> list[Message | ToolCall]:
+        return [replace(event, clock=clock) for event, clock in zip(self._events, self._clocks(), strict=True)]
+
+    def _clocks(self) -> list[float]:
+        known = [at for at in self._times if at is not None]
+        if not known:
+            return [float(number) for number in range(1, len(self._times) + 1)]
+        clocks: list[float] = []
+        for at in self._times:
+            clocks.append(at if at is not None else clocks[-1] if clocks else known[0])
+        return clocks
+
+    def _last_clock(self) -> float:
+        clocks = self._clocks()
+        return clocks[-1] if clocks else 0.0
+
+
+def _place(where: str | JsonNode) -> str:
+    if isinstance(where, str):
+        return where
+    return ", ".join(filter(None, (f"line {where.line}" if where.line else "", where.where))) or "document"
+
+
+def stem(path: str | Path) -> str:
+    """A file's name without its suffixes: what a session is called that has no name of its own."""
+    return Path(path).name.partition(".")[0]

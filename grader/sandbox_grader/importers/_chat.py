@@ -1,0 +1,151 @@
+"""Lists of chat messages as OpenAI's Chat Completions defines them, and the shapes that tau-bench and tau2 made of it.
+
+Policy: ``recipient`` on a message and ``error`` on a tool message are extensions; both are honoured where they are
+found. Without ``error`` a failure can only be guessed from the text.
+"""
+
+from typing import cast, get_args
+
+from sandbox_grader.importers._build import CallOutcome, SessionBuilder
+from sandbox_grader.importers._content import joined, outcome_of
+from sandbox_grader.importers._json import JsonNode
+from sandbox_grader.importers._values import arguments_of, failure
+from sandbox_mcp.trajectory import CallError, ErrorKind, Role
+
+ROLES = frozenset(cast("tuple[str, ...]", get_args(Role)))
+KINDS = frozenset(cast("tuple[str, ...]", get_args(ErrorKind)))
+
+
+def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
+    """Add the messages to a session, in order.
+
+    Raises:
+        ImportFormatError: a message lacks what its role needs or has it in another form.
+    """
+    for message in messages:
+        role = message.need("role").string()
+        if role == "assistant":
+            _assistant(builder, message)
+        elif role in {"tool", "function"}:
+            _results(builder, message)
+        elif role == "user":
+            _user(builder, message)
+        elif role in {"system", "developer"}:
+            _system(builder, message)
+        else:
+            builder.lose(message, f"a message of the unknown role {role!r} was dropped")
+
+
+def _system(builder: SessionBuilder, message: JsonNode) -> None:
+    name = message.get("name")
+    sender: Role = "environment" if name is not None and name.value == "environment" else "system"
+    text = joined(message.get("content"), builder)
+    builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
+
+
+def _user(builder: SessionBuilder, message: JsonNode) -> None:
+    calls = message.items_at("tool_calls")
+    text = joined(message.get("content"), builder)
+    if text.strip() or not calls:
+        builder.say("user", recipient_of(message, "agent"), text, stamp=_stamp(message))
+    _calls(builder, message, calls, "user")
+
+
+def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
+    stamp = _stamp(message)
+    thought = message.get("reasoning_content") or message.get("reasoning")
+    if thought is not None:
+        builder.note(joined(thought, builder), "reasoning", stamp=stamp)
+    _lose_audio(builder, message)
+    text = joined(message.get("content"), builder) or (message.string_at("refusal") or "")
+    legacy = message.get("function_call")
+    calls = message.items_at("tool_calls") or ([legacy] if legacy else [])
+    if calls:
+        builder.note(text, "text", stamp=stamp)
+        _calls(builder, message, calls, "agent")
+    elif text or thought is None or recipient_of(message, "user") != "agent":
+        builder.say("agent", recipient_of(message, "user"), text, stamp=stamp)
+
+
+def _lose_audio(builder: SessionBuilder, message: JsonNode) -> None:
+    audio = message.get("audio")
+    if audio is not None:
+        builder.lose(audio, "audio is not kept")
+
+
+def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], caller: Role) -> None:
+    batch = builder.batch() if calls else ""
+    for call in calls:
+        function = call.get("function") or call.get("custom") or call
+        arguments = function.get("arguments") or function.get("input")
+        given = arguments_of(None if arguments is None else arguments.value)
+        by: Role = "user" if call.string_at("requestor") == "user" else caller
+        builder.call(
+            function.need("name").string(), given, batch=batch, id_=call.label_at("id") or None, caller=by,
+            stamp=_stamp(message),
+        )  # fmt: skip
+
+
+def _results(builder: SessionBuilder, message: JsonNode) -> None:
+    for result in message.items_at("tool_messages") or [message]:
+        id_ = result.label_at("tool_call_id") or result.label_at("id")
+        outcome = _outcome(builder, result)
+        builder.settle(result, id_ or None, outcome, name=result.string_at("name"))
+
+
+def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
+    stamp = _stamp(result)
+    wall = {} if stamp is None else {"answered": stamp}
+    error, content = result.get("error"), result.get("content")
+    if error is not None and error.is_object:
+        return CallOutcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
+    return outcome_of(builder, content, failed=_flag(result), wall=wall)
+
+
+def _flag(result: JsonNode) -> bool | None:
+    members = result.members()
+    if "error" in members:
+        return bool(members["error"])
+    status = members.get("status")
+    return status == "error" if isinstance(status, str) else None
+
+
+def error_of(error: JsonNode, text: str) -> CallError:
+    """The error that an ``error`` object describes; ``text`` is what the caller was given."""
+    kind, message = error.get("kind"), error.get("message")
+    known = kind is not None and isinstance(kind.value, str) and kind.value in KINDS
+    said = message.string() if message is not None else text
+    type_ = error.string_at("type")
+    return failure(said, cast("ErrorKind", kind.value) if known and kind is not None else "execution", type_)
+
+
+def recipient_of(message: JsonNode, usual: Role) -> Role:
+    """Whom a message is for: the usual one unless it names another."""
+    found = message.get("recipient")
+    known = found is not None and isinstance(found.value, str) and found.value in ROLES
+    return cast("Role", found.value) if known and found is not None else usual
+
+
+def _stamp(message: JsonNode) -> object:
+    found = message.get("timestamp")
+    return None if found is None else found.value
+
+
+def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:
+    """Add tool definitions, with the function inside a member of that name or at the top level."""
+    for tool in tools:
+        function = tool.get("function") or tool
+        name = function.get("name")
+        if name is None:
+            builder.lose(tool, f"a tool of type {tool.members().get('type')!r} has no name and was dropped")
+            continue
+        schema = function.get("parameters") or function.get("input_schema") or function.get("inputSchema")
+        builder.offer(
+            name.string(), function.string_at("description") or "", schema.members() if schema else {},
+            action=_changes_state(function),
+        )  # fmt: skip
+
+
+def _changes_state(tool: JsonNode) -> bool | None:
+    hint = tool.members_at("annotations").get("readOnlyHint")
+    return not hint if isinstance(hint, bool) else None

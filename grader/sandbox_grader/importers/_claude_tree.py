@@ -1,0 +1,152 @@
+"""The conversations in a Claude Code session file, whose lines form a forest by ``parentUuid``.
+
+Policy: each root is a conversation of its own, sub-agents (``isSidechain``) too. Of its branches the one that was
+continued last is the session; the others were abandoned on a retry. Parallel calls fork as well without being a
+retry: the lines of one API message, and the results of its calls, belong together on whatever branch they stand.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sandbox_grader.importers._json import JsonNode
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLine:
+    """One line of a session file that has a place in the forest."""
+
+    index: int
+    node: JsonNode
+    kind: str
+    uuid: str
+    parent: str | None
+    sidechain: bool
+
+    @property
+    def talks(self) -> bool:
+        """Whether it is a message of the user or the agent, results included."""
+        return self.kind in {"user", "assistant"}
+
+    def blocks(self) -> list[JsonNode]:
+        """The content blocks of its message that are objects."""
+        message = self.node.get("message") if self.talks else None
+        content = message.get("content") if message is not None else None
+        return [item for item in content.items() if item.is_object] if content is not None and content.is_array else []
+
+    def ids(self, kind: str, member: str) -> set[str]:
+        """The ids in its blocks of one type."""
+        blocks = (block for block in self.blocks() if block.members().get("type") == kind)
+        return {id_ for block in blocks if (id_ := block.label_at(member)) is not None}
+
+    @property
+    def message_id(self) -> str | None:
+        """The id of the API message it is a part of."""
+        return self.node.need("message").label_at("id") if self.kind == "assistant" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One conversation: the lines of its last branch, those of abandoned ones, and lines whose parent is missing."""
+
+    lines: tuple[TreeLine, ...]
+    abandoned: tuple[TreeLine, ...]
+    orphans: tuple[TreeLine, ...]
+
+    @property
+    def sidechain(self) -> bool:
+        """Whether it is a sub-agent's."""
+        return self.lines[0].sidechain
+
+
+def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
+    """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
+
+    Raises:
+        ImportFormatError: a line is no object or lacks ``type``.
+    """
+    seen: set[str] = set()
+    for index, node in enumerate(nodes):
+        kind = node.need("type").string()
+        uuid = node.string_at("uuid") or (f"line {index}" if kind in {"user", "assistant"} else None)
+        if uuid is None or uuid in seen:
+            continue
+        seen.add(uuid)
+        parent = node.string_at("parentUuid") or node.string_at("logicalParentUuid")
+        yield TreeLine(index, node, kind, uuid, parent, node.members().get("isSidechain") is True)
+
+
+def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
+    """The conversations, in the order of their first lines; trees in which nobody says anything are left out."""
+    orphans = _orphans(lines)
+    parents = _parents(lines)
+    roots = _roots(lines, parents)
+    trees: dict[str, list[TreeLine]] = {}
+    for line in lines:
+        trees.setdefault(roots[line.uuid], []).append(line)
+    return [_thread(tree, parents, orphans) for tree in trees.values() if any(line.talks for line in tree)]
+
+
+def _orphans(lines: Sequence[TreeLine]) -> set[str]:
+    known = {line.uuid for line in lines}
+    return {line.uuid for line in lines if line.parent is not None and line.parent not in known}
+
+
+def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
+    """Each line's parent; for one whose parent is missing the line before it, across a sub-agent's border none."""
+    by_uuid = {line.uuid: line for line in lines}
+    before: dict[bool, str] = {}
+    parents: dict[str, str | None] = {}
+    for line in lines:
+        named = by_uuid.get(line.parent) if line.parent is not None else None
+        if named is not None:
+            parents[line.uuid] = named.uuid if named.sidechain == line.sidechain else None
+        else:
+            follows = line.parent is not None or line.uuid.startswith("line ")
+            parents[line.uuid] = before.get(line.sidechain) if follows else None
+        before[line.sidechain] = line.uuid
+    return parents
+
+
+def _ancestors(uuid: str, parents: dict[str, str | None]) -> list[str]:
+    """The line and its ancestors up to the root; a cycle ends where it closes."""
+    found: dict[str, None] = {}
+    at: str | None = uuid
+    while at is not None and at not in found:
+        found[at] = None
+        at = parents[at]
+    return list(found)
+
+
+def _roots(lines: Sequence[TreeLine], parents: dict[str, str | None]) -> dict[str, str]:
+    """The root above each line; a cycle counts as one root. Linear, because no line is walked through twice."""
+    roots: dict[str, str] = {}
+    for line in lines:
+        path: dict[str, None] = {}
+        at: str | None = line.uuid
+        while at is not None and at not in roots and at not in path:
+            path[at] = None
+            at = parents[at]
+        top = list(path)[-1] if at is None or at in path else roots[at]
+        roots.update(dict.fromkeys(path, top))
+    return roots
+
+
+def _thread(tree: list[TreeLine], parents: dict[str, str | None], orphans: set[str]) -> Thread:
+    leaf = [line for line in tree if line.talks][-1]
+    path = set(_ancestors(leaf.uuid, parents))
+    chosen = _with_siblings(tree, path)
+    return Thread(
+        lines=tuple(line for line in tree if line.uuid in chosen),
+        abandoned=tuple(line for line in tree if line.talks and line.uuid not in chosen),
+        orphans=tuple(line for line in tree if line.uuid in orphans),
+    )
+
+
+def _with_siblings(tree: list[TreeLine], path: set[str]) -> set[str]:
+    """The branch, with the other lines of its API messages and the results of their calls."""
+    messages = {line.message_id for line in tree if line.uuid in path} - {None}
+    agent = {line.uuid for line in tree if line.message_id in messages and line.message_id is not None}
+    branch = path | agent
+    called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
+    results = {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
+    return branch | results

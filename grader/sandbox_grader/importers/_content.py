@@ -1,0 +1,62 @@
+"""Content that a format gives as text or as typed parts: what is text is joined, everything else is a named loss."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_grader.importers._build import CallOutcome, SessionBuilder
+from sandbox_grader.importers._json import JsonNode
+
+TEXTS = MappingProxyType(
+    {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "reasoning_text": "text",
+     "refusal": "refusal"}
+)  # fmt: skip
+"""Type of a part to the member that holds its text."""
+
+MESSAGE_PARTS = MappingProxyType({**TEXTS, "text": "content"})
+"""The same for the parts of OpenTelemetry's messages."""
+
+
+def joined(
+    content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS, between: str = "\n"
+) -> str:
+    """The text of a content: itself, or that of its parts. Other parts are named as losses.
+
+    Raises:
+        ImportFormatError: it is neither text nor an array of parts.
+    """
+    if content is None or isinstance(content.value, str):
+        return "" if content is None else content.string()
+    if not content.is_array:
+        raise content.fail("expected text or an array of content parts")
+    found = (part_text(part, builder, texts) for part in content.items())
+    return between.join(text for text in found if text is not None)
+
+
+def part_text(part: JsonNode, builder: SessionBuilder, texts: Mapping[str, str] = TEXTS) -> str | None:
+    """The text of one part, or None where it has none; such a part is named as a loss."""
+    if isinstance(part.value, str):
+        return part.string()
+    kind = part.string_at("type") or "text"
+    member = texts.get(kind)
+    if member is None:
+        builder.lose(part, f"content of type {kind!r} is not kept")
+        return None
+    return part.string_at(member) or ""
+
+
+def outcome_of(
+    builder: SessionBuilder,
+    content: JsonNode | None,
+    *,
+    failed: bool | None,
+    wall: Mapping[str, Any] = MappingProxyType({}),
+) -> CallOutcome:
+    """The outcome that a result's content tells; ``failed`` is the source's flag, None where it has none.
+
+    A result of which parts could not be kept says so in its ``meta``.
+    """
+    known = len(builder.losses)
+    judged = builder.judge(joined(content, builder), failed)
+    meta = {"result_partial": True} if len(builder.losses) > known else {}
+    return CallOutcome(judged.result, judged.error, meta, wall)

@@ -1,0 +1,316 @@
+"""Foreign JSON, read so that nothing in it can surprise an importer or the log that is made from it.
+
+Policy: every fault is an ImportFormatError that says file, line and JSON path. What JSON cannot say (NaN, infinities,
+lone surrogates) is replaced and named as a loss; what the log's reader cannot take (deep nesting) is refused.
+A last line that a crash cut off is dropped and named, any other broken line is an error.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers.base import Loss
+from sandbox_mcp.plurals import counted
+
+MAX_DEPTH = 150
+"""How deep a document may nest. The log's reader stops at 198 levels, of which an event needs a few itself."""
+
+LINES = frozenset({".jsonl", ".ndjson"})
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNode:
+    """A JSON value and where it stands: file, line (None for a whole document) and path inside the document."""
+
+    value: Any
+    path: str
+    line: int | None = None
+    where: str = ""
+
+    def fail(self, problem: str) -> ImportFormatError:
+        """The error that says what is wrong with this value; the caller raises it."""
+        return ImportFormatError(self.path, self.line, f"{self.where + ': ' if self.where else ''}{problem}")
+
+    def child(self, key: str | int, value: Any) -> "JsonNode":
+        """A member or element of this value."""
+        plain = isinstance(key, str) and key.replace(".", "_").isidentifier()
+        step = key if plain else f"[{shown(key)}]"
+        dot = "." if self.where and plain else ""
+        return JsonNode(value, self.path, self.line, f"{self.where}{dot}{step}")
+
+    @property
+    def is_object(self) -> bool:
+        """Whether this is a JSON object."""
+        return is_object(self.value)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether this is a JSON array."""
+        return is_array(self.value)
+
+    def members(self) -> dict[str, Any]:
+        """The object this is. Raises ImportFormatError for anything else."""
+        if is_object(self.value):
+            return self.value
+        raise self.fail(f"expected an object, found {shown(self.value)}")
+
+    def items(self) -> list["JsonNode"]:
+        """The elements of the array this is. Raises ImportFormatError for anything else."""
+        if is_array(self.value):
+            return [self.child(index, value) for index, value in enumerate(self.value)]
+        raise self.fail(f"expected an array, found {shown(self.value)}")
+
+    def string(self) -> str:
+        """The string this is. Raises ImportFormatError for anything else."""
+        if not isinstance(self.value, str):
+            raise self.fail(f"expected a string, found {shown(self.value)}")
+        return self.value
+
+    def number(self) -> float:
+        """The number this is. Raises ImportFormatError for anything else."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or abs(self.value) > 1e300:
+            raise self.fail(f"expected a number, found {shown(self.value)}")
+        return float(self.value)
+
+    def label(self) -> str:
+        """The string or number this is, as text: what ids are made of. Raises ImportFormatError for anything else."""
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.fail(f"expected a string or a number, found {shown(self.value)}")
+        return json.dumps(self.value)
+
+    def get(self, key: str) -> "JsonNode | None":
+        """A member of this object, or None where it is absent or null."""
+        value = self.members().get(key)
+        return None if value is None else self.child(key, value)
+
+    def need(self, key: str) -> "JsonNode":
+        """A member of this object that has to be there. Raises ImportFormatError where it is absent or null."""
+        found = self.get(key)
+        if found is None:
+            raise self.fail(f"lacks {key!r}; it has {listed(self.members()) or 'nothing'}")
+        return found
+
+    def string_at(self, key: str) -> str | None:
+        """A member that is a string, or None where it is absent or null."""
+        found = self.get(key)
+        return None if found is None else found.string()
+
+    def label_at(self, key: str) -> str | None:
+        """A member that is an id, or None where it is absent or null."""
+        found = self.get(key)
+        return None if found is None else found.label()
+
+    def number_at(self, key: str) -> float | None:
+        """A member that is a number, or None where it is absent or null."""
+        found = self.get(key)
+        return None if found is None else found.number()
+
+    def items_at(self, key: str) -> list["JsonNode"]:
+        """The elements of a member that is an array; none where it is absent or null."""
+        found = self.get(key)
+        return [] if found is None else found.items()
+
+    def members_at(self, key: str) -> dict[str, Any]:
+        """A member that is an object; empty where it is absent or null."""
+        found = self.get(key)
+        return {} if found is None else found.members()
+
+    def whole_at(self, key: str) -> int:
+        """A member that is a whole number; 0 where it is absent or null."""
+        found = self.number_at(key)
+        return 0 if found is None else int(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a file holds: one document, or one per line. ``cut`` tells that its last line was incomplete."""
+
+    nodes: tuple[JsonNode, ...]
+    lines: bool = False
+    cut: bool = False
+    losses: tuple[Loss, ...] = ()
+
+
+def shown(value: Any) -> str:
+    """A JSON value for an error message: its kind, and what it is where that is short."""
+    if value is None:
+        return "null"
+    if is_object(value) or is_array(value):
+        return "an object" if is_object(value) else "an array"
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(members: Iterable[str]) -> str:
+    """The names of an object's members for an error message: the first few, in order."""
+    return ", ".join(map(shown, sorted(members)[:12]))
+
+
+def loads(text: str) -> tuple[Any, int]:
+    """A JSON text's value, and how many numbers beyond JSON (NaN, infinities, overflows) were replaced by null.
+
+    Lone surrogates become U+FFFD, because no UTF-8 file can hold them.
+
+    Raises:
+        ValueError: the text is not JSON or nests deeper than the log can hold.
+    """
+    replaced: list[str] = []
+
+    def beyond(literal: str) -> None:
+        replaced.append(literal)
+
+    def real(literal: str) -> float | None:
+        number = float(literal)
+        return number if math.isfinite(number) else beyond(literal)
+
+    try:
+        value = json.loads(text, parse_constant=beyond, parse_float=real)
+    except RecursionError as error:
+        raise ValueError(f"nests deeper than {MAX_DEPTH} levels") from error
+    if depth(value) > MAX_DEPTH:
+        raise ValueError(f"nests deeper than {MAX_DEPTH} levels")
+    return (cleaned(value) if "\\u" in text else value), len(replaced)
+
+
+def depth(value: Any) -> int:
+    """How many levels of objects and arrays a value nests, counted up to one more than MAX_DEPTH."""
+    levels, level = 0, _containers([value])
+    while level and levels <= MAX_DEPTH:
+        levels += 1
+        level = _containers(child for container in level for child in _children(container))
+    return levels
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if is_object(value) or is_array(value)]
+
+
+def _children(container: Any) -> Iterable[Any]:
+    return container.values() if is_object(container) else container
+
+
+def cleaned(value: Any) -> Any:
+    """The value with every lone surrogate in its strings replaced by U+FFFD."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if is_object(value):
+        return {clean_text(key): cleaned(item) for key, item in value.items()}
+    if is_array(value):
+        return [cleaned(item) for item in value]
+    return value
+
+
+def clean_text(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises:
+        ImportFormatError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise ImportFormatError(str(path), None, f"cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def load(path: Path) -> Loaded:
+    """A file of one JSON document, or of one per line; a file that is not called so is recognised by its first line.
+
+    Raises:
+        ImportFormatError: it cannot be read, is not UTF-8, is not JSON, or holds nothing.
+    """
+    data = read_bytes(path)
+    if path.suffix.lower() in LINES or _looks_like_lines(data):
+        return load_lines(data, str(path))
+    return load_whole(data, str(path))
+
+
+def _looks_like_lines(data: bytes) -> bool:
+    lines = [line for line in data.split(b"\n", 64) if line.strip()]
+    if len(lines) < 2 or lines[0][:1] not in {b"{", b"["}:
+        return False
+    try:
+        loads(lines[0].decode())
+    except ValueError:
+        return False
+    return True
+
+
+def load_whole(data: bytes, path: str) -> Loaded:
+    """One JSON document. Raises like :func:`load`."""
+    value, replaced = _parse(data, path, None)
+    return Loaded((JsonNode(value, path),), losses=_beyond_json(replaced, None))
+
+
+def load_lines(data: bytes, path: str) -> Loaded:
+    """JSON Lines; a last line without a newline that is no JSON is dropped. Raises like :func:`load`."""
+    lines = data.split(b"\n")
+    nodes: list[JsonNode] = []
+    losses: list[Loss] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value, replaced = _parse(line, path, number)
+        except ImportFormatError:
+            if number < len(lines) or not nodes:
+                raise
+            losses.append(Loss(f"line {number}", "the last line is cut off and was dropped"))
+            return Loaded(tuple(nodes), lines=True, cut=True, losses=tuple(losses))
+        nodes.append(JsonNode(value, path, number))
+        losses.extend(_beyond_json(replaced, number))
+    if not nodes:
+        raise ImportFormatError(path, None, "is empty")
+    return Loaded(tuple(nodes), lines=True, losses=tuple(losses))
+
+
+def _beyond_json(replaced: int, line: int | None) -> tuple[Loss, ...]:
+    where = "document" if line is None else f"line {line}"
+    what = f"read as null, as JSON holds no NaN and no infinity: {counted(replaced, 'number')}"
+    return (Loss(where, what),) if replaced else ()
+
+
+def _parse(data: bytes, path: str, line: int | None) -> tuple[Any, int]:
+    try:
+        return loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        at = line or data.count(b"\n", 0, error.start) + 1
+        raise ImportFormatError(path, at, f"is not UTF-8 (byte {data[error.start]:#04x})") from error
+    except json.JSONDecodeError as error:
+        raise ImportFormatError(path, line or error.lineno, f"is not JSON: {error.msg}") from error
+    except ValueError as error:
+        raise ImportFormatError(path, line, f"is not usable JSON: {str(error)[:120]}") from error
+
+
+def plain(node: JsonNode | None) -> Any:
+    """The value of a node, or None where there is none."""
+    return None if node is None else node.value
+
+
+def picked(source: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """Those of the members ``keys`` that are there and not null."""
+    return {key: source[key] for key in keys if source.get(key) is not None}

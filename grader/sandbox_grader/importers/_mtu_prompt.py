@@ -1,0 +1,99 @@
+"""Takes an MTU-Bench question apart: the tools it offers, the conversation before, and the turn to answer.
+
+Policy: the last line that begins with ``User:`` opens the turn. Where a question has no such line it is all turn, and
+where its list of tools cannot be read there are no tools; the importer names both as losses.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from sandbox_grader.importers._react import read_object
+
+_TURN: Final = "\nUser:"
+_DIALOGUE: Final = re.compile(r"\n(?:History Dialog[ \t]*:|User:|user:)")
+_OFFER: Final = "you can use:"
+_MANY: Final = "name of the APIs"
+_TYPES: Final = {
+    "string": "string", "str": "string", "integer": "integer", "int": "integer", "number": "number", "float": "number",
+    "boolean": "boolean", "bool": "boolean", "array": "array", "list": "array", "object": "object", "dict": "object",
+}  # fmt: skip
+_KEPT: Final = ("description", "default", "enum", "format", "pattern")
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool that a question describes, with the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """A question in parts. ``user`` is None where no turn can be cut out, ``tools`` where no list can be read.
+
+    ``many`` tells that it asks for any number of calls and not for at most one.
+    """
+
+    user: str | None
+    history: str
+    tools: tuple[OfferedTool, ...] | None
+    many: bool
+
+
+def take_apart(question: str) -> PromptParts:
+    """Split one question into its parts."""
+    before, cut, user = question.rpartition(_TURN)
+    head, _, rest = (before if cut else question).partition(_OFFER)
+    dialogue = _DIALOGUE.search(rest)
+    listed = rest[: dialogue.start()] if dialogue else rest
+    history = rest[dialogue.start() :] if dialogue else ""
+    return PromptParts(
+        user=user.strip() if cut else None,
+        history=history.strip().removeprefix("History Dialog").lstrip(" :\n"),
+        tools=_tools(listed),
+        many=_MANY in head,
+    )
+
+
+@lru_cache(maxsize=256)
+def _tools(listed: str) -> tuple[OfferedTool, ...] | None:
+    """The tools of a list; dialogues share their lists, so what was read is kept for a while."""
+    found = read_object(listed)
+    if isinstance(found, dict):
+        found = cast("dict[str, Any]", found).get("apis")
+    if not isinstance(found, list):
+        return None
+    described = [item for item in _objects(cast("list[Any]", found)) if isinstance(item.get("name"), str)]
+    return tuple(
+        OfferedTool(item["name"].strip(), str(item.get("description") or ""), _schema(item)) for item in described
+    )
+
+
+def _schema(tool: Mapping[str, Any]) -> dict[str, Any]:
+    required = _parameters(tool.get("required_parameters"))
+    properties = required | _parameters(tool.get("optional_parameters"))
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _parameters(written: Any) -> dict[str, dict[str, Any]]:
+    """Parameters by name: from names, from objects with a name, or from names with their defaults."""
+    if isinstance(written, dict):
+        return {name: {"default": value} for name, value in cast("dict[str, Any]", written).items()}
+    items = cast("list[Any]", written) if isinstance(written, list) else []
+    named = {item["name"]: _property(item) for item in _objects(items) if isinstance(item.get("name"), str)}
+    return {item: {} for item in items if isinstance(item, str)} | named
+
+
+def _property(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    kind = _TYPES.get(str(parameter.get("type")).lower())
+    kept = {key: parameter[key] for key in _KEPT if parameter.get(key) is not None}
+    return ({"type": kind} if kind else {}) | kept
+
+
+def _objects(items: Sequence[Any]) -> list[dict[str, Any]]:
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]

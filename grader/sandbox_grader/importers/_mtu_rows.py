@@ -1,0 +1,267 @@
+"""Reads MTU-Bench's files and says which answer belongs to which question of which dialogue.
+
+Policy: rows are told apart by what they hold: ``answer`` makes a row of the benchmark, ``response`` a model's, both
+together a row that needs no partner. Joins go by id. The k-th use of an id is the k-th dialogue of that name, and of
+two answers under one id one may belong to the next row where that has none; anything else is an error, not a guess.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers._json import JsonNode, load_lines, loads, read_bytes, shown
+from sandbox_grader.importers._mtu_prompt import PromptParts, take_apart
+from sandbox_grader.importers.base import Loss
+from sandbox_mcp.plurals import counted
+
+Item = TypeVar("Item")
+
+OOD: Final = "OOD"
+_INDEXED: Final = re.compile(r"(?P<dialogue>.+_[0-9]+)_(?P<turn>[0-9]{1,9})")
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRow:
+    """A row of the benchmark: one turn of one dialogue. ``label`` is its id, unique also among twins."""
+
+    id: str
+    label: str
+    dialogue: str
+    turn: int | None
+    question: PromptParts
+    text: str
+    answer: Mapping[str, Mapping[str, Any]]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A model's answer to a row."""
+
+    id: str
+    model: str
+    text: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueRows:
+    """The rows of one dialogue in order of their turns, each with its response, None throughout where none came.
+
+    ``form`` is one of S-S, S-M, M-S and M-M; ``setting`` is the same, or OOD. ``run`` names the model where several
+    answered the same benchmark.
+    """
+
+    name: str
+    setting: str
+    form: str
+    rows: tuple[tuple[BenchmarkRow, Response | None], ...]
+    run: str = ""
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Which response belongs to which row, by the row's label, and what is to be said of how they met."""
+
+    responses: Mapping[str, Response]
+    losses: Mapping[str, Loss]
+
+
+def dialogues(paths: Sequence[Path]) -> list[DialogueRows]:
+    """All dialogues of the given files, once for every file of responses that answers their benchmark file.
+
+    Raises:
+        ImportFormatError: a file is broken, or a response belongs to no row or not clearly to one.
+    """
+    rows, responses = _read(paths)
+    if not rows:
+        raise ImportFormatError(str(paths[0]) if paths else "<no file>", None, "no row has an 'answer'")
+    joins = [_join(rows, run) for run in _grouped(responses, lambda response: response.path).values()]
+    files = _grouped(rows, lambda row: row.path)
+    return [dialogue for benchmark in files.values() for dialogue in _of_file(benchmark, joins)]
+
+
+def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[DialogueRows]:
+    """The dialogues of one benchmark file, for every run that answers some of it."""
+    runs = [join for join in joins if any(row.label in join.responses for row in rows)]
+    settings = _settings(rows)
+    for join in runs or [Join({}, {})]:
+        for name, turns in _grouped(rows, lambda row: row.dialogue).items():
+            yield _dialogue(name, sorted(turns, key=lambda row: row.turn or 0), settings[name], join, len(runs) > 1)
+
+
+def _dialogue(
+    name: str, rows: Sequence[BenchmarkRow], setting: tuple[str, str], join: Join, named: bool
+) -> DialogueRows:
+    answered = [row for row in rows if row.label in join.responses]
+    missing = [row.label for row in rows if row.label not in join.responses] if answered else []
+    losses = [join.losses[row.label] for row in answered if row.label in join.losses]
+    losses += [Loss(label, "has no response; this turn is left out") for label in missing]
+    kept = tuple((row, join.responses.get(row.label)) for row in answered or rows)
+    run = join.responses[answered[0].label].model if named and answered else ""
+    return DialogueRows(name, *setting, kept, run, tuple(losses))
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+
+def _settings(rows: Sequence[BenchmarkRow]) -> dict[str, tuple[str, str]]:
+    """Setting and form of every dialogue of one file: one for all, except that OOD files mix their forms."""
+    by_dialogue = _grouped(rows, lambda row: row.dialogue)
+    if rows[0].id.partition("_")[0] == OOD:
+        return {name: (OOD, _form([turns])) for name, turns in by_dialogue.items()}
+    form = _form(list(by_dialogue.values()))
+    return dict.fromkeys(by_dialogue, (form, form))
+
+
+def _form(group: Sequence[Sequence[BenchmarkRow]]) -> str:
+    many_turns = any(len(turns) > 1 or any(row.turn for row in turns) for turns in group)
+    many_tools = _many_tools([row for turns in group for row in turns])
+    return f"{'M' if many_turns else 'S'}-{'M' if many_tools else 'S'}"
+
+
+def _many_tools(rows: Sequence[BenchmarkRow]) -> bool:
+    """Whether turns may take several calls: some do, or else by how no call is written, or else by the question."""
+    if any(len(row.answer) > 1 for row in rows):
+        return True
+    if any("" in row.answer for row in rows):
+        return False
+    return any(not row.answer or row.question.many for row in rows)
+
+
+# -- joins --------------------------------------------------------------------------------------------------------
+
+
+def _join(rows: Sequence[BenchmarkRow], run: Sequence[Response]) -> Join:
+    by_id = _grouped(rows, lambda row: row.id)
+    found: dict[str, Response] = {}
+    surplus: dict[str, list[Response]] = {}
+    for id_, responses in _grouped(run, lambda response: response.id).items():
+        twins = by_id.get(id_)
+        if twins is None:
+            raise _fault(responses[0], f"answers {id_!r}, which no benchmark file given has")
+        found.update({row.label: response for row, response in zip(twins, responses, strict=False)})
+        if len(responses) > len(twins):
+            surplus[id_] = responses
+    following = dict(zip([row.label for row in rows], rows[1:], strict=False))
+    losses: dict[str, Loss] = {}
+    for id_, responses in surplus.items():
+        _relabel(by_id[id_], responses, following, found, losses)
+    return Join(found, losses)
+
+
+def _relabel(
+    rows: Sequence[BenchmarkRow],
+    responses: Sequence[Response],
+    following: Mapping[str, BenchmarkRow],
+    found: dict[str, Response],
+    losses: dict[str, Loss],
+) -> None:
+    """Give one of two responses under one id to the next row, if that has none.
+
+    Which one shows in the words that response and request share, the file's order deciding where they do not tell.
+    """
+    neighbour = following.get(rows[0].label)
+    if (len(rows), len(responses)) != (1, 2) or neighbour is None or neighbour.label in found:
+        there_are = f"{counted(len(responses), 'response')} for {counted(len(rows), 'row')} of the benchmark"
+        raise _fault(responses[len(rows)], f"answers {rows[0].id!r} once more: {there_are}")
+    first, second = responses
+    straight = _shared(first, rows[0]) + _shared(second, neighbour)
+    crossed = _shared(first, neighbour) + _shared(second, rows[0])
+    own, other = (second, first) if crossed > straight else (first, second)
+    found |= {rows[0].label: own, neighbour.label: other}
+    losses[neighbour.label] = Loss(
+        neighbour.label, f"its response is labelled {other.id!r}, which has another; told apart by the words they share"
+    )
+
+
+def _shared(response: Response, row: BenchmarkRow) -> int:
+    """How many words of a request recur in a response."""
+    return len(_words(row.question.user or row.text) & _words(response.text))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _fault(response: Response, problem: str) -> ImportFormatError:
+    return ImportFormatError(response.path, response.line, problem)
+
+
+# -- files --------------------------------------------------------------------------------------------------------
+
+
+def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
+    rows: list[BenchmarkRow] = []
+    responses: list[Response] = []
+    home: dict[str, str] = {}
+    for path in paths:
+        twins: Counter[str] = Counter()
+        for node in _lines(path):
+            id_ = node.need("id").string()
+            if node.get("answer") is not None:
+                if home.setdefault(id_, node.path) != node.path:
+                    raise node.fail(f"{id_!r} is also in {home[id_]}; an id must stay within one benchmark file")
+                rows.append(_row(node, id_, twins[id_]))
+                twins[id_] += 1
+            if node.get("response") is not None:
+                model = node.string_at("model") or ""
+                text = node.need("response").string()
+                responses.append(Response(id_, model, text, node.path, node.line or 0))
+            elif node.get("answer") is None:
+                raise node.fail("has neither 'answer' (a row of the benchmark) nor 'response' (a model's)")
+    return rows, responses
+
+
+def _lines(path: Path) -> Sequence[JsonNode]:
+    loaded = load_lines(read_bytes(path), str(path))
+    if loaded.cut:
+        raise ImportFormatError(str(path), loaded.nodes[-1].line, "the line after this one is cut off")
+    return loaded.nodes
+
+
+def _row(node: JsonNode, id_: str, twin: int) -> BenchmarkRow:
+    text = node.need("question").string()
+    answer = node.need("answer")
+    calls = {name: _arguments(answer.child(name, value)) for name, value in answer.members().items()}
+    found = _INDEXED.fullmatch(id_)
+    dialogue = (found["dialogue"] if found else id_) + _letters(twin)
+    label = f"{dialogue}_{found['turn']}" if found else dialogue
+    turn = int(found["turn"]) if found else None
+    return BenchmarkRow(id_, label, dialogue, turn, take_apart(text), text, calls, node.path, node.line or 0)
+
+
+def _arguments(node: JsonNode) -> Mapping[str, Any]:
+    """The arguments of a call of the ground truth, an object or the JSON text of one."""
+    if not isinstance(node.value, str):
+        return node.members()
+    try:
+        value, _ = loads(node.value)
+    except ValueError as error:
+        raise node.fail(f"expected an object or the JSON text of one, found {shown(node.value)}") from error
+    return JsonNode(value, node.path, node.line, node.where).members()
+
+
+def _letters(twin: int) -> str:
+    """What marks the k-th dialogue of one name: nothing, b, c, ..., z, ba, ..."""
+    text = ""
+    while twin:
+        twin, rest = divmod(twin, 26)
+        text = chr(ord("a") + rest) + text
+    return text
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, list[Item]]:
+    """The items under their keys, both in order of appearance."""
+    groups: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return dict(groups)

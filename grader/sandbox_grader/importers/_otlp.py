@@ -1,0 +1,143 @@
+"""Spans in OTLP's JSON form: what a collector's file exporter writes, whole or one export per line."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.importers._json import JsonNode, Loaded, is_object, listed, loads
+
+SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One span. Times are seconds since the epoch; ``events`` are its events' names and attributes."""
+
+    node: JsonNode
+    trace: str
+    id: str
+    parent: str | None
+    name: str
+    start: float
+    end: float
+    attributes: Mapping[str, Any]
+    events: tuple[tuple[str, Mapping[str, Any]], ...]
+    failed: bool
+    status: str
+
+    @property
+    def operation(self) -> str:
+        """What kind of GenAI operation it is; empty for other spans."""
+        return self.text("gen_ai.operation.name")
+
+    def text(self, key: str) -> str:
+        """An attribute that is a text; empty where it is absent or something else."""
+        value = self.attributes.get(key)
+        return value if isinstance(value, str) else ""
+
+    def value(self, key: str) -> JsonNode | None:
+        """An attribute as a value, parsed where it is JSON text; None where it is absent.
+
+        Raises:
+            ImportFormatError: it is text that should be JSON and is not.
+        """
+        value = self.attributes.get(key)
+        if value is None:
+            return None
+        node = self.node.child(f"attributes.{key}", value)
+        if not isinstance(value, str):
+            return node
+        try:
+            return self.node.child(f"attributes.{key}", loads(value)[0])
+        except ValueError as error:
+            raise node.fail(f"is not JSON: {error}") from error
+
+
+def spans_of(loaded: Loaded) -> list[Span]:
+    """All spans of a file, by their start.
+
+    Raises:
+        ImportFormatError: it holds something else than exports or bare spans, or a broken span.
+    """
+    found = [_span(node) for top in loaded.nodes for node in _nodes(top)]
+    return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+def _nodes(top: JsonNode) -> Iterator[JsonNode]:
+    if top.is_array:
+        for item in top.items():
+            yield from _nodes(item)
+    elif top.get("resourceSpans") is not None:
+        for resource in top.items_at("resourceSpans"):
+            for scope in resource.items_at("scopeSpans"):
+                yield from scope.items_at("spans")
+    elif top.get("spanId") is not None:
+        yield top
+    elif not _other_signal(top):
+        raise top.fail("is neither an OTLP export ('resourceSpans') nor a span ('spanId')")
+
+
+def _other_signal(top: JsonNode) -> bool:
+    return any(key in top.members() for key in ("resourceMetrics", "resourceLogs"))
+
+
+def _span(node: JsonNode) -> Span:
+    status = node.members_at("status")
+    message = status.get("message")
+    return Span(
+        node=node,
+        trace=node.need("traceId").label(),
+        id=node.need("spanId").label(),
+        parent=node.label_at("parentSpanId") or None,
+        name=node.string_at("name") or "",
+        start=_nanoseconds(node.get("startTimeUnixNano")),
+        end=_nanoseconds(node.get("endTimeUnixNano")),
+        attributes=attributes_of(node),
+        events=tuple((event.string_at("name") or "", attributes_of(event)) for event in node.items_at("events")),
+        failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
+        status=message if isinstance(message, str) else "",
+    )
+
+
+def _nanoseconds(node: JsonNode | None) -> float:
+    if node is None:
+        return 0.0
+    text = node.label()
+    if not (text.isascii() and text.isdigit() and len(text) <= 20):
+        raise node.fail(f"expected nanoseconds since the epoch, found {text[:40]!r}")
+    return int(text) / 1e9
+
+
+def attributes_of(holder: JsonNode) -> dict[str, Any]:
+    """The attributes of a span or an event, as plain values."""
+    return _pairs(holder.items_at("attributes"))
+
+
+def _pairs(nodes: list[JsonNode]) -> dict[str, Any]:
+    return {pair.need("key").string(): _plain(pair.get("value")) for pair in nodes}
+
+
+def _plain(value: JsonNode | None) -> Any:
+    """An OTLP ``AnyValue`` as a JSON value."""
+    if value is None:
+        return None
+    members = value.members()
+    scalar = next((members[key] for key in SCALARS if key in members), None)
+    if scalar is not None or not members:
+        return scalar
+    if "intValue" in members:
+        return _whole(value.need("intValue"))
+    inner = value.get("arrayValue")
+    if inner is not None:
+        return [_plain(item) for item in inner.items_at("values")]
+    inner = value.get("kvlistValue")
+    if inner is None or not is_object(inner.value):
+        raise value.fail(f"is no attribute value; it has {listed(members)}")
+    return _pairs(inner.items_at("values"))
+
+
+def _whole(node: JsonNode) -> int:
+    try:
+        return int(node.label())
+    except ValueError as error:
+        raise node.fail(f"expected a whole number, found {node.label()[:40]!r}") from error

@@ -1,0 +1,97 @@
+"""How texts of other formats become values of ours, and back: results, arguments, tool names, times, errors.
+
+Policy: a result text that is a JSON object or array is that value. A scalar counts as JSON only where writing it again
+gives the same text, so that "007" or "1.10" stays text. Hence ``decode(encode(value)) == value`` for every JSON value.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sandbox_grader.importers._json import is_array, is_object, loads
+from sandbox_mcp.trajectory import CallError, ErrorKind
+
+_PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
+FAR: Final = 1e12
+"""Seconds since the epoch beyond which a number is no time."""
+_CLASS: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Arguments as a call gave them; ``raw`` is the text where that was no JSON object."""
+
+    arguments: dict[str, Any]
+    raw: str | None = None
+
+
+def decode(text: str) -> Any:
+    """The value that a result text stands for."""
+    try:
+        value, replaced = loads(text)
+    except ValueError:
+        return text
+    if replaced:
+        return text
+    return value if is_object(value) or is_array(value) or _write(value) == text else text
+
+
+def encode(value: Any) -> str:
+    """The text of a result: text as it is, unless it would be read back as something else, and JSON for the rest."""
+    if isinstance(value, str) and decode(value) == value:
+        return value
+    return _write(value)
+
+
+def _write(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=dict)
+
+
+def arguments_of(value: Any) -> Given:
+    """Arguments from an object, from an object's JSON text, or from nothing (an empty text or null)."""
+    if isinstance(value, str):
+        return _arguments_of_text(value)
+    if is_object(value):
+        return Given(value)
+    return Given({}) if value is None else Given({}, _write(value))
+
+
+def _arguments_of_text(text: str) -> Given:
+    if not text.strip():
+        return Given({}, text or None)
+    try:
+        value, replaced = loads(text)
+    except ValueError:
+        return Given({}, text)
+    return Given(value) if is_object(value) and not replaced else Given({}, text)
+
+
+def canonical(name: str) -> str:
+    """A tool's name without the prefix ``mcp__server__`` that hosts put before the names of MCP tools."""
+    return _PREFIX.sub("", name, count=1) if name.startswith("mcp__") else name
+
+
+def seconds(stamp: Any) -> float | None:
+    """Seconds since the epoch, from a number of them or an ISO 8601 text (UTC where it names no zone), or None."""
+    if isinstance(stamp, int | float) and not isinstance(stamp, bool) and abs(stamp) < FAR:
+        return float(stamp)
+    if not isinstance(stamp, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(stamp)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def zoned(stamp: str) -> bool:
+    """Whether an ISO 8601 text names its zone."""
+    return bool(re.search(r"(?:[zZ]|[+-]\d\d(?::?\d\d){0,2})$", stamp.partition("T")[2] or stamp.partition(" ")[2]))
+
+
+def failure(message: str, kind: ErrorKind = "execution", type_: str | None = None) -> CallError:
+    """The error of a call. Without ``type_`` its class is the one that the text itself begins with, if any."""
+    named = _CLASS.match(message)
+    return CallError(kind=kind, type=type_ or (named.group(1) if named else "Error"), message=message)

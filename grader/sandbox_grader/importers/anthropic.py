@@ -1,0 +1,76 @@
+"""Imports conversations in the form of Anthropic's Messages API: message lists, alone or with system text and tools.
+
+Policy: an object may hold ``messages``, ``system`` and ``tools`` (a request) and the response, merged into it or under
+``response``. A result without ``is_error`` succeeded. Such a log ends where the agent has had the last word.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._blocks import agent_blocks, blocks_of, user_blocks
+from sandbox_grader.importers._build import Names, SessionBuilder, stem
+from sandbox_grader.importers._content import joined
+from sandbox_grader.importers._documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers._json import JsonNode, load
+from sandbox_grader.importers.base import Imported
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file holds no messages of that form.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for conversation in conversations(loaded, is_message):
+            builder = SessionBuilder("anthropic", str(path), stem(path), loaded.losses)
+            yield _session(conversation, builder, names, cut=loaded.cut)
+
+
+def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+    _messages(builder, conversation.items)
+    given = "" if conversation.holder is None else _holder(conversation.holder, builder)
+    if builder.last is None:
+        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without messages")
+    name = names.unique(builder.head.scenario, given)
+    return builder.finish(name, "recorded" if builder.whole and not cut else None)
+
+
+def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
+    request, response = holder.get("request") or holder, holder.get("response") or holder
+    model = response.string_at("model") or request.string_at("model")
+    builder.head = replace(builder.head, agent={"model": model} if model else {})
+    _chat.offer_tools(builder, request.items_at("tools"))
+    system = request.get("system")
+    if system is not None:
+        builder.say("system", "agent", joined(system, builder))
+    _messages(builder, request.need("messages").items())
+    if response.get("content") is not None:
+        _message(builder, response)
+    return holder.label_at("id") or ""
+
+
+def _messages(builder: SessionBuilder, messages: list[JsonNode]) -> None:
+    for message in messages:
+        _message(builder, message)
+
+
+def _message(builder: SessionBuilder, message: JsonNode) -> None:
+    role = message.string_at("role") or "assistant"
+    stamp = message.get("timestamp")
+    blocks = blocks_of(message.get("content"), None if stamp is None else stamp.value)
+    if role == "assistant":
+        agent_blocks(builder, blocks)
+        if message.string_at("stop_reason") == "max_tokens":
+            builder.lose(message, "the agent's message was cut off at its limit of tokens")
+    elif role == "user":
+        user_blocks(builder, blocks)
+    elif role == "system":
+        builder.say("system", "agent", joined(message.get("content"), builder))
+    else:
+        builder.lose(message, f"a message of the unknown role {role!r} was dropped")

@@ -1,0 +1,216 @@
+"""Imports the Agent Trajectory Interchange Format (ATIF), versions 1.x, as Harbor and others write it.
+
+Policy: steps copied from an earlier trajectory are left out, sub-agents are sessions of their own. ATIF has no flag
+for errors: where our exporter wrote one into ``extra`` it counts, elsewhere the text has to tell.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast, get_args
+
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers._content import joined, outcome_of
+from sandbox_grader.importers._json import JsonNode, Loaded, load, picked
+from sandbox_grader.importers._values import arguments_of
+from sandbox_grader.importers.base import Imported
+from sandbox_mcp.trajectory import EndReason, Role, UserChannel
+
+OURS = "sandbox_mcp"
+"""The member of ``extra`` under which our exporter keeps what ATIF has no place for."""
+
+VERSION = "ATIF-v1."
+REASONS = frozenset(cast("tuple[str, ...]", get_args(EndReason)))
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file is no ATIF document.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for node in _documents(loaded):
+            yield from _trajectory(node, loaded, names, None)
+
+
+def _documents(loaded: Loaded) -> Iterator[JsonNode]:
+    for node in loaded.nodes:
+        yield from node.items() if node.is_array else [node]
+
+
+def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:
+    """A trajectory and, after it, those of the sub-agents embedded in it."""
+    version = node.need("schema_version")
+    if not version.string().startswith(VERSION):
+        raise version.fail(f"is {version.value!r}; expected {VERSION}x")
+    builder = SessionBuilder("atif", node.path, stem(node.path), loaded.losses)
+    session = node.label_at("session_id") or ""
+    _describe(node, builder, parent)
+    _steps(node, builder)
+    end, detail = _end(node, builder)
+    yield builder.finish(names.unique(stem(node.path), node.label_at("trajectory_id") or session), end, detail)
+    for inner in node.items_at("subagent_trajectories"):
+        yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
+
+
+def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> None:
+    agent = node.need("agent")
+    known = picked(agent.members(), ("name", "version", "model_name"))
+    if "model_name" in known:
+        known["model"] = known.pop("model_name")
+    _chat.offer_tools(builder, agent.items_at("tool_definitions"))
+    builder.origin.update(picked(node.members(), ("schema_version", "notes", "final_metrics")))
+    builder.head = replace(builder.head, agent=known)
+    if parent is None:
+        builder.head = replace(builder.head, session=node.label_at("session_id") or "")
+    else:
+        builder.origin["parent"] = parent
+    about = _ours(node)
+    if about is not None:
+        _restore(about, builder)
+
+
+def _ours(holder: JsonNode) -> JsonNode | None:
+    """What our exporter keeps in ``extra``, where that is what it looks like."""
+    extra = holder.get("extra")
+    found = extra.get(OURS) if extra is not None and extra.is_object else None
+    return found if found is not None and found.is_object else None
+
+
+def _restore(about: JsonNode, builder: SessionBuilder) -> None:
+    channel: UserChannel = "tool" if about.members().get("user_channel") == "tool" else "harness"
+    builder.head = replace(
+        builder.head,
+        scenario=about.string_at("scenario") or builder.head.scenario,
+        digest=about.string_at("digest") or "",
+        variant=about.string_at("variant") or "base",
+        categories=tuple(item.string() for item in about.items_at("categories")),
+        seed=about.whole_at("seed"),
+        trial=about.whole_at("trial"),
+        user_channel=channel,
+    )
+    for name, tool in about.members_at("tools").items():
+        _identify(name, about.child(f"tools.{name}", tool), builder)
+
+
+def _identify(name: str, about: JsonNode, builder: SessionBuilder) -> None:
+    tool, domain = about.string_at("tool"), about.string_at("domain")
+    if tool:
+        builder.identify(name, tool=tool, domain=domain or "", action=about.members().get("action") is not False)
+
+
+def _steps(node: JsonNode, builder: SessionBuilder) -> None:
+    copied = 0
+    for step in node.need("steps").items():
+        if step.members().get("is_copied_context") is True:
+            copied += 1
+        else:
+            _step(step, builder)
+    if copied:
+        builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
+
+
+def _step(step: JsonNode, builder: SessionBuilder) -> None:
+    source, text = step.need("source").string(), joined(step.get("message"), builder)
+    about, stamp = _ours(step), step.members().get("timestamp")
+    if source == "agent":
+        _agent(step, text, about, builder)
+    elif source in {"system", "user"}:
+        usual: Role = "user" if source == "user" else "system"
+        _say(builder, about, usual, "agent", text, stamp)
+    else:
+        builder.lose(step, f"a step of the unknown source {source!r} was dropped")
+        return
+    _user_calls(about, builder, stamp)
+    _observe(step, builder)
+
+
+def _say(
+    builder: SessionBuilder, about: JsonNode | None, sender: Role, recipient: Role, text: str, stamp: object
+) -> None:
+    """Add a message; our exporter tells where one is unlike what ATIF can say."""
+    if about is None:
+        builder.say(sender, recipient, text, stamp=stamp)
+    elif about.members().get("silent") is not True:
+        seen_by: list[Role] = [_role(item, "agent") for item in about.items_at("visible_to")]
+        sender, recipient = _role(about.get("sender"), sender), _role(about.get("recipient"), recipient)
+        builder.say(sender, recipient, text, stamp=stamp, seen_by=seen_by)
+
+
+def _role(node: JsonNode | None, usual: Role) -> Role:
+    known = node is not None and isinstance(node.value, str) and node.value in _chat.ROLES
+    return cast("Role", node.value) if known and node is not None else usual
+
+
+def _agent(step: JsonNode, text: str, about: JsonNode | None, builder: SessionBuilder) -> None:
+    stamp = step.members().get("timestamp")
+    thought, calls = step.string_at("reasoning_content") or "", step.items_at("tool_calls")
+    builder.note(thought, "reasoning", stamp=stamp)
+    if calls:
+        seen_by: list[Role] = [_role(item, "agent") for item in about.items_at("visible_to")] if about else []
+        builder.note(text, "text", stamp=stamp, seen_by=seen_by or ("agent",))
+        batch = builder.batch()
+        for call in calls:
+            _call(call, batch, stamp, builder)
+    elif text or about is not None or not (thought or step.get("observation")):
+        _say(builder, about, "agent", "user", text, stamp)
+
+
+def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, caller: Role = "agent") -> None:
+    about = _ours(call)
+    raw = about.string_at("raw_arguments") if about is not None else None
+    given = arguments_of(raw if raw is not None else call.members().get("arguments"))
+    name, id_ = call.need("function_name").string(), call.label_at("tool_call_id")
+    builder.call(name, given, batch=batch, id_=id_, caller=caller, stamp=stamp)
+
+
+def _user_calls(about: JsonNode | None, builder: SessionBuilder, stamp: object) -> None:
+    """Calls of somebody else than the agent, for which ATIF has no place."""
+    calls = about.items_at("calls") if about is not None else []
+    batch = builder.batch() if calls else ""
+    for call in calls:
+        _call(call, batch, stamp, builder, _role(call.get("caller"), "user"))
+
+
+def _observe(step: JsonNode, builder: SessionBuilder) -> None:
+    observation = step.get("observation")
+    for result in observation.items_at("results") if observation is not None else []:
+        id_ = result.label_at("source_call_id")
+        only = step.items_at("tool_calls")
+        if id_ is None and len(only) == 1 and builder.find(only[0].label_at("tool_call_id")) is not None:
+            builder.lose(result, "a result that names no call was given to the only call of its step")
+            id_ = only[0].label_at("tool_call_id")
+        if result.get("subagent_trajectory_ref") is not None:
+            builder.lose(result, "what a sub-agent did stands in a trajectory of its own")
+        if id_ is None:
+            builder.say("environment", "agent", joined(result.get("content"), builder))
+        elif result.get("content") is not None or _ours(result) is not None:
+            builder.settle(result, id_, _outcome(result, builder))
+
+
+def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
+    about = _ours(result)
+    if about is None:
+        return outcome_of(builder, result.get("content"), failed=None)
+    error = about.get("error")
+    if error is not None and error.is_object:
+        return CallOutcome(error=_chat.error_of(error, joined(result.get("content"), builder)), stated=True)
+    return outcome_of(builder, result.get("content"), failed=False)
+
+
+def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+    about = _ours(node)
+    if about is not None:
+        end = about.get("end")
+        reason = end.members().get("reason") if end is not None and end.is_object else None
+        known = isinstance(reason, str) and reason in REASONS
+        detail = end.string_at("detail") if known and end is not None else None
+        return (cast("EndReason", reason) if known else None), detail
+    if node.get("continued_trajectory_ref") is not None:
+        builder.lose(node, "the session goes on in another file")
+        return None, None
+    return ("recorded" if builder.settled else None), None

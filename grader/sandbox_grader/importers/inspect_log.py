@@ -1,0 +1,400 @@
+"""Imports logs of Inspect: the JSON that ``inspect log dump`` prints, and ``.eval`` archives.
+
+Policy: one session per sample and epoch. Messages give the order; where a tool event was recorded it says what was
+called and what came of it. A sample that this package's own task has played holds our log of it, which is taken as it
+is. Targets and scores go to ``origin``, because a target is an answer and no reference calls.
+"""
+
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers._content import joined, part_text
+from sandbox_grader.importers._json import JsonNode, Loaded, is_array, is_object, load_whole, picked, read_bytes
+from sandbox_grader.importers._values import arguments_of, decode, failure
+from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.tau_bench import digest_of
+from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Event, TrajectoryError
+from sandbox_mcp.trajectory.log import parse_trajectory
+
+ATTACHMENT = "attachment://"
+KINDS: Final = MappingProxyType[str, ErrorKind]({"approval": "refused", "cancelled": "refused"})
+"""Inspect's type of a tool error to our kind; every other type but ``parsing`` is the tool's own error."""
+
+CHECKS: Final = MappingProxyType[str, ErrorKind](
+    {
+        "Additional properties": "unknown_argument",
+        "is a required property": "missing_argument",
+        "is not of type": "wrong_type",
+    }
+)
+"""What a parsing error says of the arguments, by the first of these that its text contains."""
+
+GRADES: Final = MappingProxyType({"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0})
+"""What Inspect's letters are worth as a number."""
+
+OWN: Final = "sandbox_mcp:log"
+"""Key of a sample's store under which the task of this package keeps its own log of the session."""
+
+DUMP: Final = "write it out with 'inspect log dump' and import the JSON"
+BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError, OverflowError,
+)  # fmt: skip
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file is no Inspect log, or an archive compressed in a way that this Python cannot read.
+    """
+    names = Names()
+    for path in paths:
+        data = read_bytes(path)
+        archive = path.suffix == ".eval" or data.startswith(b"PK")
+        log, samples = _archive(data, path) if archive else _document(data, path)
+        for loaded in samples:
+            sample = loaded.nodes[0]
+            builder = SessionBuilder("inspect", str(path), "", loaded.losses)
+            yield _session(log, sample, builder, names)
+
+
+def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
+    loaded = load_whole(data, str(path))
+    log = loaded.nodes[0]
+    if log.get("samples") is None:
+        raise log.fail("holds no samples; was it dumped with --header-only?")
+    return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
+
+
+def _archive(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.namelist()
+    except BROKEN as error:
+        raise ImportFormatError(str(path), None, f"is no .eval archive: {error}") from error
+    header = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
+    if header is None:
+        raise ImportFormatError(str(path), None, "is no .eval archive: it holds neither header.json nor a journal")
+    names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+    return _member(archive, header, path).nodes[0], (_member(archive, name, path) for name in dict.fromkeys(names))
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Loaded:
+    try:
+        data = archive.read(name)
+    except NotImplementedError as error:
+        raise ImportFormatError(str(path), None, f"{name!r} uses a compression this Python lacks; {DUMP}") from error
+    except BROKEN as error:
+        raise ImportFormatError(str(path), None, f"{name!r} cannot be read: {error}") from error
+    return load_whole(data, f"{path}!{name}")
+
+
+def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
+    sample = _with_attachments(sample, builder)
+    ours = _own_log(sample, builder)
+    if ours is not None:
+        return Imported(names.unique(stem(log.path), sample.need("id").label()), ours)
+    id_, epoch = sample.need("id").label(), sample.whole_at("epoch") or 1
+    task = _describe(log, sample, builder, id_)
+    builder.head = replace(builder.head, trial=epoch - 1)
+    _scores(sample, builder)
+    events = [event for event in sample.items_at("events") if event.is_object]
+    for event in events:
+        if event.members().get("event") == "model":
+            _chat.offer_tools(builder, event.items_at("tools"))
+    _Player(builder, events).play(_messages(sample))
+    end, detail = _end(log, sample, builder)
+    return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)
+
+
+def _own_log(sample: JsonNode, builder: SessionBuilder) -> tuple[Event, ...] | None:
+    """The session as this package itself recorded it, where the sample was one of its scenarios."""
+    text = sample.members_at("store").get(OWN)
+    if not isinstance(text, str):
+        return None
+    try:
+        log = parse_trajectory(text.encode(), sample.path)
+    except TrajectoryError as error:
+        builder.lose(sample, f"the store's {OWN!r} cannot be read ({error}); the messages are taken instead")
+        return None
+    started = replace(log.started, origin={**builder.origin, "losses": []})
+    return (started, *log.events, *((log.ended,) if log.ended else ()))
+
+
+def _with_attachments(sample: JsonNode, builder: SessionBuilder) -> JsonNode:
+    """The sample with the contents of its attachments in place of the references to them."""
+    attachments = sample.members_at("attachments")
+    missing: set[str] = set()
+
+    def resolved(value: Any) -> Any:
+        if is_object(value):
+            return {key: resolved(item) for key, item in value.items()}
+        if is_array(value):
+            return [resolved(item) for item in value]
+        if not isinstance(value, str) or not value.startswith(ATTACHMENT):
+            return value
+        found = attachments.get(value.removeprefix(ATTACHMENT))
+        if not isinstance(found, str):
+            missing.add(value)
+        return found if isinstance(found, str) else value
+
+    kept = {key: value if key == "attachments" else resolved(value) for key, value in sample.members().items()}
+    for reference in sorted(missing):
+        builder.lose(sample, f"{reference!r} is not among the attachments")
+    return replace(sample, value=kept)
+
+
+def _describe(log: JsonNode, sample: JsonNode, builder: SessionBuilder, id_: str) -> str:
+    spec = log.need("eval")
+    task, model = spec.string_at("task") or "task", spec.string_at("model")
+    version = spec.members_at("packages").get("inspect_ai")
+    builder.head = replace(
+        builder.head, session=sample.string_at("uuid") or "", scenario=f"{task}/{id_}",
+        agent={"model": model} if model else {}, versions={"inspect_ai": version} if isinstance(version, str) else {},
+        digest=digest_of(picked(sample.members(), ("input", "target"))),
+    )  # fmt: skip
+    builder.origin.update(picked(sample.members(), ("target", "choices", "metadata")))
+    return task
+
+
+def _scores(sample: JsonNode, builder: SessionBuilder) -> None:
+    scores = sample.members_at("scores")
+    if not scores:
+        builder.lose(sample, "no scores were recorded")
+        return
+    values = {name: score.get("value") if is_object(score) else score for name, score in scores.items()}
+    builder.origin["scores"] = values
+    if len(values) == 1:
+        builder.origin["reward"] = _number(next(iter(values.values())))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        return GRADES.get(value)
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+
+
+def _messages(sample: JsonNode) -> list[JsonNode]:
+    messages = sample.items_at("messages")
+    given = sample.get("input")
+    if messages or given is None:
+        return messages
+    return given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
+
+
+def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+    error, limit = sample.get("error"), sample.get("limit")
+    if error is not None:
+        return "agent_failed", (error.string_at("message") if error.is_object else None) or "the sample failed"
+    if limit is not None:
+        kind = (limit.string_at("type") if limit.is_object else None) or "unknown"
+        return ("abandoned" if kind == "operator" else "recorded"), f"limit: {kind}"
+    finished = sample.get("completed_at") is not None or log.members().get("status") == "success"
+    return ("recorded" if finished and builder.settled else None), None
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A tool event and its place among them."""
+
+    index: int
+    node: JsonNode
+
+
+class _Player:
+    """Adds messages and tool events to a session, each call once."""
+
+    __slots__ = ("_builder", "_done", "_stamps", "_unused", "_used")
+
+    def __init__(self, builder: SessionBuilder, events: list[JsonNode]) -> None:
+        self._builder = builder
+        self._stamps = dict(_stamps(events))
+        tools = [event for event in events if event.members().get("event") == "tool"]
+        self._unused = [_Event(index, node) for index, node in enumerate(tools)]
+        self._used: dict[str, deque[_Event]] = {}
+        self._done: Counter[str] = Counter()
+
+    def play(self, messages: list[JsonNode]) -> None:
+        """Add messages in order, and before each call the calls of events to which no message refers."""
+        self._assign(messages)
+        for message in messages:
+            role = message.need("role").string()
+            if role == "assistant":
+                self._assistant(message)
+            elif role == "tool":
+                self._tool(message)
+            elif role == "user":
+                self._builder.say("user", "agent", joined(message.get("content"), self._builder))
+            elif role == "system":
+                self._builder.say("system", "agent", joined(message.get("content"), self._builder))
+            else:
+                self._builder.lose(message, f"a message of the unknown role {role!r} was dropped")
+        self._catch_up(math.inf)
+
+    def _assign(self, messages: list[JsonNode]) -> None:
+        """Give each call of the messages the events of its id, in order."""
+        assistants = (message for message in messages if message.members().get("role") == "assistant")
+        wanted = Counter(call.label_at("id") for message in assistants for call in message.items_at("tool_calls"))
+        free: list[_Event] = []
+        for event in self._unused:
+            id_ = event.node.label_at("id")
+            if id_ is not None and wanted[id_] > 0:
+                wanted[id_] -= 1
+                self._used.setdefault(id_, deque()).append(event)
+            else:
+                free.append(event)
+        self._unused = free
+
+    def _assistant(self, message: JsonNode) -> None:
+        stamp = self._stamps.get(message.label_at("id") or "")
+        text = self._texts(message.get("content"), stamp)
+        calls = message.items_at("tool_calls")
+        if not calls:
+            self._builder.say("agent", "user", text, stamp=stamp)
+            return
+        self._builder.note(text, "text", stamp=stamp)
+        batch = self._builder.batch()
+        for call in calls:
+            self._call(call, batch, stamp)
+
+    def _texts(self, content: JsonNode | None, stamp: Any) -> str:
+        """The text of a content; its reasoning becomes notes, the provider's own tools become calls."""
+        if content is None or not content.is_array:
+            return joined(content, self._builder)
+        texts: list[str] = []
+        for part in content.items():
+            kind = part.members().get("type") if part.is_object else None
+            if kind == "reasoning":
+                self._reasoning(part, stamp)
+            elif kind == "tool_use":
+                self._provider_call(part, stamp)
+            else:
+                texts.append(part_text(part, self._builder) or "")
+        return "\n".join(filter(None, texts))
+
+    def _reasoning(self, part: JsonNode, stamp: Any) -> None:
+        redacted = part.members().get("redacted") is True
+        text = part.string_at("summary") if redacted else part.string_at("reasoning")
+        self._builder.note(text or "", "reasoning", stamp=stamp)
+        if redacted and not text:
+            self._builder.lose(part, "reasoning that the provider encrypted is not kept")
+
+    def _provider_call(self, part: JsonNode, stamp: Any) -> None:
+        given = arguments_of(part.members().get("arguments"))
+        name, error = part.need("name").string(), part.string_at("error")
+        opened = self._builder.call(
+            name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
+        )
+        outcome = CallOutcome(error=failure(error)) if error else CallOutcome(decode(part.string_at("result") or ""))
+        self._builder.answer(opened, outcome)
+
+    def _call(self, call: JsonNode, batch: str, stamp: Any) -> None:
+        id_ = call.label_at("id")
+        events = self._used.get(id_ or "")
+        event = events.popleft() if events else None
+        if event is not None:
+            self._catch_up(event.index)
+            stamp = event.node.members().get("timestamp") or stamp
+        given = arguments_of((event.node if event else call).members().get("arguments"))
+        meta = picked(call.members(), ("parse_error",))
+        opened = self._builder.call(
+            call.need("function").string(), given, batch=batch, id_=id_, stamp=stamp, **meta
+        )  # fmt: skip
+        if event is not None:
+            self._done[id_ or ""] += 1
+            self._answer(opened, event.node)
+
+    def _catch_up(self, index: float) -> None:
+        """Add the calls of events before ``index`` to which no message refers: lost history, or a sub-agent's."""
+        while self._unused and self._unused[0].index < index:
+            event = self._unused.pop(0).node
+            self._builder.lose(event, "no message refers to this tool event; it was placed by the order of events")
+            opened = self._builder.call(
+                event.need("function").string(), arguments_of(event.members().get("arguments")),
+                batch=self._builder.batch(), id_=event.label_at("id"), stamp=event.members().get("timestamp"),
+                unreferenced=True,
+            )  # fmt: skip
+            self._answer(opened, event)
+
+    def _answer(self, opened: OpenCall, event: JsonNode) -> None:
+        if event.members().get("pending") is True:
+            return
+        error = event.get("error")
+        wall = {"answered": event.value["completed"]} if event.get("completed") is not None else {}
+        if error is not None:
+            outcome = CallOutcome(error=_error(error), wall=wall, stated=True)
+        elif event.members().get("failed") is True:
+            outcome = CallOutcome(error=failure("the tool failed"), wall=wall)
+        else:
+            outcome = self._result(event, wall)
+        self._builder.answer(opened, outcome)
+
+    def _result(self, event: JsonNode, wall: dict[str, Any]) -> CallOutcome:
+        result = event.get("result")
+        meta: dict[str, Any] = {}
+        if event.get("truncated") is not None:
+            self._builder.lose(event, "the result was cut off at Inspect's limit")
+            meta["result_truncated"] = True
+        known = len(self._builder.losses)
+        value = _value(result, self._builder)
+        if len(self._builder.losses) > known:
+            meta["result_partial"] = True
+        return CallOutcome(value, meta=meta, wall=wall)
+
+    def _tool(self, message: JsonNode) -> None:
+        id_ = message.label_at("tool_call_id")
+        if self._done[id_ or ""] and self._builder.find(id_) is None:
+            return
+        error = message.get("error")
+        text = joined(message.get("content"), self._builder)
+        outcome = CallOutcome(error=_error(error), stated=True) if error is not None else CallOutcome(decode(text))
+        self._builder.settle(message, id_, outcome, name=message.string_at("function"))
+
+
+def _stamps(events: list[JsonNode]) -> Iterator[tuple[str, Any]]:
+    """The ids of the messages that a model wrote, with the times it wrote them."""
+    for event in events:
+        output = event.get("output") if event.members().get("event") == "model" else None
+        for choice in output.items_at("choices") if output is not None and output.is_object else []:
+            message = choice.get("message")
+            id_ = message.label_at("id") if message is not None else None
+            if id_ is not None:
+                yield id_, event.members().get("timestamp")
+
+
+def _value(result: JsonNode | None, builder: SessionBuilder) -> Any:
+    if result is None or isinstance(result.value, str):
+        return None if result is None else decode(result.string())
+    if result.is_object:
+        return decode(part_text(result, builder) or "")
+    return decode(joined(result, builder)) if result.is_array else result.value
+
+
+def _error(error: JsonNode) -> CallError:
+    if not error.is_object:
+        return failure(error.string())
+    type_, message = error.string_at("type") or "unknown", error.string_at("message") or ""
+    return failure(message, _kind(type_, message), type_)
+
+
+def _kind(type_: str, message: str) -> ErrorKind:
+    if type_ != "parsing":
+        return KINDS.get(type_, "execution")
+    if message.startswith("Tool ") and message.endswith(" not found"):
+        return "unknown_tool"
+    for text, kind in CHECKS.items():
+        if text in message:
+            return kind
+    return "invalid_format"

@@ -1,0 +1,243 @@
+"""Imports captures of the Model Context Protocol: JSON-RPC messages of both directions, one per line.
+
+Policy: a line is a message, a batch of them, or an envelope around one with the time, the direction or a session's
+name. Ids are unique per sender only, so the sender of a request is told by its method. Only tool calls and tool lists
+are a session; a call that was asked for input and sent again is one call. What user and agent said is unknown.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers._content import joined
+from sandbox_grader.importers._json import JsonNode, Loaded, load, loads, picked
+from sandbox_grader.importers._values import arguments_of, decode, failure
+from sandbox_grader.importers.base import Imported
+from sandbox_mcp.trajectory import ErrorKind
+
+SERVERS = ("sampling/", "elicitation/", "roots/list")
+"""How the methods begin that a server asks of its client."""
+
+SIDES: Final = MappingProxyType(
+    {
+        "client": "client", "client-to-server": "client", "client_to_server": "client", "c2s": "client",
+        "server": "server", "server-to-client": "server", "server_to_client": "server", "s2c": "server",
+    }
+)  # fmt: skip
+"""What an envelope calls the sender of its message."""
+
+KINDS: Final = MappingProxyType[int, ErrorKind]({-32601: "unknown_tool", -32602: "invalid_format"})
+"""JSON-RPC's error codes to our kinds; a call that fails with any other one failed in its tool."""
+
+INNER = ("message", "payload", "data")
+DIRECTION = ("direction", "sender", "from")
+TIME = ("timestamp", "time", "ts")
+SESSION = ("session", "session_id", "sessionId")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One JSON-RPC message with what its envelope says of it."""
+
+    node: JsonNode
+    side: str | None
+    stamp: Any
+    session: str
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Requests that nobody has answered yet, by their sender and id; equal ids queue up."""
+
+    requests: dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]] = field(
+        default_factory=dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]]
+    )
+
+    def add(self, side: str, id_: str, request: JsonNode, opened: OpenCall | None) -> bool:
+        """Remember a request. Tells whether another one with its id is still waiting."""
+        queue = self.requests.setdefault((side, id_), deque())
+        queue.append((request, opened))
+        return len(queue) > 1
+
+    def take(self, frame: Frame, id_: str) -> tuple[JsonNode, OpenCall | None] | None:
+        """The request that a response answers, or None. Without a direction a tool call comes first."""
+        asked = {"client": ("server",), "server": ("client",)}.get(frame.side or "", ("client", "server"))
+        queues = [queue for side in asked if (queue := self.requests.get((side, id_)))]
+        return queues[0].popleft() if queues else None
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file holds something else than JSON-RPC messages.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        sessions: dict[str, list[Frame]] = {}
+        for frame in _frames(loaded):
+            sessions.setdefault(frame.session, []).append(frame)
+        if not sessions:
+            raise ImportFormatError(str(path), None, "holds no JSON-RPC messages")
+        for session, frames in sessions.items():
+            builder = SessionBuilder("mcp-wire", str(path), stem(path), loaded.losses)
+            yield _Player(builder).play(frames, names.unique(stem(path), session))
+
+
+def _frames(loaded: Loaded) -> Iterator[Frame]:
+    for node in loaded.nodes:
+        for item in node.items() if node.is_array else [node]:
+            yield from _unwrapped(item)
+
+
+def _unwrapped(node: JsonNode) -> Iterator[Frame]:
+    """The messages of an item: itself, or what its envelope holds."""
+    if _is_rpc(node):
+        yield Frame(node, None, None, "")
+        return
+    inner = next((found for key in INNER if (found := node.get(key)) is not None), None)
+    if inner is not None and isinstance(inner.value, str):
+        inner = _parsed(inner)
+    if inner is None or not all(_is_rpc(item) for item in _each(inner)):
+        raise node.fail("is no JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
+    side = next((SIDES.get(value) for key in DIRECTION if isinstance(value := node.members().get(key), str)), None)
+    stamp = next((node.members()[key] for key in TIME if node.get(key) is not None), None)
+    session = next((node.need(key).label() for key in SESSION if node.get(key) is not None), "")
+    yield from (Frame(item, side, stamp, session) for item in _each(inner))
+
+
+def _parsed(text: JsonNode) -> JsonNode:
+    try:
+        return replace(text, value=loads(text.string())[0])
+    except ValueError as error:
+        raise text.fail(f"is no JSON-RPC message: {error}") from error
+
+
+def _each(node: JsonNode) -> list[JsonNode]:
+    return node.items() if node.is_array else [node]
+
+
+def _is_rpc(node: JsonNode) -> bool:
+    members = node.members() if node.is_object else {}
+    return isinstance(members.get("method"), str) or ("id" in members and ("result" in members or "error" in members))
+
+
+class _Player:
+    """Adds the tool calls of one capture to a session."""
+
+    __slots__ = ("_builder", "_ignored", "_open", "_pending", "_states")
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
+        self._pending = _Pending()
+        self._open: list[OpenCall] = []
+        self._states: dict[str, OpenCall] = {}
+        self._ignored: Counter[str] = Counter()
+
+    def play(self, frames: list[Frame], name: str) -> Imported:
+        """Add the messages in order and finish the session."""
+        for frame in frames:
+            if "method" in frame.node.members():
+                self._request(frame)
+            else:
+                self._response(frame)
+        self._builder.lose("messages", "the protocol carries tool calls only; what user and agent said is unknown")
+        for method in sorted(self._ignored):
+            self._builder.lose(f"messages of method {method!r} ({self._ignored[method]})", "these are not kept")
+        return self._builder.finish(name, None)
+
+    def _request(self, frame: Frame) -> None:
+        node, method = frame.node, frame.node.need("method").string()
+        id_ = node.label_at("id")
+        opened = self._call(frame) if method == "tools/call" and id_ is not None else None
+        if method == "initialize":
+            self._client(node.get("params"))
+        if method not in {"tools/call", "tools/list", "initialize"}:
+            self._ignored[method] += 1
+        side = frame.side or ("server" if method.startswith(SERVERS) else "client")
+        if id_ is not None and self._pending.add(side, id_, node, opened):
+            self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
+
+    def _client(self, params: JsonNode | None) -> None:
+        info = params.get("clientInfo") if params is not None else None
+        if info is not None and info.is_object:
+            self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
+
+    def _call(self, frame: Frame) -> OpenCall:
+        params = frame.node.need("params")
+        state = params.members().get("requestState")
+        again = self._states.pop(state, None) if isinstance(state, str) else None
+        if again is not None:
+            self._builder.lose(frame.node, "the call was sent again with input that the server had asked for")
+            return again
+        given = arguments_of(params.members().get("arguments"))
+        batch = self._open[-1].batch if self._open else self._builder.batch()
+        opened = self._builder.call(
+            params.need("name").string(), given, batch=batch, id_=frame.node.label_at("id"), stamp=frame.stamp
+        )
+        self._open.append(opened)
+        return opened
+
+    def _response(self, frame: Frame) -> None:
+        id_ = frame.node.label_at("id")
+        found = self._pending.take(frame, id_) if id_ is not None else None
+        if found is None:
+            self._builder.lose(frame.node, f"a response to the id {id_!r}, which nobody asked, was dropped")
+            return
+        request, opened = found
+        method = request.value["method"]
+        if opened is not None:
+            self._answer(frame, opened)
+        elif method == "tools/list":
+            _chat.offer_tools(self._builder, _result(frame).items_at("tools"))
+        elif method == "initialize":
+            self._server(_result(frame))
+
+    def _server(self, result: JsonNode) -> None:
+        info = result.members_at("serverInfo")
+        name, version = info.get("name"), info.get("version")
+        if isinstance(name, str) and isinstance(version, str):
+            self._builder.head = replace(self._builder.head, versions={name: version})
+
+    def _answer(self, frame: Frame, opened: OpenCall) -> None:
+        error, result = frame.node.get("error"), _result(frame)
+        state = result.members().get("requestState")
+        if result.get("inputRequests") is not None and isinstance(state, str):
+            self._states[state] = opened
+            return
+        wall = {} if frame.stamp is None else {"answered": frame.stamp}
+        outcome = _rpc_error(error) if error is not None else _outcome(result, self._builder)
+        self._builder.answer(opened, replace(outcome, wall=wall))
+        self._open.remove(opened)
+
+
+def _result(frame: Frame) -> JsonNode:
+    """The result of a response; an empty object where it has none."""
+    found = frame.node.get("result")
+    return found if found is not None and found.is_object else frame.node.child("result", {})
+
+
+def _rpc_error(error: JsonNode) -> CallOutcome:
+    message, code = error.string_at("message") or "", error.number_at("code")
+    kind = KINDS.get(int(code or 0), "execution")
+    unknown = "unknown tool" in message.lower()
+    return CallOutcome(error=failure(message, "unknown_tool" if unknown else kind, f"JSON-RPC {int(code or 0)}"))
+
+
+def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
+    """What a tool's result tells: its structured content, or else its text."""
+    known = len(builder.losses)
+    structured = result.get("structuredContent")
+    failed = result.members().get("isError") is True
+    text = joined(result.get("content"), builder) if failed or structured is None else ""
+    meta = {"result_partial": True} if len(builder.losses) > known else {}
+    if failed:
+        return CallOutcome(error=failure(text), meta=meta)
+    return CallOutcome(decode(text) if structured is None else structured.value, meta=meta)

@@ -1,0 +1,115 @@
+"""Imports MTU-Bench: its benchmark files with the responses of a model, one session per dialogue.
+
+Policy: a response is kept word for word as the agent's message, and what a reader takes from it as calls, which nobody
+executed. The setting is computed from the dialogues and answers of a file. A turn that has no response is left out, and
+a dialogue that has none is imported as abandoned, so that nothing scores it.
+Source: MTU-Bench, sections 2.1 and 2.2; the files of its repository.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers._mtu_rows import BenchmarkRow, DialogueRows, Response, dialogues
+from sandbox_grader.importers._react import TextCall, read_react
+from sandbox_grader.importers.base import Imported
+from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
+
+FORMAT = "mtu"
+"""What ``origin.format`` says in logs that come from here."""
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Import benchmark files and response files, in any order; rows are told apart by what they hold.
+
+    ``origin`` tells the setting, the form (how many turns and tools), and each row's id with its ground truth as
+    written, blanks in tool names included. Messages name their row in ``meta``; the user's message also has the
+    conversation before it, as the model was shown it.
+
+    Raises:
+        ImportFormatError: a file is broken, or a response belongs to no row or not clearly to one.
+    """
+    names = Names()
+    for dialogue in dialogues(paths):
+        yield _session(dialogue, names.unique(dialogue.name, dialogue.run))
+
+
+def _session(dialogue: DialogueRows, name: str) -> Imported:
+    rows = [row for row, _ in dialogue.rows]
+    builder = SessionBuilder(FORMAT, Path(rows[0].path).name, dialogue.name, dialogue.losses)
+    builder.head = replace(
+        builder.head,
+        categories=(dialogue.setting,),
+        agent=_agent(dialogue),
+        reference=(tuple(ReferenceTurn(calls=_reference(row.answer)) for row in rows),),
+    )
+    builder.origin |= {
+        "setting": dialogue.setting,
+        "form": dialogue.form,
+        "rows": [{"id": row.label, "answer": row.answer} for row in rows],
+    }
+    known = _offer(builder, rows)
+    for row, response in dialogue.rows:
+        _ask(builder, row)
+        if response is not None:
+            _answer(builder, row, response, known)
+    return _finish(builder, dialogue, name)
+
+
+def _finish(builder: SessionBuilder, dialogue: DialogueRows, name: str) -> Imported:
+    if dialogue.rows[0][1] is None:
+        return builder.finish(name, "abandoned", "no response to any turn of this dialogue was given")
+    builder.lose("results", "no call was executed: there are no results and no state")
+    return builder.finish(name, "recorded")
+
+
+def _agent(dialogue: DialogueRows) -> dict[str, Any]:
+    response = dialogue.rows[0][1]
+    return {"model": response.model} if response is not None and response.model else {}
+
+
+def _reference(answer: Mapping[str, Mapping[str, Any]]) -> tuple[ReferenceCall, ...]:
+    return tuple(ReferenceCall(tool=name.strip(), arguments=given) for name, given in answer.items() if name.strip())
+
+
+def _offer(builder: SessionBuilder, rows: Sequence[BenchmarkRow]) -> frozenset[str]:
+    """Add the tools that the questions offer, and those that only the ground truth knows; none where none is read."""
+    offered = {tool.name: tool for row in rows for tool in row.question.tools or ()}
+    for tool in offered.values():
+        builder.offer(tool.name, tool.description, tool.schema)
+    for row in (row for row in rows if row.question.tools is None):
+        builder.lose(row.label, "its list of tools cannot be read")
+    wanted = dict.fromkeys(call.tool for row in rows for call in _reference(row.answer))
+    for name in (name for name in wanted if offered and name not in offered):
+        builder.offer(name, "", {"type": "object"})
+        builder.lose("tools", f"the ground truth calls {name!r}, which no question offers; added without parameters")
+    return frozenset(offered) | frozenset(wanted) if offered else frozenset()
+
+
+def _ask(builder: SessionBuilder, row: BenchmarkRow) -> None:
+    question = row.question
+    if question.user is None:
+        builder.lose(row.label, "the user's turn cannot be told from the rest of the question, which is kept whole")
+    before: dict[str, Any] = {"history": question.history} if question.history else {}
+    builder.say("user", "agent", row.text if question.user is None else question.user, row=row.label, **before)
+
+
+def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, known: frozenset[str]) -> None:
+    reading = read_react(response.text)
+    fault: dict[str, Any] = {"fault": reading.fault} if reading.fault else {}
+    builder.say("agent", "agent" if reading.calls else "user", response.text, row=row.label, **fault)
+    batch = builder.batch()
+    for said in reading.calls:
+        opened = builder.call(said.name, said.given, batch=batch, row=row.label)
+        builder.answer(opened, CallOutcome(error=_error(said, known), meta={"result_missing": True}))
+
+
+def _error(said: TextCall, known: frozenset[str]) -> CallError | None:
+    """What a server would have answered before running a call; None where it would have run it."""
+    if known and said.name not in known:
+        return CallError(kind="unknown_tool", type="UnknownTool", message=f"no tool {said.name!r} was offered")
+    if said.given.raw is not None:
+        return CallError(kind="invalid_format", type="ValueError", message="the arguments are no JSON object")
+    return None

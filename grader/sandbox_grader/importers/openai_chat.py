@@ -1,0 +1,67 @@
+"""Imports conversations in the form of OpenAI's Chat Completions: message lists, alone or with their tools.
+
+Policy: an object may hold ``messages`` and ``tools`` (a request, a row of training data) and the ``choices`` that
+answered it, of which the first is taken. Such a log ends where the agent has had the last word.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import Names, SessionBuilder, stem
+from sandbox_grader.importers._documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers._json import JsonNode, load
+from sandbox_grader.importers.base import Imported
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file holds no chat messages.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for conversation in conversations(loaded, is_message):
+            builder = SessionBuilder("openai-chat", str(path), stem(path), loaded.losses)
+            yield _session(conversation, builder, names, cut=loaded.cut)
+
+
+def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+    _chat.play(builder, conversation.items)
+    name = stem(builder.origin["file"])
+    if conversation.holder is None:
+        name = names.unique(name)
+    else:
+        name = names.unique(name, _holder(conversation.holder, builder))
+    if builder.last is None:
+        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without messages")
+    return builder.finish(name, "recorded" if builder.whole and not cut else None)
+
+
+def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
+    request, response = holder.get("request") or holder, holder.get("response") or holder
+    _chat.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
+    _about(holder, builder, response.string_at("model") or request.string_at("model"))
+    _chat.play(builder, request.need("messages").items())
+    choices = response.items_at("choices")
+    _chat.play(builder, [choice.need("message") for choice in choices[:1]])
+    for choice in choices[1:]:
+        builder.lose(choice, "an alternative answer is not kept")
+    return holder.label_at("id") or ""
+
+
+def _about(holder: JsonNode, builder: SessionBuilder, model: str | None) -> None:
+    """The model, and the scenario where our own exporter or somebody else put one into ``metadata``."""
+    about = holder.get("metadata")
+    scenario = about.get("scenario") if about is not None and about.is_object else None
+    builder.head = replace(
+        builder.head,
+        agent={"model": model} if model else {},
+        scenario=scenario.label() if scenario is not None else builder.head.scenario,
+    )
+    if about is not None:
+        builder.origin["metadata"] = about.value

@@ -1,0 +1,238 @@
+"""Imports conversations in the form of OpenAI's Responses API: lists of items, or requests and responses.
+
+Policy: results pair with calls by ``call_id``. Responses that name their predecessor continue its session. Calls with
+no result between them are one batch; a call of an MCP server runs inside the response and is a batch of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers._content import joined, outcome_of
+from sandbox_grader.importers._documents import ConversationItems, conversations
+from sandbox_grader.importers._json import JsonNode, Loaded, load
+from sandbox_grader.importers._values import arguments_of, decode, encode, failure
+from sandbox_grader.importers.base import Imported
+from sandbox_mcp.trajectory import EndReason
+
+CALLS = frozenset({"function_call", "custom_tool_call"})
+RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+HOLDERS = ("input", "output", "items", "data")
+"""The members of an object that hold items."""
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file holds no items of that form.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for parts in _chained(loaded):
+            builder = SessionBuilder("openai-responses", str(path), stem(path), loaded.losses)
+            yield _session(parts, builder, names, cut=loaded.cut)
+
+
+def _is_item(node: JsonNode) -> bool:
+    return node.is_object and ("role" in node.members() or "type" in node.members())
+
+
+def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
+    """The conversations of a file, each with the responses that continued it."""
+    chains: list[list[ConversationItems]] = []
+    by_response: dict[str, list[ConversationItems]] = {}
+    for conversation in conversations(loaded, _is_item):
+        before, own = _response_ids(conversation.holder)
+        chain = by_response.get(before) if before is not None else None
+        if chain is None:
+            chains.append(chain := [])
+        chain.append(conversation)
+        if own is not None:
+            by_response[own] = chain
+    return chains
+
+
+def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
+    if holder is None:
+        return None, None
+    request, response = holder.get("request") or holder, holder.get("response") or holder
+    before = request.label_at("previous_response_id") or response.label_at("previous_response_id")
+    return before, response.label_at("id")
+
+
+def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
+    player = _Player(builder)
+    given, end, detail = "", None, None
+    for part in parts:
+        player.play(part.items)
+        if part.holder is not None:
+            given = given or _response_ids(part.holder)[1] or ""
+            end, detail = _holder(part.holder, player)
+    if builder.last is None:
+        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without items")
+    end = end or ("recorded" if builder.whole and not cut and detail is None else None)
+    return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
+
+
+def _holder(holder: JsonNode, player: "_Player") -> tuple[EndReason | None, str | None]:
+    """Play a request and its response. Tells how the response failed, or what made it stop early."""
+    request, response = holder.get("request") or holder, holder.get("response") or holder
+    if not any(name in found.members() for found in (request, response) for name in HOLDERS):
+        raise holder.fail(f"holds none of {', '.join(HOLDERS)}")
+    builder = player.builder
+    model = response.string_at("model") or request.string_at("model")
+    builder.head = replace(builder.head, agent={"model": model} if model else builder.head.agent)
+    _chat.offer_tools(builder, [tool for tool in request.items_at("tools") if _is_function(tool)])
+    player.instruct(request.get("instructions"))
+    for name in ("input", "items", "data"):
+        player.hear(request.get(name))
+    player.play(response.items_at("output"))
+    return _status(response, builder)
+
+
+def _is_function(tool: JsonNode) -> bool:
+    return tool.members().get("type") in ("function", "custom")
+
+
+def _status(response: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+    status = response.members().get("status")
+    if status == "failed":
+        error = response.get("error")
+        message = error.string_at("message") if error is not None and error.is_object else None
+        return "agent_failed", message or "the response failed"
+    if status in ("incomplete", "cancelled", "in_progress", "queued"):
+        builder.lose(response, f"the response is {status}")
+        return None, str(status)
+    return None, None
+
+
+class _Player:
+    """Adds items to a session; remembers what later items refer to."""
+
+    __slots__ = ("_asked", "_batch", "_instructions", "builder")
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self.builder = builder
+        self._batch: str | None = None
+        self._instructions: str | None = None
+        self._asked: dict[str, JsonNode] = {}
+
+    def instruct(self, instructions: JsonNode | None) -> None:
+        """Add the system's instructions unless they are the ones already given."""
+        if instructions is None:
+            return
+        text = instructions.string() if isinstance(instructions.value, str) else None
+        if text is None:
+            self.play(instructions.items())
+        elif text != self._instructions:
+            self.builder.say("system", "agent", text)
+        self._instructions = text
+
+    def hear(self, given: JsonNode | None) -> None:
+        """Add a request's input: a text of the user, or items."""
+        if given is None:
+            return
+        if isinstance(given.value, str):
+            self.builder.say("user", "agent", given.string())
+        else:
+            self.play(given.items())
+
+    def play(self, items: list[JsonNode]) -> None:
+        """Add items in order."""
+        for index, item in enumerate(items):
+            kind = item.string_at("type") or "message"
+            if kind not in CALLS | {"reasoning"}:
+                self._batch = None
+            self._item(kind, item, items[index + 1 :])
+
+    def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
+        if kind == "message":
+            self._message(item, beside_calls=_calls_follow(following))
+        elif kind in CALLS:
+            self._call(item)
+        elif kind in RESULTS:
+            outcome = outcome_of(self.builder, item.get("output"), failed=None)
+            self.builder.settle(item, item.label_at("call_id"), outcome)
+        elif kind == "reasoning":
+            self._reasoning(item)
+        else:
+            self._mcp(kind, item)
+
+    def _message(self, item: JsonNode, *, beside_calls: bool) -> None:
+        role, text = item.need("role").string(), joined(item.get("content"), self.builder)
+        if role == "assistant" and beside_calls:
+            self.builder.note(text, "text")
+        elif role == "assistant":
+            self.builder.say("agent", "user", text)
+        elif role == "user":
+            self.builder.say("user", "agent", text)
+        elif role in {"system", "developer"}:
+            self.builder.say("system", "agent", text)
+        else:
+            self.builder.lose(item, f"a message of the unknown role {role!r} was dropped")
+
+    def _call(self, item: JsonNode) -> None:
+        self._batch = self._batch or self.builder.batch()
+        space, name = item.string_at("namespace"), item.need("name").string()
+        arguments = item.get("arguments") or item.get("input")
+        given = arguments_of(None if arguments is None else arguments.value)
+        self.builder.call(f"{space}__{name}" if space else name, given, batch=self._batch, id_=item.label_at("call_id"))
+        if item.members().get("status") == "incomplete":
+            self.builder.lose(item, "the call was cut off while it was written")
+
+    def _reasoning(self, item: JsonNode) -> None:
+        texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
+        self.builder.note(next(filter(None, texts), ""), "reasoning")
+        if not any(texts):
+            self.builder.lose(item, "reasoning that the provider encrypted is not kept")
+
+    def _mcp(self, kind: str, item: JsonNode) -> None:
+        if kind == "mcp_call":
+            self._mcp_call(item)
+        elif kind == "mcp_list_tools":
+            _chat.offer_tools(self.builder, item.items_at("tools"))
+        elif kind == "mcp_approval_request":
+            self._asked[item.need("id").label()] = item
+        elif kind == "mcp_approval_response":
+            self._approval(item)
+        else:
+            self.builder.lose(item, f"an item of type {kind!r} is not kept")
+
+    def _mcp_call(self, item: JsonNode) -> None:
+        error, output = item.get("error"), item.get("output")
+        opened = self._run(item)
+        if error is not None:
+            text = error.value if isinstance(error.value, str) else _said(error)
+            self.builder.answer(opened, CallOutcome(error=failure(text)))
+        elif output is not None:
+            self.builder.answer(opened, CallOutcome(decode(joined(output, self.builder))))
+
+    def _run(self, item: JsonNode) -> OpenCall:
+        given = item.get("arguments")
+        return self.builder.call(
+            item.need("name").string(), arguments_of(None if given is None else given.value),
+            batch=self.builder.batch(), id_=item.label_at("id"), offered=True, server=item.string_at("server_label"),
+        )  # fmt: skip
+
+    def _approval(self, item: JsonNode) -> None:
+        asked = self._asked.pop(item.need("approval_request_id").label(), None)
+        if asked is None or item.members().get("approve") is not False:
+            return
+        reason = item.string_at("reason") or "the user did not approve the call"
+        self.builder.answer(self._run(asked), CallOutcome(error=failure(reason, "refused")))
+
+
+def _calls_follow(items: list[JsonNode]) -> bool:
+    kinds = (item.string_at("type") or "message" for item in items)
+    following = next((kind for kind in kinds if kind != "reasoning"), None)
+    return following in CALLS | {"mcp_call", "mcp_approval_request"}
+
+
+def _said(error: JsonNode) -> str:
+    message = error.get("message") if error.is_object else None
+    return message.string() if message is not None else encode(error.value)

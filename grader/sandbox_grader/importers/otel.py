@@ -1,0 +1,367 @@
+"""Imports OpenTelemetry's GenAI spans, in OTLP JSON: sessions by conversation id, or by trace where there is none.
+
+Policy: messages come from the model's spans, each of which repeats the history, so only what is new in it counts;
+tool spans say what came of the calls. An agent invoked by another is a session of its own. Content is opt-in and often
+absent: a call without its arguments says so in ``meta``, and nothing is made up.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers._content import MESSAGE_PARTS, joined
+from sandbox_grader.importers._json import JsonNode, load, plain
+from sandbox_grader.importers._otlp import Span, spans_of
+from sandbox_grader.importers._values import Given, arguments_of, decode, encode, failure
+from sandbox_grader.importers.base import Imported, Loss
+from sandbox_mcp.trajectory import EndReason
+
+MODEL = frozenset({"chat", "generate_content", "text_completion"})
+AGENT = "invoke_agent"
+TOOL = "execute_tool"
+OLD_EVENTS = "gen_ai."
+SPOKE, RAN, HEARD = range(3)
+"""What a span tells of, in the order in which things of the same moment happened."""
+
+PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file is no OTLP JSON, or holds no GenAI span.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        groups = _groups(spans_of(loaded))
+        if not groups:
+            raise ImportFormatError(str(path), None, "holds no span of a model, an agent or a tool")
+        for group in groups:
+            yield _session(group, str(path), loaded.losses, names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The spans of one session: its conversation, the span of the agent that another one invoked, and its spans."""
+
+    conversation: str
+    parent: str | None
+    spans: list[Span]
+
+
+def _groups(spans: list[Span]) -> list[_Group]:
+    by_id = {(span.trace, span.id): span for span in spans}
+    conversations = _conversations(spans)
+    groups: dict[tuple[str, str], _Group] = {}
+    for span in spans:
+        if not (span.operation or _is_tool(span)) or _repeats(span, by_id):
+            continue
+        conversation = span.text("gen_ai.conversation.id") or conversations.get(span.trace) or span.trace
+        agents = _agents(span, by_id)
+        nested = agents[0].id if len(agents) > 1 else ""
+        parent = conversation if nested else None
+        groups.setdefault((conversation, nested), _Group(conversation, parent, [])).spans.append(span)
+    return list(groups.values())
+
+
+def _conversations(spans: list[Span]) -> dict[str, str]:
+    """The conversation of each trace that names exactly one."""
+    named: dict[str, set[str]] = {}
+    for span in spans:
+        id_ = span.text("gen_ai.conversation.id")
+        if id_:
+            named.setdefault(span.trace, set()).add(id_)
+    return {trace: next(iter(ids)) for trace, ids in named.items() if len(ids) == 1}
+
+
+def _above(span: Span, by_id: dict[tuple[str, str], Span]) -> Iterator[Span]:
+    """The spans around a span, from the inside; a cycle ends where it closes."""
+    seen = {span.id}
+    at = by_id.get((span.trace, span.parent or ""))
+    while at is not None and at.id not in seen:
+        seen.add(at.id)
+        yield at
+        at = by_id.get((at.trace, at.parent or ""))
+
+
+def _agents(span: Span, by_id: dict[tuple[str, str], Span]) -> list[Span]:
+    """The agents at work in a span, the innermost first."""
+    own = [span] if span.operation == AGENT else []
+    return own + [outer for outer in _above(span, by_id) if outer.operation == AGENT]
+
+
+def _is_tool(span: Span) -> bool:
+    return span.operation == TOOL or span.text("mcp.method.name") == "tools/call"
+
+
+def _repeats(span: Span, by_id: dict[tuple[str, str], Span]) -> bool:
+    """Whether it is the same call as a tool span around it, seen by the protocol's instrumentation."""
+    return _is_tool(span) and any(_is_tool(o) and _tool_name(o) == _tool_name(span) for o in _above(span, by_id))
+
+
+def _tool_name(span: Span) -> str:
+    return span.text("gen_ai.tool.name") or span.name.removeprefix(TOOL).removeprefix("tools/call").strip() or "tool"
+
+
+def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> Imported:
+    builder = SessionBuilder("otel", path, stem(path), losses)
+    builder.head = replace(builder.head, session="" if group.parent else group.conversation, agent=_about(group.spans))
+    if group.parent is not None:
+        builder.origin["parent"] = group.parent
+    scores = dict(_scores(group.spans))
+    if scores:
+        builder.origin["scores"] = scores
+    player = _Player(builder)
+    player.play(group.spans)
+    _lose_old_events(group.spans, builder)
+    end, detail = _end(group.spans, builder)
+    name = names.unique(stem(path), group.conversation, "sub-agent" if group.parent else "")
+    return builder.finish(name, end, detail)
+
+
+def _about(spans: list[Span]) -> dict[str, Any]:
+    keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
+    found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
+    return {name: text for name, text in found.items() if text}
+
+
+def _scores(spans: list[Span]) -> Iterator[tuple[str, Any]]:
+    for span in spans:
+        for name, attributes in span.events:
+            if name == "gen_ai.evaluation.result":
+                score = attributes.get("gen_ai.evaluation.score.value", attributes.get("gen_ai.evaluation.score.label"))
+                yield str(attributes.get("gen_ai.evaluation.name", "score")), score
+
+
+def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
+    found = Counter(
+        name
+        for span in spans
+        for name, _ in span.events
+        if name.endswith((".message", ".choice")) and OLD_EVENTS in name
+    )
+    for name in sorted(found):
+        builder.lose(f"events {name!r} ({found[name]})", "messages in the form of conventions before 1.37 are not read")
+
+
+def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+    agents = [span for span in spans if span.operation == AGENT]
+    acting = agents or [span for span in spans if span.operation in MODEL]
+    last = acting[-1] if acting else None
+    if last is not None and (last.failed or last.text("error.type")):
+        return "agent_failed", last.status or last.text("error.type") or "the last span failed"
+    return ("recorded" if (builder.settled if agents else builder.whole) else None), None
+
+
+class _Player:
+    """Adds what spans tell to a session, in the order of time."""
+
+    __slots__ = ("_builder", "_called", "_heard", "_instructions")
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
+        self._heard: list[str] = []
+        self._called: set[str | None] = set()
+        self._instructions = ""
+
+    def play(self, spans: list[Span]) -> None:
+        """Add the spans: what a model was told when it started, what it said when it ended, and what tools did."""
+        speaking = [span for span in spans if span.operation in MODEL and _has_messages(span)]
+        if not speaking:
+            speaking = [span for span in spans if span.operation == AGENT and _has_messages(span)]
+        if not speaking:
+            self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
+        for span in spans:
+            self._define(span)
+        for _, kind, span in sorted(_steps(spans, speaking), key=lambda step: step[:2]):
+            self._step(kind, span)
+
+    def _step(self, kind: int, span: Span) -> None:
+        if kind == RAN:
+            self._tool(span)
+        elif kind == HEARD:
+            self._instruct(span)
+            self._hear(span, span.start)
+        else:
+            self._speak(span, span.end)
+
+    def _define(self, span: Span) -> None:
+        definitions = span.value("gen_ai.tool.definitions")
+        if definitions is not None:
+            _chat.offer_tools(self._builder, definitions.items())
+
+    def _instruct(self, span: Span) -> None:
+        given = span.attributes.get("gen_ai.system_instructions")
+        node = span.value("gen_ai.system_instructions") if _is_json(given) else span.node.child("instructions", given)
+        if node is None or node.value is None:
+            return
+        text = joined(node, self._builder, texts=PARTS)
+        if text and text != self._instructions:
+            self._builder.say("system", "agent", text, stamp=span.start or None)
+        self._instructions = text
+
+    def _hear(self, span: Span, at: float) -> None:
+        messages = _messages(span, "gen_ai.input.messages")
+        history = [_canonical(message) for message in messages]
+        same = _common(history, self._heard)
+        if same < len(self._heard):
+            self._builder.lose(
+                span.node, "the history a model was given is not the one before it; only what is new counts"
+            )
+        known = Counter(self._heard[same:])
+        for message, canonical in list(zip(messages, history, strict=True))[same:]:
+            if known[canonical] > 0:
+                known[canonical] -= 1
+            else:
+                self._message(message, at)
+        self._heard = history
+
+    def _speak(self, span: Span, at: float) -> None:
+        messages = _messages(span, "gen_ai.output.messages")
+        for message in messages[:1]:
+            self._message(message, at)
+            self._heard.append(_canonical(message))
+        for message in messages[1:]:
+            self._builder.lose(message, "an alternative answer is not kept")
+
+    def _message(self, message: JsonNode, at: float) -> None:
+        role, stamp = message.string_at("role") or "assistant", at or None
+        parts = message.items_at("parts")
+        for part in parts:
+            if part.members().get("type") == "tool_call_response":
+                self._response(part)
+        text = joined(_only(message, parts, "text"), self._builder, texts=PARTS)
+        calls = [part for part in parts if part.members().get("type") == "tool_call"]
+        _lose_parts(self._builder, parts)
+        if role == "assistant":
+            self._assistant(message, text, calls, stamp)
+        elif role in {"user", "system"} and (text or not parts):
+            self._builder.say("user" if role == "user" else "system", "agent", text, stamp=stamp)
+        elif text:
+            self._builder.lose(message, f"text of the role {role!r} was dropped")
+
+    def _assistant(self, message: JsonNode, text: str, calls: list[JsonNode], stamp: float | None) -> None:
+        thought = joined(_only(message, message.items_at("parts"), "reasoning"), self._builder, texts=PARTS)
+        self._builder.note(thought, "reasoning", stamp=stamp)
+        if not calls:
+            self._builder.say("agent", "user", text, stamp=stamp)
+            return
+        self._builder.note(text, "text", stamp=stamp)
+        batch = self._builder.batch()
+        for call in calls:
+            given, id_ = call.get("arguments"), call.label_at("id")
+            self._called.add(id_)
+            self._open(call.need("name").string(), given, batch, id_, stamp)
+
+    def _open(self, name: str, given: JsonNode | None, batch: str, id_: str | None, stamp: float | None) -> OpenCall:
+        arguments = Given({}) if given is None else arguments_of(given.value)
+        meta: dict[str, Any] = {"arguments_missing": True} if given is None else {}
+        opened = self._builder.call(name, arguments, batch=batch, id_=id_, stamp=stamp, **meta)
+        if given is None:
+            self._builder.lose(f"call of {name!r}", "its arguments were not recorded")
+        return opened
+
+    def _response(self, part: JsonNode) -> None:
+        id_ = part.label_at("id")
+        value = part.get("response") or part.get("result")
+        if self._builder.find(id_) is None and id_ in self._called:
+            return
+        self._builder.settle(part, id_, self._builder.judge(_text(plain(value)), None))
+
+    def _match(self, name: str, id_: str | None) -> OpenCall | None:
+        """The open call that a tool span ran: by id, or by name where one of the two has no id."""
+        found = self._builder.find(id_) if id_ is not None else None
+        if found is None:
+            named = self._builder.find(None, name)
+            found = named if named is not None and (id_ is None or named.id is None) else None
+        return found
+
+    def _tool(self, span: Span) -> None:
+        name, id_ = _tool_name(span), span.text("gen_ai.tool.call.id") or None
+        opened = self._match(name, id_)
+        if opened is None:
+            given = span.attributes.get("gen_ai.tool.call.arguments")
+            node = None if given is None else span.node.child("arguments", given)
+            opened = self._open(name, node, self._builder.batch(), id_, span.start or None)
+            self._called.add(id_)
+        outcome = _outcome(span)
+        if outcome is not None:
+            self._builder.answer(opened, outcome)
+
+
+def _steps(spans: list[Span], speaking: list[Span]) -> Iterator[tuple[float, int, Span]]:
+    """When each thing happened. Where times are missing, spans happened one after the other."""
+    timed = all(span.start and span.end for span in spans)
+    speakers = set(map(id, speaking))
+    for index, span in enumerate(spans):
+        start, end = (span.start, span.end) if timed else (index, index + 0.5)
+        if _is_tool(span):
+            yield start, RAN, span
+        elif id(span) in speakers:
+            yield start, HEARD, span
+            yield end, SPOKE, span
+
+
+def _has_messages(span: Span) -> bool:
+    return "gen_ai.input.messages" in span.attributes or "gen_ai.output.messages" in span.attributes
+
+
+def _messages(span: Span, key: str) -> list[JsonNode]:
+    found = span.value(key)
+    return [] if found is None else found.items()
+
+
+def _is_json(value: Any) -> bool:
+    return not isinstance(value, str) or value.lstrip().startswith(("[", "{"))
+
+
+def _canonical(message: JsonNode) -> str:
+    """A message as a text that is the same wherever the message is repeated."""
+    parts = [_told(part) for part in message.items_at("parts") if part.members().get("type") != "reasoning"]
+    return encode([message.members().get("role") or "assistant", parts])
+
+
+def _told(part: JsonNode) -> Any:
+    """A part without what instrumentations write in more than one way."""
+    if part.members().get("type") == "tool_call":
+        given = arguments_of(part.members().get("arguments"))
+        return [part.members().get("name"), given.arguments, given.raw]
+    return part.value
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:
+    return message.child("parts", [part.value for part in parts if part.members().get("type") == kind])
+
+
+def _text(value: Any) -> str:
+    """What a tool gave back, as text."""
+    return value if isinstance(value, str) else encode(value)
+
+
+def _lose_parts(builder: SessionBuilder, parts: list[JsonNode]) -> None:
+    for part in parts:
+        kind = part.members().get("type")
+        if kind not in ("text", "reasoning", "tool_call", "tool_call_response"):
+            builder.lose(part, f"content of type {kind!r} is not kept")
+
+
+def _outcome(span: Span) -> CallOutcome | None:
+    """What a tool span says came of its call; None where it says nothing."""
+    result, kind = span.attributes.get("gen_ai.tool.call.result"), span.text("error.type")
+    wall = {"answered": span.end} if span.end else {}
+    text = None if result is None else _text(result)
+    if span.failed or kind:
+        return CallOutcome(error=failure(span.status or text or kind, type_=kind or None), wall=wall)
+    return None if text is None else CallOutcome(decode(text), wall=wall)

@@ -1,0 +1,165 @@
+"""Imports the results of tau2-bench: one ``results.json``, or a directory of it and ``simulations/*.json``.
+
+Policy: the reference is the evaluation criteria's actions of the assistant; what else they demand goes to ``origin``.
+Where tau2 excludes a run from its averages because the machinery failed, the session ends as one that failed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import Names, SessionBuilder, stem
+from sandbox_grader.importers._json import JsonNode, Loaded, load, load_whole, picked, read_bytes
+from sandbox_grader.importers.base import Imported, Loss
+from sandbox_grader.importers.tau_bench import digest_of
+from sandbox_mcp.trajectory import EndReason, ReferenceCall
+
+FAILED = MappingProxyType[str, EndReason](
+    {
+        "infrastructure_error": "agent_failed",
+        "unexpected_error": "agent_failed",
+        "context_window_exceeded": "agent_failed",
+        "user_error": "user_failed",
+    }
+)
+"""Termination reasons that say nothing about what the agent can do."""
+
+CRITERIA = ("env_assertions", "communicate_info", "nl_assertions", "reward_basis")
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files or directories.
+
+    Raises:
+        ImportFormatError: one is no result of tau2-bench.
+    """
+    names = Names()
+    for path in paths:
+        results = path / "results.json" if path.is_dir() else path
+        loaded = Loaded((load_whole(read_bytes(results), str(results)).nodes[0],)) if path.is_dir() else load(path)
+        top = loaded.nodes[0]
+        tasks = {task.need("id").label(): task for task in top.need("tasks").items()}
+        for run, losses in _runs(top, results, loaded.losses):
+            builder = SessionBuilder("tau2", run.path, "", losses)
+            yield _session(top, run, tasks, builder, names)
+
+
+def _runs(top: JsonNode, results: Path, losses: Sequence[Loss]) -> Iterator[tuple[JsonNode, Sequence[Loss]]]:
+    """The simulations inside the file, and those beside it."""
+    inside = top.items_at("simulations")
+    yield from ((run, losses) for run in inside)
+    if inside:
+        return
+    for path in sorted((results.parent / "simulations").glob("*.json")):
+        loaded = load_whole(read_bytes(path), str(path))
+        yield loaded.nodes[0], [*losses, *loaded.losses]
+
+
+def _session(
+    top: JsonNode, run: JsonNode, tasks: dict[str, JsonNode], builder: SessionBuilder, names: Names
+) -> Imported:
+    task_id, trial = run.need("task_id").label(), run.whole_at("trial")
+    domain = _information(top.get("info"), builder)
+    builder.head = replace(
+        builder.head, session=run.label_at("id") or "", scenario=f"{domain or 'tau2'}/{task_id}", trial=trial,
+        seed=run.whole_at("seed"), categories=(domain,) if domain else (),
+    )  # fmt: skip
+    if task_id in tasks:
+        _task(tasks[task_id], builder)
+    else:
+        builder.lose(run, f"task {task_id!r} is not in the file, so there are no reference actions")
+    _reward(run, builder)
+    _messages(run, builder)
+    reason = run.string_at("termination_reason")
+    name = names.unique(stem(top.path), domain or "", f"task{task_id}", f"trial{trial}")
+    return builder.finish(name, FAILED.get(reason, "recorded") if reason else None, reason)
+
+
+def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
+    if info is None:
+        return None
+    agent, user, world = info.get("agent_info"), info.get("user_info"), info.get("environment_info")
+    version = info.string_at("git_commit")
+    builder.head = replace(
+        builder.head,
+        agent=_participant(agent),
+        user=_participant(user),
+        versions={"tau2": version} if version else {},
+    )
+    if world is None:
+        return None
+    for name, tool in world.members_at("tool_defs").items():
+        _offer(name, world.need("tool_defs").child(name, tool), builder)
+    return world.string_at("domain_name")
+
+
+def _participant(who: JsonNode | None) -> dict[str, Any]:
+    if who is None:
+        return {}
+    known = {"name": who.string_at("implementation"), "model": who.string_at("llm")}
+    return {key: value for key, value in known.items() if value}
+
+
+def _offer(name: str, tool: JsonNode, builder: SessionBuilder) -> None:
+    schema = tool.get("params")
+    builder.offer(name, tool.string_at("doc") or "", schema.members() if schema and schema.is_object else {})
+
+
+def _task(task: JsonNode, builder: SessionBuilder) -> None:
+    builder.head = replace(builder.head, digest=digest_of(task.value))
+    builder.origin["task"] = picked(task.members(), ("id", "description", "user_scenario", "initial_state"))
+    criteria = task.get("evaluation_criteria")
+    if criteria is None:
+        builder.lose(task, "the task has no evaluation criteria, so there are no reference actions")
+        return
+    builder.origin["criteria"] = picked(criteria.members(), CRITERIA)
+    if criteria.get("actions") is None:
+        builder.lose(criteria, "the task is judged without actions, so there are no reference actions")
+        return
+    actions = criteria.items_at("actions")
+    ours = [action for action in actions if action.string_at("requestor") != "user"]
+    builder.refer([_action(action) for action in ours])
+    _beyond_reference(actions, ours, builder)
+
+
+def _action(action: JsonNode) -> ReferenceCall:
+    return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments"))
+
+
+def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: SessionBuilder) -> None:
+    """What a reference solution cannot say: the user's own actions, and arguments that need not be compared."""
+    others = [action.value for action in actions if action.string_at("requestor") == "user"]
+    if others:
+        builder.origin["user_actions"] = others
+        builder.lose(others_at(actions), f"{len(others)} reference actions of the user are kept in the origin only")
+    partly = {str(index): action.value["compare_args"] for index, action in enumerate(ours) if _is_partial(action)}
+    if partly:
+        builder.origin["compare_args"] = partly
+        builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
+
+
+def others_at(actions: list[JsonNode]) -> str:
+    """Where the actions stand."""
+    return actions[0].where.rpartition("[")[0] if actions else "reference"
+
+
+def _is_partial(action: JsonNode) -> bool:
+    return action.get("compare_args") is not None
+
+
+def _reward(run: JsonNode, builder: SessionBuilder) -> None:
+    reward = run.get("reward_info")
+    if reward is None:
+        builder.lose(run, "no reward was recorded")
+        return
+    builder.origin["reward"] = reward.need("reward").number()
+    builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}
+
+
+def _messages(run: JsonNode, builder: SessionBuilder) -> None:
+    if run.get("messages") is None and run.get("ticks") is not None:
+        builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
+    _chat.play(builder, run.items_at("messages"))

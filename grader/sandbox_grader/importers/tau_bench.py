@@ -1,0 +1,89 @@
+"""Imports the sessions that tau-bench recorded: one file, an array of them, each with its task and reward.
+
+Policy: the task's actions are the one reference solution; the recorded reward is imported, never recomputed. A session
+ended where its log stops if the user said the stop marker or the harness got to score it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.importers import _chat
+from sandbox_grader.importers._build import Names, SessionBuilder, stem
+from sandbox_grader.importers._json import JsonNode, load, picked
+from sandbox_grader.importers.base import Imported
+from sandbox_mcp.trajectory import Message, ReferenceCall
+
+STOP = "###STOP###"
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read the given files.
+
+    Raises:
+        ImportFormatError: a file is no array of tau-bench sessions.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        nodes = loaded.nodes if loaded.lines else loaded.nodes[0].items()
+        for node in nodes:
+            builder = SessionBuilder("tau-bench", str(path), "", loaded.losses)
+            yield _session(node, builder, names)
+
+
+def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
+    task_id, trial = node.need("task_id").label(), node.whole_at("trial")
+    info = node.get("info")
+    task = info.get("task") if info else None
+    builder.head = replace(builder.head, scenario=f"tau-bench/{task_id}", trial=trial)
+    reward = node.number_at("reward")
+    if reward is not None:
+        builder.origin["reward"] = reward
+    if info is not None:
+        _info(info, builder)
+    if task is not None:
+        _task(task, builder)
+    else:
+        builder.lose(node, "the task is absent, so there are no reference actions")
+    _chat.play(builder, node.need("traj").items())
+    ended = _how_it_ended(builder, info)
+    name = names.unique(stem(node.path), f"task{task_id}", f"trial{trial}")
+    return builder.finish(name, "recorded" if ended else None, ended)
+
+
+def _info(info: JsonNode, builder: SessionBuilder) -> None:
+    if "error" in info.members():
+        builder.lose(info, "the harness broke off with an error")
+    builder.origin.update(picked(info.members(), ("source", "user_cost", "reward_info", "error")))
+
+
+def _task(task: JsonNode, builder: SessionBuilder) -> None:
+    if task.get("actions") is None:
+        builder.lose(task, "the task lists no actions, so there is no reference")
+    else:
+        builder.refer([_action(action) for action in task.items_at("actions")])
+    builder.origin["task"] = {key: value for key, value in task.members().items() if key != "actions"}
+    builder.head = replace(builder.head, digest=digest_of(task.value))
+
+
+def _action(action: JsonNode) -> ReferenceCall:
+    return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("kwargs"))
+
+
+def digest_of(task: Any) -> str:
+    """A digest of a task, whatever the order of its members."""
+    text = json.dumps(task, sort_keys=True, ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _how_it_ended(builder: SessionBuilder, info: JsonNode | None) -> str | None:
+    last = builder.last
+    if isinstance(last, Message) and last.sender == "user" and STOP in last.content:
+        return "the user stopped"
+    if info is None or info.get("reward_info") is None or last is None or not builder.settled:
+        return None
+    return "the harness scored it after " + ("a message" if isinstance(last, Message) else f"a call of {last.name}")

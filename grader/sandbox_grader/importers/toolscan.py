@@ -1,0 +1,179 @@
+"""Imports recorded ToolScan runs: per line a case with tools, ground truth alternatives and the model's messages.
+
+Policy: every message is one call, checked as ToolScan checks it, with inputs read as JSON; a message that is none is a
+call without a name. The messages themselves are kept word for word, because the original's loop counts on them.
+Nothing that a model wrote is evaluated. Verdicts beside a case (``expected``) are not imported.
+Source: ToolScan, section 5 and appendix B.2.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers._json import JsonNode, is_object, load, loads, plain
+from sandbox_grader.importers._values import Given, encode
+from sandbox_grader.importers.base import Imported
+from sandbox_grader.toolscan.events import FORMAT
+from sandbox_grader.toolscan.loop import FINISH
+from sandbox_grader.toolscan.messages import read_literal, split
+from sandbox_grader.toolscan.schemas import fault, json_types, schema_of
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.trajectory import CallError, Event, ReferenceCall, ReferenceTurn, ToolCall
+
+ANSWER: Mapping[str, Any] = {"description": "", "parameters": {"answer": {"type": "any", "required": True}}}
+"""The tool ``finish``, for a list that leaves it out: every run has it."""
+
+
+def read(paths: Sequence[Path], *, python_literals: bool = False) -> Iterator[Imported]:
+    """Read files of one case per line, each a case or an object with a ``case``.
+
+    ``origin.case`` has the case but for messages and ground truth; each call has its message in ``meta``. With
+    ``python_literals`` inputs that are Python literals count as well, closed where their end is missing.
+
+    Raises:
+        ImportFormatError: a line is no case.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for node in loaded.nodes:
+            builder = SessionBuilder(FORMAT, path.name, "", loaded.losses)
+            yield _session(node, builder, names, _python_input if python_literals else _json_input)
+
+
+@dataclass(slots=True)
+class _Play:
+    """A case while its messages are read: its tools, and which of the recorded observations come next."""
+
+    builder: SessionBuilder
+    apis: Mapping[str, Any]
+    feedback: bool
+    input: Callable[[str], Any]
+    observations: list[str] = field(default_factory=list[str])
+    unanswered: int = 0
+    faults: list[CallError | None] = field(default_factory=list["CallError | None"])
+
+    def message(self, text: str) -> None:
+        """Add what a message says."""
+        name, given, error = self._understood(text)
+        opened = self.builder.call(name, given, batch=self.builder.batch(), text=text)
+        self.builder.answer(opened, self._outcome(name, error))
+        self.faults.append(error)
+        if name == FINISH and error is None:
+            answer = given.arguments.get("answer")
+            self.builder.say("agent", "user", answer if isinstance(answer, str) else encode(answer))
+
+    def checked(self, imported: Imported) -> Imported:
+        """The session with the faults that were found here, whatever the builder concludes from names and texts."""
+        faults = iter(self.faults)
+        return replace(imported, events=tuple(self._checked(event, faults) for event in imported.events))
+
+    def _checked(self, event: Event, faults: Iterator[CallError | None]) -> Event:
+        if not isinstance(event, ToolCall):
+            return event
+        return replace(event, tool=event.tool if event.name in self.apis else None, error=next(faults))
+
+    def _understood(self, text: str) -> tuple[str, Given, CallError | None]:
+        said = split(text)
+        if said is None or not said.name:
+            return "", Given({}, text), _no_format("there is no action with an action input")
+        try:
+            value = self.input(said.input)
+        except ValueError as problem:
+            return said.name, Given({}, said.input), _no_format(f"the input of {said.name} cannot be read: {problem}")
+        if not is_object(value):
+            return said.name, Given({}, said.input), _no_format(f"the input of {said.name} is no object")
+        return said.name, Given(value), fault(said.name, value, self.apis)
+
+    def _outcome(self, name: str, error: CallError | None) -> CallOutcome:
+        ran = error is None or (not self.feedback and error.kind != "invalid_format")
+        if name == FINISH or not ran:
+            return CallOutcome(error=error)
+        if self.observations:
+            return CallOutcome(result=self.observations.pop(0), error=error)
+        self.unanswered += 1
+        return CallOutcome(error=error, meta={"result_missing": True})
+
+
+def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Callable[[str], Any]) -> Imported:
+    case = node.get("case") or node
+    apis = _apis(case)
+    play = _Play(builder, apis, _feedback(case), reader, [item.string() for item in case.items_at("observations")])
+    solutions = tuple(_solution(item) for item in case.need("ground_truth").items())
+    name = case.need("id").label()
+    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=solutions)
+    builder.origin["case"] = {
+        key: value for key, value in case.members().items() if key not in {"messages", "ground_truth"}
+    }
+    _offer(builder, apis)
+    _ask(builder, case)
+    for message in case.need("messages").items():
+        play.message(message.string())
+    if case is not node and "expected" in node.members():
+        builder.lose("expected", "the verdicts recorded beside the case are not imported")
+    if play.unanswered:
+        builder.lose("results", f"the results of {counted(play.unanswered, 'call')} are absent")
+    return play.checked(builder.finish(names.unique(name), "recorded"))
+
+
+def _feedback(case: JsonNode) -> bool:
+    value = plain(case.get("feedback"))
+    if value not in (None, True, False):
+        raise case.child("feedback", value).fail("expected true or false")
+    return value is not False
+
+
+def _apis(case: JsonNode) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    listed = case.need("api_list")
+    for name, value in listed.members().items():
+        api = listed.child(name, value)
+        parameters = api.need("parameters")
+        for argument, spec in parameters.members().items():
+            parameters.child(argument, spec).need("type")
+        found[name] = api.members()
+    return found if FINISH in found else {**found, FINISH: ANSWER}
+
+
+def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
+    calls: list[ReferenceCall] = []
+    for tool, value in node.members().items():
+        calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
+    return (ReferenceTurn(calls=tuple(calls)),)
+
+
+def _offer(builder: SessionBuilder, apis: Mapping[str, Any]) -> None:
+    for name, api in apis.items():
+        builder.offer(name, str(api.get("description", "")), schema_of(api["parameters"]))
+        for argument, spec in api["parameters"].items():
+            if not json_types(spec["type"]) and spec["type"] != "any":
+                builder.lose(f"{name}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
+
+
+def _ask(builder: SessionBuilder, case: JsonNode) -> None:
+    query = case.string_at("goal") or case.string_at("query")
+    if query is None:
+        builder.lose("query", "what the user asked for is absent")
+    else:
+        builder.say("user", "agent", query)
+
+
+def _json_input(text: str) -> Any:
+    value, replaced = loads(text)
+    if replaced:
+        raise ValueError("it holds numbers that JSON cannot")
+    return value
+
+
+def _python_input(text: str) -> Any:
+    try:
+        return _json_input(json.dumps(read_literal(text)))
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _no_format(problem: str) -> CallError:
+    return CallError(kind="invalid_format", type="Error", message=problem)

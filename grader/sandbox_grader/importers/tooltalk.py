@@ -1,0 +1,182 @@
+"""Imports ToolTalk's conversation files, with or without the ``predictions`` that its executor adds to them.
+
+Policy: the calls of each assistant turn, with their recorded results, are the reference; the predictions are what the
+agent did. Where a file has none, the reference's calls stand in for them, so that the data can be graded against
+itself. Every turn was played after the reference's history, not the agent's own: ``origin.prefix_replay``.
+Source: ToolTalk, section 3.2; the files of its repository.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers._json import JsonNode, is_object, load, plain
+from sandbox_grader.importers._values import Given, encode
+from sandbox_grader.importers.base import Imported
+from sandbox_grader.tooltalk.tools import FORMAT, TOOLS
+from sandbox_mcp.trajectory import CallError, ErrorKind, ReferenceCall, ReferenceTurn
+
+KINDS: tuple[tuple[ErrorKind, re.Pattern[str]], ...] = (
+    ("unknown_argument", re.compile(r"got an unexpected keyword argument")),
+    ("missing_argument", re.compile(r"missing \d+ required positional arguments?")),
+    ("refused", re.compile(r"User is not logged in|Only one user can be logged in")),
+)
+"""What the exception texts of ToolTalk's executor tell of the kind of fault; any other is the tool's own."""
+
+
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
+    """Read files of one conversation each, or of one per line.
+
+    ``origin`` has the conversation's other fields as they are, ``predictions`` (``recorded``, or ``ground truth``
+    where there were none), and ``empty_turns``: the turns that list no call explicitly. A call's turn is in ``meta``.
+
+    Raises:
+        ImportFormatError: a file is no ToolTalk conversation.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for node in loaded.nodes:
+            builder = SessionBuilder(FORMAT, path.name, "", loaded.losses)
+            yield _session(node, builder, names)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One turn of the reference while it is read."""
+
+    calls: list[ReferenceCall] = field(default_factory=list[ReferenceCall])
+    reply: str | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """A conversation while it is read: where it goes, whether it has predictions, when it takes place."""
+
+    builder: SessionBuilder
+    predicted: bool
+    stamp: Any
+    turns: list[_Turn] = field(default_factory=list[_Turn])
+
+    def turn(self, node: JsonNode) -> None:
+        """Add one turn of the conversation."""
+        role = node.need("role").string()
+        if role == "user":
+            self.turns.append(_Turn())
+            self.builder.say("user", "agent", node.need("text").string(), stamp=self.stamp)
+        elif role == "assistant":
+            self._assistant(node)
+        else:
+            raise node.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
+
+    def _assistant(self, node: JsonNode) -> None:
+        if not self.turns:
+            self.turns.append(_Turn())
+        turn, calls = self.turns[-1], node.items_at("apis")
+        turn.calls.extend(map(_reference, calls))
+        turn.reply = node.need("text").string()
+        turn.empty = node.get("apis") is not None and not calls
+        if not self.predicted:
+            self._calls(calls)
+            self._reply(turn.reply)
+        elif node.get("predictions") is None:
+            self.builder.lose(node, "has no predictions, unlike other turns; taken as none")
+        else:
+            self._predictions(node.items_at("predictions"))
+
+    def _predictions(self, entries: Sequence[JsonNode]) -> None:
+        for entry in entries:
+            role = entry.need("role").string()
+            if role == "api":
+                self._calls([entry])
+            elif role == "assistant":
+                self._reply(entry.string_at("text") or "")
+            else:
+                raise entry.fail(f"a prediction of role {role!r}; expected 'api' or 'assistant'")
+
+    def _reply(self, text: str) -> None:
+        self.builder.say("agent", "user", text, stamp=self.stamp)
+
+    def _calls(self, nodes: Sequence[JsonNode]) -> None:
+        for node in nodes:
+            name, given = _request(node)
+            meta = {} if node.get("metadata") is None else {"metadata": plain(node.get("metadata"))}
+            opened = self.builder.call(
+                name, given, batch=self.builder.batch(), stamp=self.stamp, turn=len(self.turns) - 1, **meta
+            )
+            message = node.string_at("exception")
+            error = None if message is None else _error(name, given, message)
+            self.builder.answer(opened, CallOutcome(result=plain(node.get("response")), error=error))
+
+
+def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
+    turns = node.need("conversation").items()
+    predicted = any(turn.get("predictions") is not None for turn in turns)
+    name = node.string_at("name") or Path(node.path).stem
+    play = _Play(builder, predicted, node.members_at("metadata").get("timestamp"))
+    for tool, known in TOOLS.items():
+        builder.offer(tool, "", {"type": "object"}, action=known.action)
+    for turn in turns:
+        play.turn(turn)
+    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(tuple(map(_done, play.turns)),))
+    _describe(node, play)
+    return builder.finish(names.unique(name), "recorded")
+
+
+def _describe(node: JsonNode, play: _Play) -> None:
+    builder = play.builder
+    builder.origin |= {
+        "prefix_replay": True,
+        "predictions": "recorded" if play.predicted else "ground truth",
+        "empty_turns": [number for number, turn in enumerate(play.turns) if turn.empty],
+        "conversation": {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}},
+    }
+    builder.lose("tools", "their documentation and which of them were offered are absent; all 28 are listed")
+    builder.lose("errors", "the classes of exceptions are absent; their kinds are told from the texts")
+    if not play.predicted:
+        builder.lose("predictions", "there are none; the ground truth's calls and recorded results stand in for them")
+    if "metrics" in node.members():
+        builder.lose("metrics", "the verdicts of an earlier evaluation are not imported")
+
+
+def _done(turn: _Turn) -> ReferenceTurn:
+    return ReferenceTurn(calls=tuple(turn.calls), reply=turn.reply)
+
+
+def _reference(node: JsonNode) -> ReferenceCall:
+    name, given = _request(node)
+    if given.raw is not None:
+        raise node.fail("a call of the ground truth has no object of parameters")
+    return ReferenceCall(
+        tool=name,
+        arguments=given.arguments,
+        result=plain(node.get("response")),
+        error=node.string_at("exception"),
+        action=TOOLS[name].action if name in TOOLS else None,
+    )
+
+
+def _request(node: JsonNode) -> tuple[str, Given]:
+    request = node.need("request")
+    parameters = request.members().get("parameters")
+    given = Given(parameters) if is_object(parameters) else Given({}, encode(parameters))
+    return request.need("api_name").string(), given
+
+
+def _error(name: str, given: Given, message: str) -> CallError:
+    return CallError(kind=_kind(name, given, message), type="Error", message=message)
+
+
+def _kind(name: str, given: Given, message: str) -> ErrorKind:
+    if name not in TOOLS:
+        return "unknown_tool"
+    if given.raw is not None:
+        return "invalid_format"
+    for kind, text in KINDS:
+        if text.search(message):
+            return kind
+    return "execution"

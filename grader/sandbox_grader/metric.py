@@ -1,0 +1,58 @@
+"""What a metric is: one small class that looks at one session and says a few numbers with their reasons.
+
+Policy: a session that lacks what a metric needs is inconclusive, with the reason, and never counts as zero.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from sandbox_scenarios import Scenario
+
+    from sandbox_mcp.trajectory import ReferenceTurn, Trajectory
+
+Mode = Literal["strict", "paper", "compat"]
+"""How to grade. ``compat``: as the authors' code does, oddities included. ``paper``: as the paper's text says.
+``strict`` (default): as the paper means it, with the known holes closed; where a metric has none, the same as
+``paper``."""
+
+Solution = tuple["ReferenceTurn", ...]
+"""One reference solution, turn by turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One session to be graded, its alternative reference solutions, and its scenario where it is one of ours."""
+
+    trajectory: "Trajectory"
+    references: tuple[Solution, ...] = ()
+    scenario: "Scenario | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a metric says of one session.
+
+    ``values`` are JSON values by name, ``details`` one JSON object per thing explained (a call, a milestone, a turn).
+    With ``inconclusive`` set, ``values`` is empty and the text says what the log lacks.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    details: Sequence[Mapping[str, Any]] = ()
+    inconclusive: str | None = None
+
+
+class Metric(Protocol):
+    """A family of scores. ``name`` is its key in every report; ``source`` names paper and section."""
+
+    name: str
+    source: str
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:
+        """Grade one session. Pure: the same subject and mode give the same verdict."""
+        ...
+
+    def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+        """Aggregate the verdicts of many sessions, in the given order; inconclusive ones are counted, not averaged."""
+        ...

@@ -1,0 +1,170 @@
+"""Why one milestone was met or not.
+
+Policy: each constraint that is not fully met names the nearest thing that happened, what was found there and what was
+expected. Where a milestone was met only for a while, that moment is explained, not the end.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sandbox_scenarios.model import (
+    START,
+    CallConstraint,
+    CallPattern,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    TableConstraint,
+)
+
+from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
+from sandbox_grader.milestones.matching import MatchedPlace
+from sandbox_grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
+from sandbox_grader.milestones.strict_nodes import StrictNodes
+from sandbox_mcp.trajectory import Message, ToolCall
+
+FULL = 1 - 1e-9
+"""From here on nothing is missing."""
+VERBS = {"is": "has", "adds": "gained", "removes": "lost", "updates": "changed"}
+Reason = tuple[int | None, str]
+"""The number of the event that a reason is about, and the reason."""
+
+
+class Explainer:
+    """Explains one placed milestone.
+
+    ``index`` is the event that met it, or that would have if what it rests on had been met, or that met it for a
+    while; None if there is none. ``raw`` is how well it was met there, whatever it rests on.
+    """
+
+    def __init__(self, nodes: StrictNodes, placed: Mapping[int, MatchedPlace], number: int) -> None:
+        self.nodes, self.placed, self.number = nodes, placed, number
+        self.item = nodes.milestones[number]
+        self.events = nodes.timeline.events
+        slots = nodes.slots(number, placed) if number in placed else ()
+        self.lookup = nodes.lookup(number, slots)
+        self.compare = nodes.compare(number, slots)
+        self.index, self.raw = self._where(slots) if number in placed else (None, 0.0)
+
+    def milestone(self) -> Mapping[str, Any]:
+        """The milestone as one JSON object."""
+        place = self.placed.get(self.number)
+        effective = place.similarity if place else 0.0
+        reasons = [] if effective >= FULL else [*self._own(), *self._rests(effective)]
+        return {
+            "kind": "milestone",
+            "id": self.item.id,
+            "about": self.item.about,
+            "seq": self.events[self.index].seq if self.index is not None and self.raw else None,
+            "similarity": round(self.raw, 9),
+            "effective": round(effective, 9),
+            "reasons": [{"constraint": name, "seq": seq, "text": text} for name, (seq, text) in reasons],
+        }
+
+    def _where(self, slots: tuple[int, ...]) -> tuple[int | None, float]:
+        place, raw = self.placed[self.number], self.nodes.raw(self.number, slots)
+        if raw[place.index]:
+            return place.index, raw[place.index]
+        best = max(raw)
+        if best:
+            return raw.index(best), best
+        return self.nodes.achieved(self.number, place, slots), 0.0
+
+    def _own(self) -> Iterator[tuple[str, Reason]]:
+        for constraint in self.item.constraints if self.raw < FULL else ():
+            reason = self._constraint(constraint)
+            if reason is not None:
+                yield title(constraint), reason
+
+    def _rests(self, effective: float) -> Iterator[tuple[str, Reason]]:
+        for before in self.nodes.before[self.number] if effective < self.raw else ():
+            met = self.placed[before].similarity
+            if met < FULL:
+                how = f"was met to {met:.2f}" if met else "was not met"
+                yield "after", (None, f"rests on {self.nodes.milestones[before].id!r}, which {how}")
+
+    def _constraint(self, constraint: Constraint) -> Reason | None:
+        if isinstance(constraint, MessageConstraint):
+            return self._message(constraint)
+        if isinstance(constraint, CallConstraint):
+            return self._call(constraint)
+        return self._table(constraint)
+
+    def _in_question(self) -> range:
+        return range(len(self.events)) if self.index is None else range(self.index, self.index + 1)
+
+    def _message(self, constraint: MessageConstraint) -> Reason | None:
+        between = (constraint.sender, constraint.recipient)
+        said = [
+            (judge_message(constraint, event, self.compare), -index, event)
+            for index in self._in_question()
+            if isinstance(event := self.events[index], Message) and (event.sender, event.recipient) == between
+        ]
+        if not said:
+            return None, f"there is no message from {constraint.sender} to {constraint.recipient}"
+        value, _, event = max(said, key=lambda item: item[:2])
+        if value >= FULL:
+            return None
+        return event.seq, judged_text(constraint.content, event.content, value, self.lookup)
+
+    def _call(self, constraint: CallConstraint) -> Reason | None:
+        nearest = max(self._calls(constraint), key=lambda item: item[0], default=None)
+        if nearest is None:
+            return None, f"{tools(constraint)} was never called"
+        _, pattern, event = nearest
+        if not is_candidate(constraint, event) and event.error is not None:
+            return event.seq, f"{pattern.tool} failed: {event.error.type}: {shown(event.error.message)}"
+        wrong = differences(pattern.arguments, event.arguments, self._right, self.lookup)
+        return (event.seq, f"{pattern.tool} was called with " + "; ".join(wrong)) if wrong else None
+
+    def _calls(self, constraint: CallConstraint) -> Iterator[tuple[tuple[Any, ...], CallPattern, ToolCall]]:
+        """The agent's calls of the tools in question, with a key that is larger the nearer they come."""
+        within = self._in_question()
+        for pattern in constraint.patterns:
+            for index, event in self.nodes.timeline.calls(pattern.tool):
+                if index in within:
+                    values = self._values(pattern.arguments, event.arguments)
+                    fine = is_candidate(constraint, event)
+                    yield (fine and mean_of(values), _closeness(values), fine, -index), pattern, event
+
+    def _table(self, constraint: TableConstraint) -> Reason | None:
+        judge, timeline = self.nodes.judge(self.number, constraint), self.nodes.timeline
+        versions = timeline.versions(constraint.table)
+        state = timeline.last_version(constraint.table) if self.index is None else versions[self.index]
+        since = self._since(constraint, versions)
+        seq = None if self.index is None else self.events[self.index].seq
+        if judge.value(state, since, self.compare) >= FULL:
+            return None
+        if constraint.kind == "unchanged":
+            return seq, f"{constraint.table} is not as it was at {constraint.since!r}"
+        rows, wanted = judge.candidates(state, since), len(constraint.rows)
+        if len(rows) < wanted or (constraint.kind == "is" and len(rows) != wanted):
+            return seq, f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
+        return seq, f"{constraint.table}: " + "; ".join(self._rows(constraint, judge, dict(rows)))
+
+    def _since(self, constraint: TableConstraint, versions: Any) -> int:
+        if constraint.since == START:
+            return 0
+        place = self.placed.get(self.nodes.numbers[constraint.since])
+        return versions[place.index] if place else 0
+
+    def _rows(
+        self, constraint: TableConstraint, judge: TableJudge, rows: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[str]:
+        for target in constraint.rows:
+            key = max(rows, key=lambda key: _closeness(self._values(target, rows[key])))
+            ends = {name: judge.at_end(key, name, cell) for name, cell in rows[key].items()}
+            now = differences(target, rows[key], self._right, self.lookup)
+            yield from now or (f"at the end {text}" for text in differences(target, ends, self._right, self.lookup))
+            if not judge.lasts(key):
+                yield f"the row is {'back' if constraint.kind == 'removes' else 'gone'} at the end"
+
+    def _right(self, expected: Expected, name: str, actual: Any) -> bool:
+        return self.compare(expected, name, actual) >= FULL
+
+    def _values(self, target: Mapping[str, Expected], row: Mapping[str, Any]) -> list[float]:
+        return [self.compare(value, name, row.get(name)) for name, value in target.items()]
+
+
+def _closeness(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 1.0

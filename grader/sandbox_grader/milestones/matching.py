@@ -1,0 +1,317 @@
+"""The best assignment of milestones to the events of a log, exact, and ties broken the way ToolSandbox breaks them.
+
+Policy: of all assignments that respect the order of the graph the one with the largest sum of similarities counts, and
+no assignment is left out for speed. What makes it fast is that most indexes cannot be told apart.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from sandbox_grader.milestones.node_scores import Mark, Track, suffix_maxima
+
+View = Any
+"""Hashable: what a node knows of the nodes it refers to. Equal views mean equal similarities at every index."""
+
+TIE = 1e-9
+"""Sums that differ by no more are equal; single similarities are compared to nine digits."""
+NOISE = 1e-12
+"""What rounding may add to a sum of similarities, and far less than a tie."""
+
+
+class CycleError(Exception):
+    """The graph has a cycle, so that none of its nodes on it can come first."""
+
+
+class Similarities(Protocol):
+    """What is to be matched: nodes, and how well each fits each index, given where the nodes it refers to went."""
+
+    @property
+    def length(self) -> int:
+        """The number of indexes; they count from 0."""
+        ...
+
+    def references(self, node: int) -> frozenset[int]:
+        """The nodes whose place ``node``'s similarity depends on; all of them its ancestors."""
+        ...
+
+    def start(self, node: int) -> View:
+        """The view of a node when nothing is assigned."""
+        ...
+
+    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
+        """The view once ``reference``, one of the node's references, was assigned to an index with ``mark``."""
+        ...
+
+    def series(self, node: int, view: View) -> Sequence[float]:
+        """The similarity at every index, for a view that has absorbed all references."""
+        ...
+
+    def marks(self, node: int, view: View) -> Sequence[Mark] | None:
+        """The mark of every index, for the same views as ``series``; None where nothing refers to the node."""
+        ...
+
+    def stand_ins(self, node: int, view: View) -> Sequence[int]:
+        """For every index an earlier one, or -1: there the node leaves those that refer to it at least as well off.
+
+        That is, if its similarity is no smaller there, they have no smaller similarity at any index from this one on,
+        nor have those that refer to them. Asked only where there are marks.
+        """
+        ...
+
+    def ceiling(self, node: int) -> Sequence[float]:
+        """At every index a number that the similarity never exceeds, whatever the view."""
+        ...
+
+    def share(self, node: int, view: View) -> float:
+        """How much of its ceiling, from 0 to 1, a node may still reach with what its view has absorbed so far."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPlace:
+    """Where a node went, and how well it fits there."""
+
+    index: int
+    similarity: float
+
+
+def match(
+    similarities: Similarities, nodes: Iterable[int], edges: Iterable[tuple[int, int]]
+) -> dict[int, MatchedPlace]:
+    """Assign every node an index so that the sum of similarities is largest; the order of keys is that of assignment.
+
+    An assignment is allowed if ``index(a) <= index(b)`` for every edge ``(a, b)``: exactly then some topological order
+    has non-decreasing indexes. Among the optimal ones the result is built node by node; at each step the candidates
+    are the nodes whose predecessors are placed, at the last placed index or later, by similarity (descending), node and
+    index, and the first from which the optimum can still be reached is taken.
+
+    Why it is exact: nodes are decided in one fixed topological order. What the open nodes still allow depends only
+    on each one's lower limit (the largest index of a placed ancestor) and its view, because similarities refer to
+    ancestors only; so a state (open nodes, limits, views) has one value, computed once. Open nodes that no edge or
+    reference connects add up independently. An index is skipped only if an earlier allowed one stands in for it
+    with no smaller similarity: taking that one instead loosens every limit and loses nothing. A branch is cut only if
+    its ceiling is no better than a value already reached, rounding apart.
+
+    Why it is polynomial for bounded width: limits take at most T values and views as many as there are marks; a chain
+    or fan-in has O(m T) states for one live view, a diamond O(m T^2), each with at most T branches. Where similarities
+    and marks are constant over stretches of the log, as when little happens, T shrinks to the number of stretches.
+
+    Source: ToolSandbox, section 4 (milestone matching); the value of a state is ours.
+
+    Raises:
+        CycleError: the edges have a cycle.
+    """
+    search = _Search(similarities, _topological(nodes, edges), tuple(edges))
+    return search.walk()
+
+
+def _topological(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    waiting = {node: set[int]() for node in sorted(nodes)}
+    for before, after in edges:
+        waiting[after].add(before)
+    order: list[int] = []
+    while waiting:
+        free = [node for node, before in waiting.items() if not before]
+        if not free:
+            raise CycleError(f"nodes {sorted(waiting)} wait for each other")
+        for node in free:
+            del waiting[node]
+        for before in waiting.values():
+            before.difference_update(free)
+        order.extend(free)
+    return tuple(order)
+
+
+_Limits = tuple[int, ...]
+_Views = tuple[View, ...]
+
+
+class _Search:
+    """One search. Positions in the topological order stand for nodes, sets of positions are bit masks."""
+
+    def __init__(self, similarities: Similarities, order: tuple[int, ...], edges: tuple[tuple[int, int], ...]) -> None:
+        self.similarities = similarities
+        self.order = order
+        size = len(order)
+        at = {node: position for position, node in enumerate(order)}
+        self.before = [0] * size
+        for first, second in edges:
+            self.before[at[second]] |= 1 << at[first]
+        self.references = [sum(1 << at[ref] for ref in similarities.references(node)) for node in order]
+        self.referrers = [
+            tuple(other for other, mask in enumerate(self.references) if mask >> position & 1)
+            for position in range(size)
+        ]
+        self.followers = _followers(self.before)
+        self.linked = _linked(self.before, self.references)
+        self.tracks: dict[tuple[int, View], Track] = {}
+        self.values: dict[tuple[int, _Limits, _Views], float] = {}
+        self._all_alike = range(-1, similarities.length - 1)
+        self._split: dict[int, tuple[int, ...]] = {}
+        self._ceilings: dict[int, Sequence[float]] = {}
+
+    def walk(self) -> dict[int, MatchedPlace]:
+        """Build the assignment node by node."""
+        open_, last, placed = (1 << len(self.order)) - 1, 0, dict[int, MatchedPlace]()
+        views = tuple(self.similarities.start(node) for node in self.order)
+        target = self.value(open_, (0,) * len(self.order), views)
+        while open_:
+            position, last, similarity, target, views = self._step(open_, last, views, target)
+            open_ &= ~(1 << position)
+            placed[self.order[position]] = MatchedPlace(last, similarity)
+        return placed
+
+    def _step(self, open_: int, last: int, views: _Views, target: float) -> tuple[int, int, float, float, _Views]:
+        for position, index, track in self._candidates(open_, last, views):
+            rest, similarity = open_ & ~(1 << position), track.series[index]
+            limits, after = (index,) * len(self.order), self._absorbed(position, index, track, views)
+            if similarity + self._bound(rest, limits, after) < target - TIE:
+                continue
+            value = self.value(rest, limits, after)
+            if similarity + value >= target - TIE:
+                return position, index, similarity, value, after
+        raise AssertionError("no candidate reaches the optimum")
+
+    def _candidates(self, open_: int, last: int, views: _Views) -> list[tuple[int, int, Track]]:
+        found: list[tuple[float, int, int, int, Track]] = []
+        for position in _positions(open_):
+            if not self.before[position] & open_:
+                track, node = self._track(position, views[position]), self.order[position]
+                found += [
+                    (-round(track.series[index], 9), node, index, position, track) for index in track.worthwhile(last)
+                ]
+        found.sort(key=lambda item: item[:3])
+        return [(position, index, track) for _, _, index, position, track in found]
+
+    def value(self, open_: int, limits: _Limits, views: _Views) -> float:
+        """The largest sum that the open nodes can still reach."""
+        total = 0.0
+        for part in self._parts(open_):
+            total += self._part_value(part, limits, views)
+        return total
+
+    def _part_value(self, part: int, limits: _Limits, views: _Views) -> float:
+        positions = _positions(part)
+        first = positions[0]
+        if len(positions) == 1:
+            return self._track(first, views[first]).best[limits[first]]
+        key = (part, tuple([limits[p] for p in positions]), tuple([views[p] for p in positions]))
+        value = self.values.get(key)
+        if value is None:
+            value = self.values[key] = self._decide(part, first, limits, views)
+        return value
+
+    def _decide(self, part: int, first: int, limits: _Limits, views: _Views) -> float:
+        """The value of a part whose first node is decided here, best branches first."""
+        track, rest = self._track(first, views[first]), part & ~(1 << first)
+        raised = rest & self.followers[first]
+        steady = self._bound(rest & ~raised, limits, views)
+        hopes = [(*self._hope(position, part, views), limits[position]) for position in _positions(raised)]
+        branches: list[tuple[float, int]] = []
+        for index in track.worthwhile(limits[first]):
+            bound = steady + track.series[index]
+            for share, best, limit in hopes:
+                bound += share * best[max(index, limit)]
+            branches.append((-bound, index))
+        branches.sort()
+        reached = -1.0
+        for minus, index in branches:
+            if -minus <= reached + NOISE:
+                break
+            after = self._absorbed(first, index, track, views)
+            value = track.series[index] + self.value(rest, self._raised(first, index, limits), after)
+            reached = max(reached, value)
+        return reached
+
+    def _raised(self, position: int, index: int, limits: _Limits) -> _Limits:
+        raised = list(limits)
+        for other in _positions(self.followers[position]):
+            if raised[other] < index:
+                raised[other] = index
+        return tuple(raised)
+
+    def _absorbed(self, position: int, index: int, track: Track, views: _Views) -> _Views:
+        if track.marks is None:
+            return views
+        absorbed, node, mark = list(views), self.order[position], track.marks[index]
+        for other in self.referrers[position]:
+            absorbed[other] = self.similarities.absorb(self.order[other], views[other], node, mark)
+        return tuple(absorbed)
+
+    def _bound(self, open_: int, limits: _Limits, views: _Views) -> float:
+        """A number that the sum of the open nodes never exceeds."""
+        total = 0.0
+        for position in _positions(open_):
+            share, best = self._hope(position, open_, views)
+            total += share * best[limits[position]]
+        return total
+
+    def _hope(self, position: int, open_: int, views: _Views) -> tuple[float, Sequence[float]]:
+        """How much of what, the best from each index on, an open node may still get."""
+        view = views[position]
+        if not self.references[position] & open_:
+            track = self.tracks.get((position, view))
+            if track is not None:
+                return 1.0, track.best
+        return self.similarities.share(self.order[position], view), self._ceiling(position)
+
+    def _track(self, position: int, view: View) -> Track:
+        track = self.tracks.get((position, view))
+        if track is None:
+            node = self.order[position]
+            marks = self.similarities.marks(node, view)
+            stand_ins = self._all_alike if marks is None else self.similarities.stand_ins(node, view)
+            track = Track(self.similarities.series(node, view), marks, stand_ins)
+            self.tracks[position, view] = track
+        return track
+
+    def _ceiling(self, position: int) -> Sequence[float]:
+        maxima = self._ceilings.get(position)
+        if maxima is None:
+            maxima = self._ceilings[position] = suffix_maxima(self.similarities.ceiling(self.order[position]))
+        return maxima
+
+    def _parts(self, open_: int) -> tuple[int, ...]:
+        """The open nodes, split where neither an edge nor a reference connects them."""
+        found = self._split.get(open_)
+        if found is None:
+            found = self._split[open_] = self._splitting(open_)
+        return found
+
+    def _splitting(self, open_: int) -> tuple[int, ...]:
+        parts: list[int] = []
+        while open_:
+            part, frontier = 0, open_ & -open_
+            while frontier:
+                part |= frontier
+                reached = 0
+                for position in _positions(frontier):
+                    reached |= self.linked[position]
+                frontier = reached & open_ & ~part
+            parts.append(part)
+            open_ &= ~part
+        return tuple(parts)
+
+
+@lru_cache(maxsize=8192)
+def _positions(mask: int) -> tuple[int, ...]:
+    return tuple(position for position in range(mask.bit_length()) if mask >> position & 1)
+
+
+def _followers(before: Sequence[int]) -> list[int]:
+    """The descendants of each position; positions are in topological order."""
+    followers = [0] * len(before)
+    for position in reversed(range(len(before))):
+        for earlier in _positions(before[position]):
+            followers[earlier] |= followers[position] | 1 << position
+    return followers
+
+
+def _linked(before: Sequence[int], references: Sequence[int]) -> list[int]:
+    linked = [first | second for first, second in zip(before, references, strict=True)]
+    for position, mask in enumerate(tuple(linked)):
+        for other in _positions(mask):
+            linked[other] |= 1 << position
+    return linked

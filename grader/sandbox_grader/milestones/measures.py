@@ -1,0 +1,169 @@
+"""How strict grading compares a value with what was expected: the measures, and which one each column gets.
+
+Policy: what people would word differently is compared by ROUGE-L, measured quantities with a tolerance, everything else
+exactly. Something expected and nothing found is 0, never left out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from sandbox_scenarios.model import Expected, ValueRef
+
+from sandbox_grader.milestones.cells import converted, is_number
+from sandbox_grader.milestones.wording import says
+from sandbox_grader.rouge import rouge_l
+from sandbox_grader.values import same_value
+
+Lookup = Callable[[ValueRef], tuple[Any, ...]]
+"""The acceptable values that a reference stands for; none where nothing was matched, or nothing found there."""
+
+DEFAULTS: tuple[tuple[str, Expected], ...] = (
+    (r"content|relationship", Expected(measure="rouge")),
+    (r".*timestamp.*", Expected(measure="close", within=1.0)),
+    (r"(latitude|longitude)(_\d)?", Expected(measure="close", within=0.001)),
+    (r".*", Expected(measure="exact")),
+)
+"""Measure and tolerance by the name of a column or argument; the first pattern that fits the whole name counts.
+Timestamps in seconds, coordinates in degrees."""
+
+_DEFAULTS = tuple((re.compile(pattern), default) for pattern, default in DEFAULTS)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> float:
+    """How well ``actual``, the value of the column or argument ``name``, is what was expected: 0 to 1.
+
+    ``exact``: equal JSON values, where true is not 1. ``close``: numbers at most ``within`` apart. ``contains``: the
+    text occurs, in any case. ``one_of``: exactly one of the values. ``rouge``: the ROUGE-L F1, and 1 for equal texts.
+    ``any``: 1. ``facts``: the share of facts of which some wording occurs; 0 if a wording to avoid does. A target of
+    null asks for null. Several acceptable targets (written forms of a number) count by the best.
+    """
+    if expected.measure == "facts":
+        return facts(expected, actual, lookup)
+    default = default_of(name)
+    measure = MEASURES[expected.measure or default.measure or "exact"]
+    within = default.within if expected.within is None else expected.within
+    if expected.ref is None:
+        return measure(expected.value, actual, within)
+    return max((measure(target, actual, within) for target in lookup(expected.ref)), default=0.0)
+
+
+@lru_cache(maxsize=1024)
+def default_of(name: str) -> Expected:
+    """The measure, and the tolerance if it has one, of a column or argument that states none."""
+    return next(default for pattern, default in _DEFAULTS if pattern.fullmatch(name))
+
+
+def referred(expected: Expected) -> tuple[ValueRef, ...]:
+    """The values from elsewhere that an expectation needs."""
+    return (*((expected.ref,) if expected.ref else ()), *expected.values.values())
+
+
+def is_fuzzy(expected: Expected, name: str) -> bool:
+    """Whether a value can be partly right."""
+    return (expected.measure or default_of(name).measure) in ("rouge", "facts")
+
+
+def is_exact(expected: Expected, name: str) -> bool:
+    """Whether a value is right only if it is equal."""
+    return (expected.measure or default_of(name).measure) == "exact"
+
+
+def _exact(target: Any, actual: Any, _within: float | None) -> float:
+    if isinstance(target, str):
+        return 1.0 if target == actual else 0.0
+    return 1.0 if same_value(target, actual) else 0.0
+
+
+def _close(target: Any, actual: Any, within: float | None) -> float:
+    if _measurable(target) and _measurable(actual) and within is not None:
+        with suppress(OverflowError):  # whole numbers may be larger than any float
+            return 1.0 if abs(target - actual) <= within else 0.0
+    return _exact(target, actual, None)
+
+
+def _measurable(value: Any) -> bool:
+    return is_number(value) and not isinstance(value, bool)
+
+
+def _contains(target: Any, actual: Any, _within: float | None) -> float:
+    return 1.0 if actual is not None and str(target).casefold() in str(actual).casefold() else 0.0
+
+
+def _one_of(target: Any, actual: Any, _within: float | None) -> float:
+    return 1.0 if any(same_value(option, actual) for option in target) else 0.0
+
+
+def _rouge(target: Any, actual: Any, _within: float | None) -> float:
+    if isinstance(target, str) and isinstance(actual, str):
+        return 1.0 if target.strip() == actual.strip() else rouge_l(target, actual)
+    return _exact(target, actual, None)
+
+
+def _any(_target: Any, _actual: Any, _within: float | None) -> float:
+    return 1.0
+
+
+MEASURES: Mapping[str, Callable[[Any, Any, float | None], float]] = {
+    "exact": _exact, "close": _close, "contains": _contains, "one_of": _one_of, "rouge": _rouge, "any": _any,
+}  # fmt: skip
+
+
+def facts(expected: Expected, text: Any, lookup: Lookup) -> float:
+    """The share of facts that a text states, 0 if it says anything to avoid; without facts 1 unless it does."""
+    if not isinstance(text, str) or avoided(expected, text, lookup):
+        return 0.0
+    total = len(expected.value)
+    return 1 - len(missing(expected, text, lookup)) / total if total else 1.0
+
+
+def missing(expected: Expected, text: str, lookup: Lookup) -> list[tuple[str, ...]]:
+    """The facts that a text does not state, each as its acceptable wordings."""
+    return [
+        wordings
+        for wordings in expected.value
+        if not any(says(text, form) for wording in wordings for form in forms(wording, expected.values, lookup))
+    ]
+
+
+def avoided(expected: Expected, text: str, lookup: Lookup) -> list[str]:
+    """What a text says although it must not."""
+    return [form for wording in expected.avoid for form in forms(wording, expected.values, lookup) if says(text, form)]
+
+
+def forms(wording: str, values: Mapping[str, ValueRef], lookup: Lookup) -> Iterator[str]:
+    """A wording with its placeholders filled, in every acceptable way; nothing if one of them has no value."""
+    names = tuple(dict.fromkeys(name for name in _PLACEHOLDER.findall(wording) if name in values))
+    for chosen in product(*(lookup(values[name]) for name in names)):
+        filling = dict(zip(names, map(written, chosen), strict=True))
+        yield _PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), wording)
+
+
+def written(value: Any) -> str:
+    """A value as it would be written in a sentence; nothing for a number too long to write."""
+    try:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    except ValueError:
+        return ""
+
+
+def taken(ref: ValueRef, source: Any) -> tuple[Any, ...]:
+    """The acceptable values that a reference finds in a call's result or arguments; none where a step fails."""
+    value = source
+    try:
+        for step in ref.path:
+            value = value[step]
+        value = converted(value, ref.to)
+        if ref.decimals:
+            return tuple(dict.fromkeys(_rounded(float(value), ref.decimals)))
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        return ()
+    return (value,)
+
+
+def _rounded(number: float, decimals: Iterable[int]) -> Iterator[str]:
+    return (f"{number:.{places}f}" for places in decimals)

@@ -1,0 +1,152 @@
+"""ToolSandbox's score as a metric: milestones, minefields and turn count, with what doing nothing would have earned.
+
+Policy: ``paper`` is ``strict``, because the paper states the idea and strict grading is the idea without the holes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sandbox_scenarios.model import Scenario
+
+from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.milestones import compat, strict
+from sandbox_grader.milestones.baselines import idle, refusing
+from sandbox_grader.milestones.ending import unscored
+from sandbox_grader.milestones.reasons import compat_details, details
+from sandbox_grader.milestones.timeline import turn_count
+from sandbox_grader.milestones.translate import to_case
+from sandbox_mcp.trajectory import Trajectory
+
+NUMBERS = ("score", "milestones", "minefields", "turn_count", "idle", "refusal", "corrected")
+"""The values that summaries average."""
+DIGITS = 9
+
+
+class ToolSandbox:
+    """Similarity to milestones and minefields, and turn count.
+
+    Values: ``score`` (0 to 1), ``milestones`` and ``minefields`` (the two parts), ``turn_count``, ``unwanted`` (number
+    of changes nobody asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing agent),
+    ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1), ``scored`` and
+    ``reason``.
+
+    Source: ToolSandbox, sections 4 and 5; ``idle``, ``refusal``, ``corrected`` and ``unwanted`` are ours.
+    """
+
+    name = "toolsandbox"
+    source = "ToolSandbox, sections 4 and 5"
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:
+        """Grade one session against the milestones of its scenario.
+
+        Raises:
+            GraderError: the scenario's milestones cannot be used.
+        """
+        scenario, trajectory = subject.scenario, subject.trajectory
+        if scenario is None:
+            return Verdict(inconclusive="no scenario: milestones are part of one")
+        if trajectory.started.world is None:
+            return Verdict(inconclusive="the log records no state of the world")
+        values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, trajectory)
+        reason = unscored(trajectory)
+        return Verdict({**values, "scored": reason is None, "reason": reason}, found)
+
+    def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:  # noqa: ARG002
+        """Means overall, by category and by variant, each with the number of sessions that it is a mean of."""
+        scored = [(subject, verdict.values) for subject, verdict in graded if verdict.values.get("scored")]
+        return {
+            "overall": _means(values for _, values in scored),
+            "categories": _grouped(
+                (category, values) for subject, values in scored for category in _categories(subject)
+            ),
+            "variants": _grouped((subject.trajectory.started.variant, values) for subject, values in scored),
+            "unscored": sum(1 for _, verdict in graded if verdict.values and not verdict.values.get("scored")),
+            "inconclusive": sum(1 for _, verdict in graded if verdict.inconclusive is not None),
+        }
+
+
+def corrected(score: float, refusal: float) -> float | None:
+    """How much of what lies between the refusing agent's score and 1 was reached; negative below the refusing agent.
+
+    ``(score - refusal) / (1 - refusal)``, at least -1; None where refusing gives 1, because nothing is left to reach.
+    """
+    return None if refusal >= 1 else max(-1.0, (score - refusal) / (1 - refusal))
+
+
+def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
+    result = strict.evaluate(scenario, trajectory)
+    still, refusal = _for_nothing(_Key(scenario, "strict"))
+    mines = max((place.similarity for place in result.mines.values()), default=0.0)
+    values = _values(result.score, result.milestone_score, mines, turn_count(trajectory), still, refusal)
+    return {**values, "unwanted": len(result.unwanted)}, details(scenario, result)
+
+
+def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
+    translated = to_case(scenario, trajectory)
+    result = compat.evaluate(translated.case)
+    still, refusal = _for_nothing(_Key(scenario, "compat"))
+    values = _values(result.score, result.milestone_score, result.minefield_score, result.turn_count, still, refusal)
+    return values, compat_details(scenario, translated, result)
+
+
+class _Key:
+    """A scenario and a way to grade, compared by value; the scenario's digest is its hash."""
+
+    __slots__ = ("mode", "scenario")
+
+    def __init__(self, scenario: Scenario, mode: Mode) -> None:
+        self.scenario = scenario
+        self.mode: Mode = mode
+
+    def __hash__(self) -> int:
+        return hash((self.scenario.digest, self.mode))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and (self.mode, self.scenario) == (other.mode, other.scenario)
+
+
+@lru_cache(maxsize=1024)
+def _for_nothing(key: _Key) -> tuple[float, float]:
+    """What a scenario gives to a silent and to a refusing agent."""
+    logs = (idle(key.scenario), refusing(key.scenario))
+    if key.mode == "compat":
+        still, refusal = (compat.evaluate(to_case(key.scenario, log).case).score for log in logs)
+    else:
+        still, refusal = (strict.evaluate(key.scenario, log).score for log in logs)
+    return still, refusal
+
+
+def _values(
+    score: float, milestones: float, minefields: float, turns: int, still: float, refusal: float
+) -> dict[str, Any]:
+    above = corrected(score, refusal)
+    return {
+        "score": round(score, DIGITS),
+        "milestones": round(milestones, DIGITS),
+        "minefields": round(minefields, DIGITS),
+        "turn_count": turns,
+        "idle": round(still, DIGITS),
+        "refusal": round(refusal, DIGITS),
+        "corrected": None if above is None else round(above, DIGITS),
+    }
+
+
+def _categories(subject: Subject) -> tuple[str, ...]:
+    return subject.scenario.categories if subject.scenario else subject.trajectory.started.categories
+
+
+def _grouped(items: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for name, values in items:
+        groups.setdefault(name, []).append(values)
+    return {name: _means(groups[name]) for name in sorted(groups)}
+
+
+def _means(items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    listed = list(items)
+    means: dict[str, Any] = {"n": len(listed)}
+    for name in NUMBERS:
+        numbers = [values[name] for values in listed if values.get(name) is not None]
+        means[name] = sum(numbers) / len(numbers) if numbers else None
+    return means

@@ -1,0 +1,92 @@
+"""Values, expectations and constraints in words.
+
+Policy: a phrase shows what was found as it stood in the log, cut where it is long, beside what was expected.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sandbox_scenarios.model import CallConstraint, Constraint, Expected, MessageConstraint
+
+from sandbox_grader.milestones.measures import Lookup, avoided, default_of, forms, missing
+
+LONG = 160
+"""Texts are shortened to so many characters."""
+PREFIXES = {"contains": "a text with ", "rouge": "words like "}
+
+
+def shown(value: object) -> str:
+    """A value for people: as it would be written, cut where it is long."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "nothing"}[value]
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return "a very long number"
+    return text if len(text) <= LONG else text[: LONG - 1] + "…"
+
+
+def either(values: Iterable[object]) -> str:
+    """Alternatives: ``'off' or 'disabled'``."""
+    return " or ".join(map(shown, values))
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def title(constraint: Constraint) -> str:
+    """A constraint in a few words."""
+    if isinstance(constraint, MessageConstraint):
+        return f"message from {constraint.sender} to {constraint.recipient}"
+    if isinstance(constraint, CallConstraint):
+        return f"call of {tools(constraint)}"
+    return f"{constraint.table} {constraint.kind}"
+
+
+def tools(constraint: CallConstraint) -> str:
+    """The tools of a constraint, as alternatives."""
+    return " or ".join(dict.fromkeys(pattern.tool for pattern in constraint.patterns))
+
+
+def differences(
+    expected: Mapping[str, Expected],
+    actual: Mapping[str, Any],
+    right: Callable[[Expected, str, Any], bool],
+    lookup: Lookup,
+) -> list[str]:
+    """One phrase per named column or argument that is not what was expected."""
+    return [
+        f"{name} {shown(actual.get(name))}, expected {wanted(value, name, lookup)}"
+        for name, value in expected.items()
+        if not right(value, name, actual.get(name))
+    ]
+
+
+def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
+    """What was expected of a column or argument."""
+    if expected.ref is not None:
+        return either(lookup(expected.ref)) or f"the value from {expected.ref.milestone!r}, which is missing"
+    measure = expected.measure or default_of(name).measure
+    if measure == "facts":
+        return " and ".join(map(either, expected.value))
+    if measure == "one_of":
+        return either(expected.value)
+    within = default_of(name).within if expected.within is None else expected.within
+    return PREFIXES.get(str(measure), "") + shown(expected.value) + (f" (within {within})" if within else "")
+
+
+def judged_text(expected: Expected, text: str, value: float, lookup: Lookup) -> str:
+    """Why a message is not quite what was expected, ``value`` being how well it fits."""
+    if expected.measure != "facts":
+        fit = f" (which it resembles to {value:.2f})" if value else ""
+        return f"{shown(text)}, expected {wanted(expected, 'content', lookup)}{fit}"
+    found = avoided(expected, text, lookup)
+    if found:
+        return f"says {' and '.join(map(shown, found))}, which it must not: {shown(text)}"
+    lacking = [
+        either(form for item in wordings for form in (tuple(forms(item, expected.values, lookup)) or (item,)))
+        for wordings in missing(expected, text, lookup)
+    ]
+    return f"does not say {' and '.join(lacking)}: {shown(text)}"

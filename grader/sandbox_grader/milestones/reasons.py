@@ -1,0 +1,93 @@
+"""What became of a session's milestones, minefields and everything else, one JSON object each.
+
+Policy: the objects are for reports and viewers; ``text`` is for people, events are named by their number in the log.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_scenarios.model import Milestone, Scenario
+
+from sandbox_grader.milestones.compat import CompatResult
+from sandbox_grader.milestones.explaining import Explainer
+from sandbox_grader.milestones.matching import MatchedPlace
+from sandbox_grader.milestones.phrases import shown
+from sandbox_grader.milestones.strict import StrictResult, threshold
+from sandbox_grader.milestones.translate import Translated
+from sandbox_grader.milestones.unwanted import Unwanted
+
+Details = list[Mapping[str, Any]]
+
+
+def details(scenario: Scenario, result: StrictResult) -> Details:
+    """The milestones of a strictly graded session, then its minefields, then the unwanted changes.
+
+    A milestone has ``seq``, the event that met it; ``similarity``, how well; ``effective``, what of that counts; and
+    ``reasons`` unless all of it does.
+    """
+    milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
+    minefields = (_minefield(result, number, item) for number, item in enumerate(scenario.minefields))
+    return [*milestones, *minefields, *map(_unwanted, result.unwanted)]
+
+
+def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
+    """The same of a session graded as ToolSandbox does, which gives no reasons."""
+
+    def place(found: MatchedPlace | None) -> tuple[float, int | None]:
+        met = found is not None and found.similarity > 0
+        return (found.similarity, translated.seqs[found.index]) if found and met else (0.0, None)
+
+    milestones = [(item, *place(result.milestones.get(n))) for n, item in enumerate(scenario.milestones)]
+    minefields = [(item, *place(result.minefields.get(n))) for n, item in enumerate(scenario.minefields)]
+    return [
+        *(_milestone(item, similarity, seq) for item, similarity, seq in milestones),
+        *(_mine(item, similarity, 0.0, seq) for item, similarity, seq in minefields),
+    ]
+
+
+def _milestone(item: Milestone, similarity: float, seq: int | None) -> Mapping[str, Any]:
+    return {
+        "kind": "milestone",
+        "id": item.id,
+        "about": item.about,
+        "seq": seq,
+        "similarity": round(similarity, 9),
+        "effective": round(similarity, 9),
+        "reasons": [],
+    }
+
+
+def _minefield(result: StrictResult, number: int, item: Milestone) -> Mapping[str, Any]:
+    place = result.mines.get(number)
+    met = place is not None and number in result.hit
+    seq = result.minefields.timeline.events[place.index].seq if place and met else None
+    return _mine(item, place.similarity if place else 0.0, threshold(item), seq)
+
+
+def _mine(item: Milestone, similarity: float, needed: float, seq: int | None) -> Mapping[str, Any]:
+    return {
+        "kind": "minefield",
+        "id": item.id,
+        "about": item.about,
+        "met": seq is not None,
+        "similarity": round(similarity, 9),
+        "threshold": needed,
+        "seq": seq,
+    }
+
+
+def _unwanted(item: Unwanted) -> Mapping[str, Any]:
+    cells = [
+        f"{name} from {shown(before)} to {shown(after)}" if item.kind == "changed" else f"{name} {shown(after)}"
+        for name, (before, after) in item.columns.items()
+    ]
+    what = f"{item.tool} {item.kind} a row of {item.table} that nobody asked for"
+    return {
+        "kind": "unwanted",
+        "seq": item.seq,
+        "tool": item.tool,
+        "table": item.table,
+        "row": item.row,
+        "change": item.kind,
+        "text": ": ".join((what, ", ".join(cells))) if cells else what,
+    }

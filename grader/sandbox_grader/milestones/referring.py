@@ -1,0 +1,89 @@
+"""What milestones take from each other: which values, and which calls they could be taken from.
+
+Policy: two calls that yield the same are one, and a call that yields nothing of use to the other milestone is none.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sandbox_scenarios.model import (
+    START,
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    TableConstraint,
+    ValueRef,
+)  # fmt: skip
+
+from sandbox_grader.milestones.cells import shape
+from sandbox_grader.milestones.measures import is_exact, referred, taken
+from sandbox_mcp.trajectory import Message, ToolCall
+
+
+def named(milestone: Milestone) -> set[str]:
+    """The milestones that this one takes values or a state from."""
+    states = {item.since for item in milestone.constraints if isinstance(item, TableConstraint)} - {START}
+    return states | {ref.milestone for ref in values_of(milestone)}
+
+
+def values_of(milestone: Milestone) -> tuple[ValueRef, ...]:
+    """The values from elsewhere that a milestone needs."""
+    values = [expected for constraint in milestone.constraints for _, expected in compared(constraint)]
+    return tuple(ref for expected in values for ref in referred(expected))
+
+
+def taken_from(ref: ValueRef, call: ToolCall) -> tuple[Any, ...]:
+    """The acceptable values that a reference finds in a call."""
+    return taken(ref, call.result if ref.source == "result" else call.arguments)
+
+
+def compared(constraint: Constraint) -> tuple[tuple[str, Expected], ...]:
+    """All values that a constraint compares, with the names of their columns or arguments."""
+    if isinstance(constraint, MessageConstraint):
+        return (("content", constraint.content),)
+    groups = [p.arguments for p in constraint.patterns] if isinstance(constraint, CallConstraint) else constraint.rows
+    return tuple(item for group in groups for item in group.items())
+
+
+Fits = Callable[[Any], bool]
+"""Whether a value may be of use."""
+Pairs = Iterable[tuple[Mapping[str, Expected], Mapping[str, Any]]]
+"""Expectations, and arguments or cells that may be what is expected."""
+
+
+def fitting(ref: ValueRef, likely: Pairs) -> Fits:
+    """Which values of a reference could make it right: where they must be equal, those that stand in its place."""
+    held = set[tuple[bool, Any]]()
+    for expectations, actual in likely:
+        for name, expected in expectations.items():
+            if ref in referred(expected):
+                value = actual.get(name)
+                if expected.ref != ref or not is_exact(expected, name) or not isinstance(value, _Scalar):
+                    return _always
+                held.add((isinstance(value, bool), value))
+    return lambda value: isinstance(value, _Scalar) and (isinstance(value, bool), value) in held
+
+
+def _always(_value: Any) -> bool:
+    return True
+
+
+_Scalar = str | int | float | None
+
+
+def yielding(wanted: Sequence[tuple[ValueRef, Fits]], events: Sequence[Message | ToolCall]) -> Callable[[int], int]:
+    """A function from an event to the first one asked for that yields the same, -1 if it yields nothing of use."""
+    first: dict[str, int] = {}
+
+    @cache
+    def yields(index: int) -> int:
+        event = events[index]
+        if not isinstance(event, ToolCall):
+            return -1
+        found = [tuple(filter(fits, taken_from(ref, event))) for ref, fits in wanted]
+        return first.setdefault(shape(found, index), index) if any(found) else -1
+
+    return yields

@@ -1,0 +1,140 @@
+"""The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
+
+Policy: the score is what the milestones earned, and nothing if a minefield was met or something was changed that nobody
+asked for. What a scenario gives to a session that does nothing stands beside it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from sandbox_scenarios.model import Milestone, Scenario, TableConstraint
+
+from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.matching import MatchedPlace, match
+from sandbox_grader.milestones.measures import is_fuzzy
+from sandbox_grader.milestones.referring import compared, named
+from sandbox_grader.milestones.strict_nodes import StrictNodes
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, unwanted
+from sandbox_mcp.trajectory import Trajectory
+
+MET = 1 - 1e-9
+"""A minefield whose values are compared exactly is met from this similarity on: rounding apart, at 1."""
+FUZZY_MET = 0.7
+"""A minefield with a value that can be partly right is met from this similarity on. A text that shares a third of its
+words with a forbidden one is a different text; one that shares most of them says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrictResult:
+    """What became of the milestones and minefields, by number, and of everything else on the phone."""
+
+    milestones: StrictNodes
+    placed: Mapping[int, MatchedPlace]
+    minefields: StrictNodes
+    mines: Mapping[int, MatchedPlace]
+    hit: tuple[int, ...]
+    unwanted: tuple[Unwanted, ...]
+    milestone_score: float
+
+    @property
+    def score(self) -> float:
+        """The score: that of the milestones, or 0 if the session did harm."""
+        return 0.0 if self.hit or self.unwanted else self.milestone_score
+
+
+def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
+    """Grade one session.
+
+    The milestones' score is the mean, over all of them, of the similarity under the assignment to events that makes the
+    sum largest; 1 for a scenario without any. It is void if a minefield was met or a change is unexplained.
+
+    Source: ToolSandbox, section 4, with the holes named in the README closed.
+
+    Raises:
+        GraderError: the scenario's milestones refer to each other in a circle or to unknown ones.
+    """
+    check(scenario)
+    timeline = Timeline(trajectory)
+    nodes, placed = _placed(scenario.milestones, timeline, mines=False)
+    fields, mines = _placed(scenario.minefields, timeline, mines=True)
+    hit = tuple(
+        number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
+    )
+    wanted = _wanted(scenario, nodes, placed)
+    changes = unwanted(trajectory, timeline.initial, timeline.end, wanted)
+    count = len(scenario.milestones)
+    score = sum(place.similarity for place in placed.values()) / count if count else 1.0
+    return StrictResult(nodes, placed, fields, mines, hit, changes, score)
+
+
+def threshold(minefield: Milestone) -> float:
+    """From which similarity on a minefield is met."""
+    values = [item for constraint in minefield.constraints for item in compared(constraint)]
+    return FUZZY_MET if any(is_fuzzy(expected, name) for name, expected in values) else MET
+
+
+def check(scenario: Scenario) -> None:
+    """Refuse a scenario whose milestones or minefields do not fit together.
+
+    Raises:
+        GraderError: their order is a circle, or one refers to another that does not come before it.
+    """
+    where = f"{scenario.path}:{scenario.line}: " if scenario.path else ""
+    for milestones in (scenario.milestones, scenario.minefields):
+        after = {item.id: item.after for item in milestones}
+        try:
+            order = TopologicalSorter(after).static_order()
+            before: dict[str, set[str]] = {}
+            for name in order:
+                before[name] = set(after.get(name, ())).union(*(before[item] for item in after.get(name, ())))
+        except CycleError as error:
+            circle = " after ".join(error.args[1])
+            raise GraderError(f"{where}scenario {scenario.name!r}: the order is a circle: {circle}") from error
+        for item in milestones:
+            for name in sorted(named(item) | before[item.id]):
+                if name not in after or name not in before[item.id]:
+                    text = f"{item.id!r} refers to {name!r}, which does not come before it; known: {', '.join(after)}"
+                    raise GraderError(f"{where}scenario {scenario.name!r}: {text}")
+
+
+def _placed(
+    milestones: tuple[Milestone, ...], timeline: Timeline, *, mines: bool
+) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
+    nodes = StrictNodes(milestones, timeline, mines=mines)
+    if not milestones or not timeline.events:
+        return nodes, {}
+    return nodes, match(nodes, range(len(milestones)), nodes.edges)
+
+
+def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:
+    wanted = AllowedChanges(scenario.allows)
+    for number, place in placed.items():
+        slots = nodes.slots(number, placed)
+        tables = [item for item in scenario.milestones[number].constraints if isinstance(item, TableConstraint)]
+        index = nodes.achieved(number, place, slots) if tables else None
+        if index is not None:
+            for constraint in tables:
+                _explain(constraint, nodes, number, index, slots, wanted)
+    return wanted
+
+
+def _explain(
+    constraint: TableConstraint,
+    nodes: StrictNodes,
+    number: int,
+    index: int,
+    slots: tuple[int, ...],
+    wanted: AllowedChanges,
+) -> None:
+    judge, table = nodes.judge(number, constraint), constraint.table
+    state = nodes.timeline.versions(table)[index]
+    since = nodes.since(number, constraint, slots)
+    rows = judge.rows(state, since, nodes.compare(number, slots))
+    for row, target in zip(rows, constraint.rows, strict=False):
+        wanted.add(table, row, target if constraint.kind in ("is", "updates") else (WHOLE,))
+    if constraint.kind == "is":
+        now, then = nodes.timeline.table(table, state), nodes.timeline.table(table, since)
+        for row in now.keys() ^ then.keys():
+            wanted.add(table, row, (WHOLE,))

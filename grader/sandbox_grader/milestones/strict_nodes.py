@@ -1,0 +1,350 @@
+"""The similarity of a scenario's milestones to the events of a session, as strict grading sees it.
+
+Policy: a message counts only as far as what it rests on was met, so that its similarity is multiplied by the smallest
+similarity among its direct predecessors, theirs included; deeds count by themselves.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, compress, product
+from typing import Any
+
+from sandbox_scenarios.model import (
+    START,
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    TableConstraint,
+    ValueRef,
+)  # fmt: skip
+
+from sandbox_grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
+from sandbox_grader.milestones.matching import MatchedPlace, View
+from sandbox_grader.milestones.measures import Lookup
+from sandbox_grader.milestones.node_scores import Mark, same_marks
+from sandbox_grader.milestones.referring import fitting, taken_from, values_of, yielding
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_mcp.trajectory import Message, ToolCall
+
+CALL = "call"
+"""The aspect of a place that values are taken from: which call was matched there, -1 if none."""
+Aspect = tuple[int, str]
+"""Something about another milestone's place: its number, and a table (the version there) or ``CALL``."""
+GATE = -1
+"""The slot of a message milestone's view that holds how well what it rests on was met."""
+
+
+class StrictNodes:
+    """The milestones of one list, by number, as the matcher wants them.
+
+    A view is a tuple with one entry per aspect that the node depends on, in the order of ``aspects``; a message
+    milestone's last entry is the smallest similarity among the predecessors placed so far.
+    """
+
+    def __init__(self, milestones: Sequence[Milestone], timeline: Timeline, *, mines: bool = False) -> None:
+        self.milestones = milestones
+        self.timeline = timeline
+        self.length = len(timeline.events)
+        self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
+        self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
+        self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
+        self.gated = [not mines and bool(self.before[n]) and _speaks(item) for n, item in enumerate(milestones)]
+        self.aspects = [self._aspects(item) for item in milestones]
+        self.watched = [self._watched(number) for number in range(len(milestones))]
+        self._judges = {
+            (number, id(constraint)): TableJudge(
+                constraint, timeline, None if mines else self.lasting(number, constraint)
+            )
+            for number, item in enumerate(milestones)
+            for constraint in item.constraints
+            if isinstance(constraint, TableConstraint)
+        }
+        self._ceilings: dict[int, list[float]] = {}
+        self._states: dict[tuple[int, int, str], list[int]] = {}
+        self._steady: dict[tuple[int, int, str], list[bool]] = {}
+        self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
+        self._raw: dict[tuple[int, tuple[int, ...]], list[float]] = {}
+
+    def references(self, node: int) -> frozenset[int]:
+        """The milestones whose place this one's similarity depends on."""
+        resting = self.before[node] if self.gated[node] else ()
+        return frozenset({number for number, _ in self.aspects[node]}.union(resting))
+
+    def start(self, node: int) -> View:
+        """A view with nothing known."""
+        return (*(-1 for _ in self.aspects[node]), *((1.0,) if self.gated[node] else ()))
+
+    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
+        """Take over what the place of a reference says."""
+        slots = list(view)
+        for (follower, slot), told in zip(self.watched[reference], mark, strict=True):
+            if follower == node:
+                slots[slot] = min(slots[slot], told) if slot == GATE else told
+        return tuple(slots)
+
+    def series(self, node: int, view: View) -> Sequence[float]:
+        """At every event the similarity, as far as what it rests on was met."""
+        if not self.gated[node]:
+            return self.raw(node, view)
+        met: float = view[-1]
+        return [value and value * met for value in self.raw(node, view[:-1])] if met else [0.0] * self.length
+
+    def marks(self, node: int, view: View) -> Sequence[Mark] | None:
+        """At every event what later milestones can tell about this one being placed there."""
+        columns = [self._told(node, follower, slot, view) for follower, slot in self.watched[node]]
+        return list(zip(*columns, strict=True)) if columns else None
+
+    def stand_ins(self, node: int, view: View) -> Sequence[int]:
+        """For every index the one before it if that stands in for it, else the last one that tells the same."""
+        watched = [item for item in self.watched[node] if item[1] != GATE]  # a gate sees no more than the similarity
+        if not watched:
+            return range(-1, self.length - 1)
+        told = [self._told(node, follower, slot, view) for follower, slot in watched]
+        found = same_marks(list(zip(*told, strict=True)))
+        as_good = [self._as_good(node, *item, column) for item, column in zip(watched, told, strict=True)]
+        for index in compress(range(self.length), map(all, zip(*as_good, strict=True))):
+            found[index] = index - 1
+        return found
+
+    def share(self, node: int, view: View) -> float:
+        """As much of the ceiling as what a message rests on was met."""
+        return view[-1] if self.gated[node] else 1.0
+
+    def ceiling(self, node: int) -> Sequence[float]:
+        """The similarity if every value and state from elsewhere were the most favourable."""
+        values = self._ceilings.get(node)
+        if values is None:
+            values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node))
+        return values
+
+    def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
+        """At every event the milestone's own similarity, whatever it rests on.
+
+        The geometric mean of its constraints; ``unchanged`` ones multiply and do not count in the root.
+        """
+        if not slots:
+            return self.ceiling(node)  # nothing comes from elsewhere
+        values = self._raw.get((node, slots))
+        if values is None:
+            compare, where = self.compare(node, slots), [1.0 if best else 0.0 for best in self.ceiling(node)]
+
+            def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+                return self.judge(node, constraint).values(states, self.since(node, constraint, slots), compare)
+
+            values = self._raw[node, slots] = self._product(node, compare, judged, where)
+        return values
+
+    def compare(self, node: int, slots: tuple[int, ...]) -> Compare:
+        """The comparison of a milestone's values, given the places of others."""
+        aspects = zip(self.aspects[node], slots, strict=False)
+        return Compare(self.lookup(node, slots), tuple(slot for (_, aspect), slot in aspects if aspect == CALL))
+
+    def lookup(self, node: int, slots: tuple[int, ...]) -> Lookup:
+        """Where a milestone's values come from, given the places of others."""
+        calls = {
+            number: slot for (number, aspect), slot in zip(self.aspects[node], slots, strict=False) if aspect == CALL
+        }
+
+        def find(ref: ValueRef) -> tuple[Any, ...]:
+            index = calls.get(self.numbers.get(ref.milestone, -1), -1)
+            event = self.timeline.events[index] if index >= 0 else None
+            if not isinstance(event, ToolCall):
+                return ()
+            return taken_from(ref, event)
+
+        return find
+
+    def slots(self, node: int, placed: Mapping[int, MatchedPlace]) -> tuple[int, ...]:
+        """What a milestone sees of the others once all it depends on is placed: the very calls and versions there."""
+        return tuple(self._found(number, aspect, placed) for number, aspect in self.aspects[node])
+
+    def _found(self, node: int, aspect: str, placed: Mapping[int, MatchedPlace]) -> int:
+        index = placed[node].index
+        if aspect != CALL:
+            return self.timeline.versions(aspect)[index]
+        met = self.raw(node, self.slots(node, placed))[index]
+        return index if met and isinstance(self.timeline.events[index], ToolCall) else -1
+
+    def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
+        """What judges one of a milestone's constraints on tables."""
+        return self._judges[node, id(constraint)]
+
+    def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
+        """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
+        if self.raw(node, slots)[place.index]:
+            return place.index
+        if not any(map(_is_table, self.milestones[node].constraints)):
+            return None  # what was said or called once was said or called
+        compare = self.compare(node, slots)
+
+        def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+            since = self.since(node, constraint, slots)
+            return self.judge(node, constraint).values(states, since, compare, fleeting=True)
+
+        values = self._product(node, compare, judged)
+        best = max(values)
+        return values.index(best) if best else None
+
+    def since(self, node: int, constraint: TableConstraint, view: View) -> int:
+        """The version of the table that a constraint compares with."""
+        if constraint.since == START:
+            return 0
+        wanted = (self.numbers[constraint.since], constraint.table)
+        return max(0, view[self.aspects[node].index(wanted)])
+
+    def lasting(self, number: int, constraint: TableConstraint) -> Lasting | None:
+        """What a constraint achieves for good: all but what milestones after it set or remove in the same table."""
+        if self.milestones[number].transient:
+            return None
+        later = [
+            other
+            for follower in _descendants(number, self.edges)
+            for other in self.milestones[follower].constraints
+            if isinstance(other, TableConstraint) and other.table == constraint.table
+        ]
+        columns = {column for other in later if other.kind in ("is", "updates") for row in other.rows for column in row}
+        return Lasting(frozenset(columns), all(other.kind != "removes" for other in later))
+
+    def _product(
+        self,
+        node: int,
+        compare: Compare,
+        judged: Callable[[TableConstraint, Collection[int]], Mapping[int, float]],
+        where: list[float] | None = None,
+    ) -> list[float]:
+        """At every event the geometric mean of a milestone's constraints, or 0 where ``where`` is 0 already."""
+        values, count = where or [1.0] * self.length, 0
+        for constraint in sorted(self.milestones[node].constraints, key=_is_table):
+            if isinstance(constraint, TableConstraint):
+                versions = self.timeline.versions(constraint.table)
+                known = judged(constraint, set(compress(versions, values)))
+                values = [value and value * known[state] for value, state in zip(values, versions, strict=True)]
+            else:
+                before, values = values, [0.0] * self.length
+                for index, event in self._events(constraint):
+                    values[index] = before[index] and before[index] * judge_event(constraint, event, compare)
+            count += not (isinstance(constraint, TableConstraint) and constraint.kind == "unchanged")
+        return values if count <= 1 else [value and value ** (1 / count) for value in values]
+
+    def _highest(self, node: int, constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+        """The most that a constraint can be worth in some versions; its worth where it compares with the start."""
+        return self.judge(node, constraint).values(states, 0 if constraint.since == START else None, FAVOURABLE)
+
+    def _events(self, constraint: CallConstraint | MessageConstraint) -> Iterable[tuple[int, Message | ToolCall]]:
+        """The events that can meet a constraint at all, with their indexes."""
+        if isinstance(constraint, MessageConstraint):
+            return self.timeline.messages(constraint.sender, constraint.recipient)
+        return chain.from_iterable(map(self.timeline.calls, {pattern.tool for pattern in constraint.patterns}))
+
+    def _told(self, node: int, follower: int, slot: int, view: View) -> Sequence[Any]:
+        """At every event what a follower takes over into one slot of its view."""
+        if slot == GATE:
+            return self.series(node, view)
+        table = self.aspects[follower][slot][1]
+        if table == CALL:
+            return self._calls_told(node, follower, view)
+        told = self._states.get((follower, node, table))
+        if told is None:
+            told = self._states[follower, node, table] = self._representatives(follower, node, table)
+        return told
+
+    def _as_good(self, node: int, follower: int, slot: int, told: Sequence[int]) -> Sequence[bool]:
+        """For every index whether a follower is as well off with the index before it."""
+        table = self.aspects[follower][slot][1]
+        if table == CALL:
+            return [now in (-1, before) for before, now in zip((-1, *told), told, strict=False)]
+        found = self._steady.get((follower, node, table))
+        if found is None:
+            judges, versions = self._comparing(follower, node, table), self.timeline.versions(table)
+            steps = zip((0, *versions), versions, strict=False)
+            found = self._steady[follower, node, table] = [
+                before == now or all(judge.stands_in(before, now) for judge in judges) for before, now in steps
+            ]
+        return found
+
+    def _calls_told(self, node: int, follower: int, view: View) -> list[int]:
+        """At every event the first call that yields the same to a follower as the one met there, -1 for none."""
+        told, yields = [-1] * self.length, self._yields(node, follower)
+        for index in compress(range(self.length), self.raw(node, view[: len(self.aspects[node])])):
+            told[index] = yields(index)
+        return told
+
+    def _yields(self, node: int, follower: int) -> Callable[[int], int]:
+        """For an event the first one asked for that yields a follower the same as the milestone's call, -1 for none."""
+        found = self._yielding.get((node, follower))
+        if found is None:
+            refs = [ref for ref in values_of(self.milestones[follower]) if self.numbers[ref.milestone] == node]
+            wanted = [(ref, fitting(ref, self._likely(follower))) for ref in refs]
+            found = self._yielding[node, follower] = yielding(wanted, self.timeline.events)
+        return found
+
+    def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
+        """What a milestone expects, with the arguments, texts and rows that might be it if values were favourable."""
+        best = self.ceiling(node)
+        for constraint in self.milestones[node].constraints:
+            if isinstance(constraint, TableConstraint):
+                yield from product(constraint.rows, self.judge(node, constraint).likely())
+            elif isinstance(constraint, CallConstraint):
+                for pattern in constraint.patterns:
+                    calls = self.timeline.calls(pattern.tool)
+                    yield from ((pattern.arguments, call.arguments) for index, call in calls if best[index])
+            else:
+                messages = self.timeline.messages(constraint.sender, constraint.recipient)
+                wanted = {"content": constraint.content}
+                yield from ((wanted, {"content": message.content}) for index, message in messages if best[index])
+
+    def _representatives(self, follower: int, node: int, table: str) -> list[int]:
+        """At every event the first version of a table that is the same to a follower as the one after the event."""
+        judges, first = self._comparing(follower, node, table), dict[Hashable, int]()
+        told = [
+            first.setdefault(tuple(judge.told(version) for judge in judges), version)
+            for version in range(self.timeline.last_version(table) + 1)
+        ]
+        return [told[version] for version in self.timeline.versions(table)]
+
+    def _comparing(self, follower: int, node: int, table: str) -> list[TableJudge]:
+        """What judges a follower's constraints that compare a table with what it is at a milestone's place."""
+        name = self.milestones[node].id
+        return [
+            self.judge(follower, item)
+            for item in self.milestones[follower].constraints
+            if isinstance(item, TableConstraint) and (item.table, item.since) == (table, name)
+        ]
+
+    def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
+        found: dict[Aspect, None] = {}
+        for constraint in milestone.constraints:
+            if isinstance(constraint, TableConstraint) and constraint.since != START:
+                found[self.numbers[constraint.since], constraint.table] = None
+        for ref in values_of(milestone):
+            found[self.numbers[ref.milestone], CALL] = None
+        return tuple(found)
+
+    def _watched(self, node: int) -> tuple[tuple[int, int], ...]:
+        """Who takes over what from a milestone's place: the follower, and the slot of its view."""
+        slots = [
+            (follower, slot)
+            for follower, aspects in enumerate(self.aspects)
+            for slot, (number, _) in enumerate(aspects)
+            if number == node
+        ]
+        resting = [(n, GATE) for n, before in enumerate(self.before) if self.gated[n] and node in before]
+        return (*slots, *resting)
+
+
+def _speaks(milestone: Milestone) -> bool:
+    return any(isinstance(constraint, MessageConstraint) for constraint in milestone.constraints)
+
+
+def _is_table(constraint: Constraint) -> bool:
+    return isinstance(constraint, TableConstraint)
+
+
+def _descendants(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    found, frontier = set[int](), {node}
+    while frontier:
+        frontier = {after for before, after in edges if before in frontier} - found
+        found |= frontier
+    return found

@@ -1,0 +1,131 @@
+"""A session as the sequence of events that milestones are matched with, and the state of the phone after each.
+
+Policy: states are rebuilt from the recorded changes alone. Indexes count from the user's first message to the agent;
+what the scenario calls the start is the state before it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from sandbox_grader.milestones.row_versions import Life, lives
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.world.state import Change, Table, fold, snapshot_of
+
+
+class Timeline:
+    """The candidate range of one session.
+
+    ``events`` are those of the range; without a word of the user these are all. ``initial`` is the state before any
+    event, ``start`` that before the range. Versions of a table count from 0, the start; equal tables may have several.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        first = opening_index(trajectory) or 0
+        self.initial = snapshot_of(trajectory.started.world or {})
+        self.start = fold(self.initial, _changes(trajectory.events[:first]))
+        self.events = trajectory.events[first:]
+        self.end = fold(self.start, _changes(self.events))
+        self._versions: dict[str, tuple[list[int], list[Table]]] = {}
+        self._lives: dict[str, Sequence[Life]] = {}
+        self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
+        self._messages: dict[tuple[str, str], list[tuple[int, Message]]] = {}
+        for index, event in enumerate(self.events):
+            if isinstance(event, Message):
+                self._messages.setdefault((event.sender, event.recipient), []).append((index, event))
+            elif event.caller == "agent":
+                self._calls.setdefault(event.tool or event.name, []).append((index, event))
+
+    def versions(self, table: str) -> Sequence[int]:
+        """The number of a table's version after each event."""
+        return self._numbered(table)[0]
+
+    def table(self, name: str, version: int) -> Table:
+        """The rows of one version by id."""
+        return self._numbered(name)[1][version]
+
+    def tables(self, name: str) -> Sequence[Table]:
+        """The rows of every version by id."""
+        return self._numbered(name)[1]
+
+    def calls(self, tool: str) -> Sequence[tuple[int, ToolCall]]:
+        """The agent's calls of a tool, with their indexes. A tool that was not offered goes by what it was called."""
+        return self._calls.get(tool, ())
+
+    def messages(self, sender: str, recipient: str) -> Sequence[tuple[int, Message]]:
+        """The messages from one to another, with their indexes."""
+        return self._messages.get((sender, recipient), ())
+
+    def lives(self, table: str) -> Sequence[Life]:
+        """All rows that the table held after any event, and at the start."""
+        found = self._lives.get(table)
+        if found is None:
+            versions, tables = self._numbered(table)
+            changes = (
+                (version, change)
+                for version, event in zip(versions, self.events, strict=True)
+                for change in _changes((event,))
+                if change.table == table
+            )
+            found = self._lives[table] = lives(tables[0], changes, len(tables))
+        return found
+
+    def last_version(self, table: str) -> int:
+        """The version at the end of the session."""
+        return len(self._numbered(table)[1]) - 1
+
+    def _numbered(self, name: str) -> tuple[list[int], list[Table]]:
+        found = self._versions.get(name)
+        if found is None:
+            tables, numbers = [self.start.table(name)], list[int]()
+            for event in self.events:
+                changes = [change for change in _changes((event,)) if change.table == name]
+                if changes:
+                    tables.append(_written(tables[-1], changes))
+                numbers.append(len(tables) - 1)
+            found = self._versions[name] = (numbers, tables)
+        return found
+
+
+def opening_index(trajectory: Trajectory) -> int | None:
+    """The position of the user's first message to the agent, if there is one."""
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event, Message) and event.sender == "user" and event.recipient == "agent":
+            return index
+    return None
+
+
+def _changes(events: Iterable[Message | ToolCall]) -> list[Change]:
+    return [change for event in events if isinstance(event, ToolCall) for change in event.changes]
+
+
+def _written(rows: Table, changes: Iterable[Change]) -> Table:
+    """A table after changes of it."""
+    edited = dict(rows)
+    for change in changes:
+        if change.after is None:
+            edited.pop(change.key, None)
+        else:
+            edited[change.key] = change.after
+    return edited
+
+
+def turn_count(trajectory: Trajectory) -> int:
+    """The number of turns as ToolSandbox counts them.
+
+    Every message that the agent sends or receives, a call of the agent as two (the call and its result). The user's
+    opening is part of the scenario and not counted; neither is what passes between the user and the environment, nor
+    anything of the system.
+
+    Source: ToolSandbox, section 5.
+    """
+    first, turns = opening_index(trajectory), 0
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event, ToolCall):
+            turns += 2 * (event.caller == "agent")
+        elif index != first:
+            turns += _is_turn(event)
+    return turns
+
+
+def _is_turn(message: Message) -> bool:
+    between = {message.sender, message.recipient}
+    return message.sender != "system" and between != {"user", "environment"} and tuple(message.visible_to) != ("user",)

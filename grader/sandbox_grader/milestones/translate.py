@@ -1,0 +1,102 @@
+"""A scenario of ours and its session as ToolSandbox's evaluator would see them.
+
+Policy: nothing is repaired on the way. A call is two messages, the agent's to the environment and the answer, which
+carries the recorded call and changes; a failed call is recorded nowhere. The user's opening counts as no turn, because
+scripted first messages do not there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sandbox_scenarios.model import CallConstraint, Expected, Scenario
+
+from sandbox_grader.milestones import case
+from sandbox_grader.milestones.measures import referred
+from sandbox_grader.milestones.timeline import opening_index
+from sandbox_grader.milestones.translate_milestones import json_text, to_graph
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The case, and for each of its messages the number of the event in the log that it comes from."""
+
+    case: case.Case
+    seqs: tuple[int, ...]
+
+
+def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
+    """Everything ToolSandbox's evaluator looks at, for one session of one of our scenarios."""
+    listed = _listed_nulls(scenario)
+    opening, positions = opening_index(trajectory), _Positions(trajectory)
+    messages, seqs = list[case.CaseMessage](), list[int]()
+    for index, event in enumerate(trajectory.events):
+        made = (
+            _call_messages(event, positions, listed)
+            if isinstance(event, ToolCall)
+            else (_message(event, hidden=index == opening),)
+        )
+        messages += made
+        seqs += [event.seq] * len(made)
+    world = trajectory.started.world or {}
+    tables = {name: tuple(world.get(name, {}).values()) for name in {*case.STATE_TABLES, *world}}
+    graphs = (to_graph(scenario.milestones), to_graph(scenario.minefields))
+    return Translated(case.Case(tables, tuple(messages), *graphs), tuple(seqs))
+
+
+class _Positions:
+    """Row ids as positions, kept up to date while changes are translated."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._rows = {name: list(rows) for name, rows in (trajectory.started.world or {}).items()}
+
+    def changes(self, event: ToolCall) -> Iterator[case.RowChange]:
+        for change in event.changes:
+            rows = self._rows.setdefault(change.table, [])
+            known = change.key in rows
+            if change.after is None and known:
+                position = rows.index(change.key)
+                del rows[position]
+                yield case.RowChange(change.table, "remove", position)
+            elif change.after is not None and known:
+                yield case.RowChange(change.table, "update", rows.index(change.key), change.after)
+            elif change.after is not None:
+                rows.append(change.key)
+                yield case.RowChange(change.table, "add", len(rows) - 1, change.after)
+
+
+def _message(event: Message, *, hidden: bool) -> case.CaseMessage:
+    visible = None if hidden else tuple(event.visible_to)
+    return case.CaseMessage(event.sender, event.recipient, event.content, visible)
+
+
+def _call_messages(
+    event: ToolCall, positions: _Positions, listed: Mapping[str, set[str]]
+) -> tuple[case.CaseMessage, case.CaseMessage]:
+    tool = event.tool or event.name
+    asked = f"{tool}({json_text(event.arguments)})"
+    answer = event.error.message if event.error else json_text(event.result)
+    arguments = {**dict.fromkeys(listed.get(tool, ())), **event.arguments}
+    calls = None if event.error else (case.RecordedCall(tool, arguments, event.result),)
+    pair = (event.caller, "environment")
+    return (
+        case.CaseMessage(event.caller, "environment", asked, pair),
+        case.CaseMessage("environment", event.caller, answer, pair, calls, tuple(positions.changes(event))),
+    )
+
+
+def _listed_nulls(scenario: Scenario) -> dict[str, set[str]]:
+    """The arguments that a pattern lists as null: there calls are recorded with their defaults, here without."""
+    found: dict[str, set[str]] = {}
+    for milestone in (*scenario.milestones, *scenario.minefields):
+        for constraint in milestone.constraints:
+            for pattern in constraint.patterns if isinstance(constraint, CallConstraint) else ():
+                nulls = {name for name, value in pattern.arguments.items() if _may_be_null(value)}
+                found.setdefault(pattern.tool, set()).update(nulls)
+    return found
+
+
+def _may_be_null(expected: Expected) -> bool:
+    if expected.measure == "one_of":
+        return None in expected.value
+    return expected.value is None and expected.measure != "any" and not referred(expected)

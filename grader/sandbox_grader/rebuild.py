@@ -1,0 +1,189 @@
+"""State for logs that recorded none: calls of our tools, carried out again in the world of their scenario.
+
+Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. Ids are those that
+the log tells; time is the log's where that is the scenario's, else every event takes one step. Other forms of log tell
+times roughly if at all, so moments that are less than ``DRIFT`` seconds apart are the same. Calls that never ran, or
+that failed, change nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox_scenarios.model import Scenario
+
+from sandbox_grader.references import OPENING_EVENTS
+from sandbox_grader.values import is_array, is_object, same_value
+from sandbox_mcp.tools import Outcome, attempt, bind, present
+from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
+from sandbox_mcp.world import Change, Clock, IdStream, World
+from sandbox_mcp.worlds.phone.registry import all_tools
+
+DRIFT = 60.0
+HOUR, YEAR = 3600.0, 366 * 86400.0
+MOMENT = 1e8
+"""From here on a number may be a time in seconds since 1970."""
+REFUSALS = re.compile(r"\b(?:ConfirmationRequired|SignInRequired|SessionOver)Error\b")
+"""What the session, and no tool, answers a call with."""
+CLOCK = "get_current_timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A call that gave something else when it was carried out again; both outcomes as JSON text."""
+
+    seq: int
+    tool: str
+    recorded: str
+    again: str
+
+    def __str__(self) -> str:
+        return f"#{self.seq} {self.tool} gave {self.recorded}, and again {self.again}"
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldIds(IdStream):
+    """Hands out the id that the log tells a call returned."""
+
+    told: str = ""
+
+    def id(self, table: str, n: int) -> str:  # noqa: ARG002
+        return self.told
+
+
+def can_rebuild(trajectory: Trajectory) -> bool:
+    """Whether a log lacks state, and every call that worked was one of a tool of ours."""
+    return trajectory.started.world is None and all(
+        event.error is not None or event.tool in all_tools()
+        for event in trajectory.events
+        if isinstance(event, ToolCall)
+    )
+
+
+def rebuilt(trajectory: Trajectory, scenario: Scenario) -> tuple[Trajectory, tuple[Mismatch, ...]]:
+    """The session with the world it started from and the changes that its calls make, and what does not agree.
+
+    Gives the trajectory back as it is where :func:`can_rebuild` says no.
+    """
+    if not can_rebuild(trajectory):
+        return trajectory, ()
+    stage = _Stage(trajectory, scenario)
+    events = tuple(map(stage.event, trajectory.events))
+    clock = scenario.clock
+    started = replace(
+        trajectory.started,
+        world=scenario.world.tables,
+        clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
+    )
+    return replace(trajectory, started=started, events=events), tuple(stage.mismatches)
+
+
+class _Stage:
+    """The scenario's world while a log is carried out in it."""
+
+    def __init__(self, trajectory: Trajectory, scenario: Scenario) -> None:
+        started, clock = trajectory.started, scenario.clock
+        self._ids = IdStream(f"{scenario.name}/{started.variant}/{started.seed}")
+        self._world = World(scenario.world, clock, self._ids)
+        self._world.tick(max(0, OPENING_EVENTS - _opening(trajectory)) * clock.step)
+        self._timed = _is_timed(trajectory, clock)
+        self.mismatches: list[Mismatch] = []
+
+    def event(self, event: Message | ToolCall) -> Message | ToolCall:
+        """The event as it is in this world."""
+        world = self._world
+        if self._timed:
+            world.clock = Clock(event.clock, world.clock.zone, world.clock.step)
+        else:
+            world.tick()
+            event = replace(event, clock=world.clock.now)
+        if isinstance(event, Message) or event.caller != "agent" or not _ran(event):
+            return event
+        return replace(event, changes=tuple(self._again(event)))
+
+    def _again(self, event: ToolCall) -> Iterator[Change]:
+        """The changes that a call makes, once its outcome is known to be the recorded one."""
+        if event.tool == CLOCK and isinstance(event.result, float | int) and not isinstance(event.result, bool):
+            self._set_clock(float(event.result))
+        tool = event.tool or ""
+        self._world.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
+        bound = bind({tool: present(all_tools()[tool])}, tool, dict(event.arguments))
+        if isinstance(bound, Outcome):
+            self._compare(event, bound)
+            return
+        transaction = self._world.begin()
+        outcome = attempt(transaction, bound)
+        agreed = self._compare(event, outcome)
+        if agreed and outcome.fault is None:
+            yield from self._world.commit(transaction)
+
+    def _set_clock(self, told: float) -> None:
+        clock = self._world.clock
+        if abs(told - clock.now) <= DRIFT or (not self._timed and 0 <= told - clock.now <= YEAR):
+            self._world.clock = Clock(told, clock.zone, clock.step)
+
+    def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
+        if event.meta.get("result_missing") or self._agree(event, outcome):
+            return True
+        again = outcome.fault.text if outcome.fault else _text(outcome.result)
+        recorded = f"{event.error.type}: {event.error.message}" if event.error else _text(event.result)
+        self.mismatches.append(Mismatch(event.seq, event.tool or event.name, recorded, again))
+        return False
+
+    def _agree(self, event: ToolCall, outcome: Outcome) -> bool:
+        fault = outcome.fault
+        if event.error is not None and fault is not None:
+            return event.error.type == fault.type or _unnamed(fault.message) in _unnamed(event.error.message)
+        return event.error is None and fault is None and _same(event.result, outcome.result)
+
+
+def _opening(trajectory: Trajectory) -> int:
+    """How many of the events with which a session opens are in the log."""
+    for place, event in enumerate(trajectory.events):
+        if isinstance(event, ToolCall) or event.sender == "user":
+            return place + isinstance(event, Message)
+    return len(trajectory.events)
+
+
+def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
+    """Whether the log's times are those of the scenario, and not of whoever recorded it, or counters."""
+    times = [event.clock for event in trajectory.events]
+    return (
+        bool(times) and abs(times[0] - clock.now) <= HOUR and max(times) - clock.now <= YEAR and times == sorted(times)
+    )
+
+
+def _ran(event: ToolCall) -> bool:
+    """Whether a tool ran, as far as the log tells."""
+    return event.tool in all_tools() and (event.error is None or _is_execution(event.error))
+
+
+def _is_execution(error: CallError) -> bool:
+    return error.kind == "execution" and not REFUSALS.search(f"{error.type} {error.message}")
+
+
+def _same(recorded: Any, again: Any) -> bool:
+    """Whether two results are the same, where moments may be up to ``DRIFT`` seconds apart."""
+    if is_object(recorded) and is_object(again):
+        return all(_same(recorded.get(name), again.get(name)) for name in recorded.keys() | again.keys())
+    if is_array(recorded) and is_array(again):
+        return len(recorded) == len(again) and all(_same(a, b) for a, b in zip(recorded, again, strict=True))
+    if same_value(recorded, again):
+        return True
+    return _is_moment(recorded) and _is_moment(again) and abs(recorded - again) < DRIFT
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and MOMENT <= value < 100 * MOMENT
+
+
+def _unnamed(message: str) -> str:
+    """An error without the names of arguments, which the session may have presented under others."""
+    return re.sub(r"`[^`]*`", "``", message)
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=dict)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,128 @@
+"""ToolTalk as a metric: grades any session that has a reference solution, and sums up many.
+
+Policy: among alternative solutions the one that the session serves best counts. Sessions imported from ToolTalk are
+compared by the rules of its 28 tools, all others by one general rule. Without a reference nothing can be said.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.metric import Mode, Solution, Subject, Verdict
+from sandbox_grader.rouge import rouge_l
+from sandbox_grader.similarity import Similarity
+from sandbox_grader.tooltalk.comparing import AsCoded, AsWritten, Compare, OriginalFails
+from sandbox_grader.tooltalk.counts import NAMES, RATIOS, total
+from sandbox_grader.tooltalk.failures import CLASSES
+from sandbox_grader.tooltalk.matching import best_fit, first_fit, predictions, wanted_calls
+from sandbox_grader.tooltalk.scoring import Held, action_labels, is_tooltalk
+from sandbox_grader.tooltalk.tools import FREE_TEXT, PEOPLE
+from sandbox_grader.values import FREE_TEXT as USUAL_FREE_TEXT
+from sandbox_mcp.trajectory import SessionStarted, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTalk:
+    """Precision, recall, incorrect actions, success and failure classes of a session's calls.
+
+    ``compat`` compares and counts as the authors' code: sessions of ToolTalk by its matchers, pooled over the whole
+    conversation, each prediction taking the first reference call left. ``paper`` and ``strict`` compare as the paper
+    describes, free text at ``threshold``, and match one to one as well as possible: turn by turn where the session
+    was played with the reference's history before every turn, as ToolTalk plays it, else over the whole session.
+    ``strict`` adds that two queries which found nothing must have asked the same, and that a query which asked the
+    same matches whatever it found.
+
+    ``unlabelled`` counts calls of tools of which nothing says whether they are actions; they are taken for queries.
+
+    An action is incorrect when it matches nothing and ran without an error. A malformed recipient of ``SendEmail`` is
+    no excuse in ``paper`` and ``strict`` (footnote 3); in ``compat`` it is. With a similarity other than embeddings,
+    figures compare with each other but not with published ones.
+    """
+
+    similarity: Similarity = rouge_l
+    threshold: float = 0.9
+    free_text: frozenset[str] = USUAL_FREE_TEXT
+
+    name = "tooltalk"
+    source = "ToolTalk (arXiv 2311.10775), sections 3 and 4.2; compat: microsoft/ToolTalk e05f4ce"
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:
+        """Grade one session; see :class:`Counts` for the ratios."""
+        solutions = subject.references or subject.trajectory.started.reference
+        if not solutions:
+            return Verdict(inconclusive="no reference solution, so there is nothing to hold the calls against")
+        try:
+            held = [self._hold(subject.trajectory, solution, mode) for solution in solutions]
+        except OriginalFails as failure:
+            return Verdict(inconclusive=str(failure))
+        place = max(range(len(held)), key=lambda i: _rank(held[i]))
+        best = held[place]
+        return Verdict(_values(best, place), (*best.calls(), *best.references(), *best.turns()))
+
+    def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+        """Micro averages over summed counts, macro averages over sessions, and the shares of the failure classes.
+
+        The shares are of all failures: turns, but in ``compat`` premature ones are calls.
+        """
+        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        counts = total(values)
+        failures = {name: sum(item[name] for item in values) for name in CLASSES}
+        return {
+            "mode": mode,
+            "sessions": len(values),
+            "inconclusive": len(graded) - len(values),
+            "success_rate": _mean(item["success"] for item in values),
+            "micro": {name: getattr(counts, name) if values else None for name in RATIOS if name != "soft_success"},
+            "macro": {name: _mean(item[name] for item in values) for name in RATIOS},
+            "counts": {name: getattr(counts, name) for name in NAMES},
+            "failures": {
+                "total": (everything := sum(failures.values())),
+                **{name: {"count": n, "share": n / everything if everything else None} for name, n in failures.items()},
+            },
+        }
+
+    def _hold(self, trajectory: Trajectory, solution: Solution, mode: Mode) -> Held:
+        predicted, wanted = predictions(trajectory), wanted_calls(solution)
+        labels = action_labels(trajectory.started, wanted)
+        compare = self._comparison(trajectory.started, labels, mode)
+        replayed = bool((trajectory.started.origin or {}).get("prefix_replay"))
+        if mode == "compat":
+            matching = first_fit(predicted, wanted, compare)
+        else:
+            matching = best_fit(predicted, wanted, compare, per_turn=replayed)
+        return Held(trajectory, solution, mode, predicted, wanted, matching, compare, labels)
+
+    def _comparison(self, started: SessionStarted, labels: Mapping[str, bool], mode: Mode) -> Compare:
+        imported = is_tooltalk(started)
+        if imported and mode == "compat":
+            return AsCoded(self.similarity)
+        free_text = _tooltalk_text if imported else self._usual_text
+        return AsWritten(self.similarity, self.threshold, labels, free_text, PEOPLE, mode == "strict")
+
+    def _usual_text(self, _tool: str) -> frozenset[str]:
+        return self.free_text
+
+
+def _tooltalk_text(tool: str) -> frozenset[str]:
+    return FREE_TEXT.get(tool, frozenset())
+
+
+def _values(held: Held, solution: int) -> dict[str, Any]:
+    counts = held.counts
+    return {
+        **{name: getattr(counts, name) for name in NAMES},
+        **{name: getattr(counts, name) for name in RATIOS},
+        "success": counts.success,
+        **held.failures(),
+        "unlabelled": held.unlabelled,
+        "solution": solution,
+    }
+
+
+def _rank(held: Held) -> tuple[bool, float, float]:
+    return held.counts.success, held.counts.soft_success, held.counts.precision
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    items = list(values)
+    return sum(items) / len(items) if items else None

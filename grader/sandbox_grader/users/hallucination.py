@@ -1,0 +1,111 @@
+"""What a user says without being able to know it: secrets that it gives away, and values that it makes up.
+
+Policy: a value counts the first time it is said, if it is in nothing the user was told and the agent has not said it
+before. One that is on the phone, was found by a tool or is expected by the scenario is a leak, since the agent was to
+find it out; a telephone number, mail address or id that is nowhere is an invention, on which an agent may act. A date
+counts only where nobody has named any, and a name only inside a sentence, because people can work out the one and
+begin a sentence with anything. All is read in English.
+
+Source: ToolSandbox, section 2.2 and table 2, hallucination; those were counted by hand, and these are the ones that a
+program can be sure of.
+"""
+
+import re
+from collections.abc import Iterator
+
+from sandbox_scenarios.model import Scenario
+
+from sandbox_grader.users.secrets import Secrets, keep_result, secrets_of
+from sandbox_grader.users.talk import UserMistake, UserView, known, mentioned
+from sandbox_grader.users.values import TAIL, Value, digits, names_a_day, plain, telling
+from sandbox_mcp.trajectory import Message, ToolCall
+
+_INSIDE = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]{2,}")
+"""A word with a capital that begins no sentence."""
+_INVENTED = frozenset({"phone number", "mail address", "id"})
+"""The kinds of values that nobody gets right by guessing."""
+_LONG = 4
+"""Letters from which a word says something."""
+
+
+class _Ground:
+    """What a user may say by now."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.words: set[str] = set()
+        self.text = ""
+        self.digits = ""
+        self.days = False
+        for text in known(scenario):
+            self.add(text)
+        for row in scenario.world.table("contact").values():
+            if row.get("is_self"):
+                self.add(f"{row['name']} ; {row['phone_number']}")
+        for text in mentioned(scenario):
+            self.words.update(plain(text).split())
+
+    def add(self, text: str) -> None:
+        """Let the user know a text."""
+        self.words.update(plain(text).split())
+        self.text = f"{self.text}; {text.lower()}"
+        self.digits = f"{self.digits};{digits(text)}"
+        self.days = self.days or names_a_day(text)
+
+    def has(self, value: Value) -> bool:
+        """Whether the user may say a value."""
+        if value.kind == "date":
+            return self.days
+        if value.kind in ("mail address", "id"):
+            return value.form in self.text
+        tail = value.form[-TAIL:] if value.kind == "phone number" else digits(value.form)
+        return tail in self.digits
+
+
+def hallucinations(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
+    """Every leak and invention, in order."""
+    if len(talk.said) < 2:
+        return
+    ground, secrets = _Ground(scenario), secrets_of(talk.trajectory, scenario)
+    lines = {line.seq for line in talk.lines}
+    turn = 0
+    for event in talk.trajectory.events:
+        if isinstance(event, ToolCall):
+            if event.caller == "agent" and event.error is None:
+                keep_result(secrets, event)
+        elif event.seq in lines:
+            if event.sender == "user" and turn:
+                yield from _said(event, turn, ground, secrets)
+            turn += event.sender == "user"
+            ground.add(event.content)
+
+
+def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterator[UserMistake]:
+    for value in telling(line.content):
+        if ground.has(value):
+            continue
+        source = secrets.source(value)
+        if source:
+            yield _leak(line, turn, value.words, source)
+        elif value.kind in _INVENTED:
+            why = f"a {value.kind} that occurs nowhere and that nobody told the user"
+            yield UserMistake("invention", line.seq, turn, value.words, why)
+    for name in _names(line.content, ground, secrets):
+        yield _leak(line, turn, name, secrets.names[plain(name).split()[0]])
+    for secret, source in secrets.quoted(line.content):
+        if any(len(word) >= _LONG and word not in ground.words for word in secret.split()):
+            yield _leak(line, turn, secret.strip(), source)
+    for secret, source in secrets.passwords.items():
+        if secret in plain(line.content) and secret not in plain(ground.text):
+            yield _leak(line, turn, secret.strip(), source)
+
+
+def _names(text: str, ground: _Ground, secrets: Secrets) -> Iterator[str]:
+    for found in _INSIDE.finditer(text):
+        word = plain(found[0]).split()[0]
+        if word in secrets.names and word not in ground.words:
+            yield found[0]
+
+
+def _leak(line: Message, turn: int, words: str, source: str) -> UserMistake:
+    why = f"from {source}; the user was not told it, and the assistant had not said it"
+    return UserMistake("leak", line.seq, turn, words, why)

@@ -1,0 +1,81 @@
+"""The conduct of the user as a metric: what it says about how far a session can be laid at its agent's door.
+
+Policy: what cannot be told from a log is null, and ``missing`` says why. All modes are alike. Without its scenario
+nothing is known of what a user may say and wants, so nothing spoils such a session.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.users.hallucination import hallucinations
+from sandbox_grader.users.leaving import early_end, endless
+from sandbox_grader.users.manner import out_of_part
+from sandbox_grader.users.talk import UserMistake, UserView
+
+KINDS = ("leak", "invention", "as_assistant", "early_end", "endless")
+NEEDS_SCENARIO = ("leak", "invention", "early_end")
+NO_SCENARIO = "no scenario: what the user knows and wants is part of one"
+NO_USER = "the log has no word of a user"
+
+
+@dataclass(frozen=True, slots=True)
+class UserConduct:
+    """Counts per session, each with its turn, the words and the reason in the details.
+
+    ``leak`` and ``invention``: see :mod:`sandbox_grader.users.hallucination`. ``as_assistant``: see
+    :mod:`sandbox_grader.users.manner`. ``early_end`` and ``endless``: see :mod:`sandbox_grader.users.leaving`.
+    ``spoiled`` tells whether one of them is such that the session says less about its agent; ``turns`` is how often
+    the user spoke.
+    """
+
+    name = "user_conduct"
+    source = "ours, after the kinds of failure in ToolSandbox, section 2.2 and table 2"
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
+        """Grade one session; every mode gives the same."""
+        talk, scenario = UserView(subject.trajectory, subject.scenario), subject.scenario
+        if not talk.said:
+            return Verdict(inconclusive=NO_USER)
+        findings = [*out_of_part(talk), *endless(talk)]
+        if scenario is not None:
+            findings += [*hallucinations(talk, scenario), *early_end(talk, scenario)]
+        return _verdict(talk, findings)
+
+    def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+        """Per kind: of how many sessions it is known, and the number and share of those that have any."""
+        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        return {
+            "mode": mode,
+            "sessions": len(values),
+            "inconclusive": len(graded) - len(values),
+            **rates(values),
+        }
+
+
+def rates(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How often each kind occurs, and how often a session is spoiled, from the values of many sessions."""
+    known = {kind: [item[kind] for item in values if item[kind] is not None] for kind in (*KINDS, "spoiled")}
+    return {kind: _rate([bool(count) for count in counts]) for kind, counts in known.items()}
+
+
+def spoiled_by_user(verdict: Verdict | None) -> str | None:
+    """Why a session should not be blamed on its agent; None if nothing speaks against it."""
+    if verdict is None or not verdict.values.get("spoiled"):
+        return None
+    bad = [item for item in verdict.details if item["spoils"]]
+    return "spoiled_by_user: " + "; ".join(f"{item['kind']} (#{item['event']}): {item['why']}" for item in bad)
+
+
+def _verdict(talk: UserView, findings: Sequence[UserMistake]) -> Verdict:
+    missing = {} if talk.scenario else dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
+    counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
+    ordered = sorted(findings, key=lambda item: (item.event, KINDS.index(item.kind)))
+    spoiled = talk.scenario is not None and any(item.spoils for item in findings)
+    values = {**counts, "spoiled": spoiled, "turns": len(talk.said), "missing": missing}
+    return Verdict(values, tuple(item.to_json() for item in ordered))
+
+
+def _rate(hits: Sequence[bool]) -> dict[str, Any]:
+    return {"known": len(hits), "sessions": sum(hits), "rate": sum(hits) / len(hits) if hits else None}

@@ -1,0 +1,176 @@
+"""What a user cannot know: what is on the phone, what its tools found, and what the scenario expects.
+
+Policy: only what is hardly said by chance counts. The owner's own entry in the contacts is no secret to the owner.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from sandbox_scenarios.model import CallConstraint, Constraint, Expected, Scenario, TableConstraint
+
+from sandbox_grader.conduct.observed import leaves
+from sandbox_grader.users.values import TAIL, Value, month_day, plain, telling
+from sandbox_mcp.trajectory import ToolCall, Trajectory
+from sandbox_mcp.world import to_local
+
+FEWEST_WORDS = 3
+"""A text of fewer words may be said by chance."""
+_CALENDAR = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    }
+)  # fmt: skip
+LARGEST = 1e15
+LEAST_DIGITS = 4
+"""So many digits at the end of a telephone number give it away."""
+
+
+@dataclass(slots=True)
+class Secrets:
+    """Secrets by kind, each with where it comes from.
+
+    ``numbers`` are compared as they were rounded; ``texts`` are found by their first words. ``said`` is what each tool
+    has returned last, and to what.
+    """
+
+    values: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    numbers: dict[float, str] = field(default_factory=dict[float, str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    texts: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict[tuple[str, ...], dict[str, str]])
+    passwords: dict[str, str] = field(default_factory=dict[str, str])
+    said: dict[str, tuple[Mapping[str, Any], Any]] = field(default_factory=dict[str, tuple[Mapping[str, Any], Any]])
+    _kept: set[str] = field(default_factory=set[str])
+
+    def source(self, value: Value) -> str | None:
+        """Where a value comes from that the user has said; None if from nowhere known."""
+        if value.kind == "phone number":
+            return self.values.get((value.kind, value.form[-TAIL:]))
+        if value.kind == "number":
+            return self._number(value.form)
+        return self.values.get((value.kind, value.form))
+
+    def quoted(self, text: str) -> Iterator[tuple[str, str]]:
+        """The secret texts that occur word by word in what was said, in plain form, each with where it comes from."""
+        said = plain(text)
+        words = said.split()
+        for place in range(len(words) - FEWEST_WORDS + 1):
+            known = self.texts.get(tuple(words[place : place + FEWEST_WORDS]), {})
+            yield from ((secret, source) for secret, source in known.items() if secret in said)
+
+    def keep(self, item: object, source: str) -> None:
+        """Make a JSON value, with all its parts, a secret."""
+        for leaf in leaves(item):
+            if isinstance(leaf, str):
+                self._keep_text(leaf, source)
+            elif is_number(leaf):
+                self.numbers.setdefault(float(leaf), source)
+
+    def keep_name(self, name: str, source: str) -> None:
+        """Make the parts of a person's name secrets."""
+        for word in plain(name).split():
+            if len(word) > FEWEST_WORDS and word not in _CALENDAR:
+                self.names.setdefault(word, source)
+
+    def keep_day(self, timestamp: float, zone: str, source: str) -> None:
+        """Make a date a secret."""
+        day = to_local(timestamp, zone)
+        self.values.setdefault(("date", month_day(day.month, day.day)), source)
+
+    def _keep_text(self, text: str, source: str) -> None:
+        if text in self._kept:
+            return
+        self._kept.add(text)
+        words = plain(text).split()
+        if len(text.split()) >= FEWEST_WORDS <= len(words):
+            self.texts.setdefault(tuple(words[:FEWEST_WORDS]), {}).setdefault(plain(text), source)
+        for value in telling(text):
+            if value.kind == "number":
+                self.numbers.setdefault(float(value.form), source)
+            else:
+                form = value.form[-TAIL:] if value.kind == "phone number" else value.form
+                self.values.setdefault((value.kind, form), source)
+
+    def _number(self, form: str) -> str | None:
+        said, decimals = float(form), len(form.partition(".")[2])
+        exact = self.numbers.get(said)
+        if exact:
+            return exact
+        if decimals:
+            return next((source for number, source in self.numbers.items() if round(number, decimals) == said), None)
+        return self._ending(form) if len(form) >= LEAST_DIGITS else None
+
+    def _ending(self, form: str) -> str | None:
+        """Where the telephone number comes from that has these digits at its end."""
+        kept = ((tail, source) for (kind, tail), source in self.values.items() if kind == "phone number")
+        return next((source for tail, source in kept if tail.endswith(form)), None)
+
+
+def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
+    """The secrets of a session before anything has happened in it."""
+    secrets = Secrets()
+    for table, rows in (trajectory.started.world or scenario.world.tables).items():
+        for key, row in rows.items():
+            if not row.get("is_self"):
+                _keep_row(secrets, table, key, row)
+    for line in scenario.user.does_not_know:
+        secrets.keep(line, "what the scenario says it does not know")
+    for expected, column in _expectations(scenario):
+        _keep_expected(secrets, scenario, expected, column)
+    secrets.keep_day(scenario.clock.now, scenario.clock.zone, "the phone's clock")
+    return secrets
+
+
+def keep_result(secrets: Secrets, call: ToolCall) -> None:
+    """Make what a call returned a secret, but for what it was given; what a tool says again is known."""
+    if call.name in secrets.said and secrets.said[call.name] == (call.arguments, call.result):
+        return
+    secrets.said[call.name] = (call.arguments, call.result)
+    given = tuple(leaves(call.arguments))
+    for leaf in leaves(call.result):
+        if leaf not in given:
+            secrets.keep(leaf, f"the result of {call.tool or call.name} (#{call.seq})")
+
+
+def is_number(leaf: Any) -> TypeGuard[int | float]:
+    """Whether a value is a number that a person could say."""
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < LARGEST
+
+
+def _keep_row(secrets: Secrets, table: str, key: str, row: Mapping[str, Any]) -> None:
+    source = f"a row of {table}"
+    secrets.values.setdefault(("id", key.lower()), source)
+    secrets.keep(dict(row), source)
+    if table == "contact":
+        secrets.keep_name(str(row.get("name") or ""), source)
+    if isinstance(row.get("password"), str):
+        secrets.passwords.setdefault(plain(row["password"]), source)
+
+
+def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, column: str) -> None:
+    source = f"what the scenario expects of {column}"
+    value = expected.value
+    if column.endswith("timestamp") and is_number(value):
+        secrets.keep_day(float(value), scenario.clock.zone, source)
+        return
+    for leaf in leaves(value):
+        for found in telling(leaf) if isinstance(leaf, str) else ():
+            secrets.keep(found.words, source)
+        if is_number(leaf):
+            secrets.keep(leaf, source)
+
+
+def _expectations(scenario: Scenario) -> Iterator[tuple[Expected, str]]:
+    """The values that milestones compare, each with the name of its column or argument."""
+    for milestone in scenario.milestones:
+        for constraint in milestone.constraints:
+            yield from _expected(constraint)
+
+
+def _expected(constraint: Constraint) -> Iterable[tuple[Expected, str]]:
+    if isinstance(constraint, TableConstraint):
+        return ((expected, column) for row in constraint.rows for column, expected in row.items())
+    if isinstance(constraint, CallConstraint):
+        return ((value, name) for pattern in constraint.patterns for name, value in pattern.arguments.items())
+    return ((constraint.content, "the reply"),)

@@ -1,0 +1,250 @@
+"""Deep lint: plays a scenario soundly and badly in many ways, and reports what scores where it should not.
+
+Policy: real sessions, the real scripted user, strict grading; no MCP and no model, so that a whole suite takes minutes.
+A complaint says what the mutant did, what it scored, and how to see it again.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_grader.milestones.baselines import idle
+from sandbox_grader.milestones.strict import evaluate
+from sandbox_scenarios import Suite
+from sandbox_scenarios.lint import Complaint
+from sandbox_scenarios.variants import BASE
+
+from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.world import Snapshot
+
+RULES = MappingProxyType(
+    {
+        "reference": "the solution, the milestones or the user's script are at odds; play it and look at the reasons",
+        "ask": "let the script say yes and go on, and leave turns enough for a question ('max_turns')",
+        "odd": "let the script say that it does not know and go on, and leave turns enough for a question",
+        "at_once": "demand no order that a good assistant would not need ('after')",
+        "idle": "let no milestone hold from the start, or say under 'idle_score' why one does",
+        "idle_score": "take 'idle_score' out",
+        "refuse": "ask in 'facts' for what only somebody who tried can say",
+        "talk": "ask in 'facts' for more than pleasantries, and let replies come 'after' deeds",
+        "random": "let milestones name the values that matter",
+        "category": "take the category out, or let the phone be in a state in which something has to be done first",
+        "drop": "add a milestone that needs the call, or leave the call out of the solution",
+        "guess": "make the value one that cannot be guessed, or add a milestone on the call that tells it",
+        "stop": "add milestones on what is left out",
+        "leave": "add milestones on what the later turns do, or end the solution there",
+        "claim": "let replies come 'after' the deeds they report",
+        "change": "name the argument's value in a milestone, or say {any: true} there if it does not matter",
+        "recipient": "name in a milestone whom it is about",
+        "read": "looks must cost nothing: 'unchanged' and minefields should be on deeds, and the limits generous",
+        "mine": "say in the minefield exactly what must not happen",
+        "undo": "let the milestone ask for the state as it should stay, and not be 'transient'",
+        "unwanted": "allow no more under 'allows' than nobody minds",
+    }
+)
+"""Every rule, and how to mend what breaks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A mutant as it was played: its score, and why the session ended."""
+
+    mutant: Mutant
+    score: float
+    ending: str | None
+    turns: int
+
+    @property
+    def right(self) -> bool:
+        """Whether the score is what it should be, and the end too where that matters."""
+        return self.mutant.span.holds(self.score) and (not self.mutant.ends or self.ended_well)
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the user ended the conversation, and not before the last turn of the plan."""
+        return self.ending == "user_ended" and self.turns >= self._least
+
+    @property
+    def _least(self) -> int:
+        """How many turns must have been said; reports at the end of calls made at once may be too many."""
+        return 1 if self.mutant.rule == "at_once" else len(self.mutant.solution.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What deep lint has to say about some scenarios, and how many mutants it played."""
+
+    complaints: tuple[Complaint, ...] = ()
+    played: int = 0
+
+
+Watch = Callable[[int, int], None]
+"""Is told how many scenarios are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeepLint:
+    """One command's work: which scenarios of which files, with how many processes."""
+
+    places: tuple[Path, ...]
+    names: tuple[str, ...]
+    jobs: int = 1
+    watch: Watch = field(default=lambda _done, _of: None)
+
+    def run(self) -> Linted:
+        """Play everything; complaints come in the order of the names, whatever the number of processes.
+
+        Raises:
+            ScenarioError: a scenario cannot be used; with several processes a :class:`RunError` says so.
+        """
+        complaints: list[Complaint] = []
+        played = 0
+        for done, linted in enumerate(self._each(), start=1):
+            complaints += linted.complaints
+            played += linted.played
+            self.watch(done, len(self.names))
+        return Linted(tuple(complaints), played)
+
+    def _each(self) -> Iterator[Linted]:
+        jobs = min(self.jobs, len(self.names))
+        if jobs <= 1:
+            suite = Suite(self.places)
+            yield from (lint_scenario(suite, name) for name in self.names)
+            return
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            for linted in pool.map(_in_process, [self.places] * len(self.names), self.names):
+                if isinstance(linted, str):
+                    raise RunError(linted)
+                yield linted
+
+
+def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:
+    """What a worker finds, or why it cannot: our errors do not travel between processes."""
+    try:
+        return lint_scenario(_suite(places), name)
+    except SandboxError as error:
+        return str(error)
+
+
+@cache
+def _suite(places: tuple[Path, ...]) -> Suite:
+    """The suite of a worker process, loaded once."""
+    return Suite(places)
+
+
+def lint_scenario(suite: Suite, name: str) -> Linted:
+    """Everything that scores where it should not, in one scenario. Of a solution that fails as it is, only that.
+
+    Raises:
+        ScenarioError: the scenario cannot be used.
+    """
+    stage = RehearsalStage(suite.get(name))
+    tried: list[Tried] = []
+    try:
+        tried += (attempt(stage, mutant) for mutant in mutants_of(stage))
+    except SandboxError as error:
+        broken = _complaint(suite, name, "reference", (), f"cannot be played: {error}")
+        return Linted((broken,), len(tried))
+    wrong = [item for item in _ungrouped(tried) if not _excused(stage, item)]
+    broken = {item.mutant.of for item in wrong if item.mutant.id == f"reference:{item.mutant.of}:{BASE}"}
+    telling = [item for item in wrong if item.mutant.of not in broken or item.mutant.id.endswith(f":{BASE}")]
+    complaints = [*(_told(suite, name, item) for item in telling), *_needless(suite, stage)]
+    return Linted(tuple(complaints), len(tried))
+
+
+def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
+    """Play and grade one mutant."""
+    log, ending, turns = _played(stage, mutant)
+    return Tried(mutant, evaluate(stage.scenario, log).score, ending, turns)
+
+
+def _played(stage: RehearsalStage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
+    if not mutant.solution.turns:
+        return idle(stage.scenario), None, 0
+    found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
+    return found.log, found.ending, found.turns
+
+
+def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
+    """Play one mutant again, by its id, and return it with its log.
+
+    Raises:
+        RunError: the scenario has no such mutant.
+        ScenarioError: the scenario cannot be used.
+    """
+    stage = RehearsalStage(suite.get(name))
+    found = {item.id: item for item in mutants_of(stage)}
+    if mutant not in found:
+        raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
+    return found[mutant], _played(stage, found[mutant])[0]
+
+
+def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
+    """What is wrong; of a group, its first if all are."""
+    groups: dict[str, list[Tried]] = {}
+    for item in tried:
+        groups.setdefault(item.mutant.group or f"{item.mutant.id}", []).append(item)
+    return [items[0] for items in groups.values() if not any(item.right for item in items)]
+
+
+def _excused(stage: RehearsalStage, tried: Tried) -> bool:
+    """Calls at random that happen to change the phone as a solution does have done the job."""
+    if tried.mutant.rule != "random":
+        return False
+    mine = _plain(stage.rehearse(tried.mutant.solution).world.snapshot)
+    solved = (_plain(stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
+    return mine != _plain(stage.scenario.world) and mine in solved
+
+
+def _plain(state: Snapshot) -> Any:
+    """A phone's state but for ids and moments of this session."""
+    return {
+        name: sorted(
+            repr([value for column, value in row.items() if column != "creation_timestamp" and not _is_id(column)])
+            for row in rows.values()
+        )
+        for name, rows in state.tables.items()
+    }
+
+
+def _is_id(column: str) -> bool:
+    return column.endswith("_id")
+
+
+def _told(suite: Suite, name: str, tried: Tried) -> Complaint:
+    mutant = tried.mutant
+    if mutant.span.holds(tried.score):
+        how = f"ended with {tried.ending!r}" if tried.ending else "was not ended by the user"
+        problem = f"an agent that {mutant.about} gets its score, but the session {how}, after turn {tried.turns}"
+    else:
+        problem = f"an agent that {mutant.about} scores {tried.score:.3f}, expected {mutant.span.words}"
+    return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
+
+
+def _needless(suite: Suite, stage: RehearsalStage) -> Iterator[Complaint]:
+    """What the scenario says of itself without need."""
+    scenario = stage.scenario
+    if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:
+        problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
+        yield _complaint(suite, scenario.name, "idle_score", ("idle_score",), problem)
+    solutions = range(len(scenario.solutions))
+    if "state_dependency" in scenario.categories and not any(depends(case_of(stage, item)) for item in solutions):
+        problem = "is in state_dependency, but no call fails if another one before it is left out"
+        yield _complaint(suite, scenario.name, "category", ("categories",), problem)
+
+
+def _complaint(
+    suite: Suite, name: str, rule: str, path: Sequence[str | int], problem: str, mutant: str = ""
+) -> Complaint:
+    file, line = suite.place(name, path)
+    return Complaint(name, file, line, rule, problem, RULES[rule], mutant)

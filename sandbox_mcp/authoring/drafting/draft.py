@@ -1,0 +1,176 @@
+"""From a recorded session to a draft of a scenario file, and the proof that the draft can be played.
+
+Policy: a draft loads and its reference solution scores 1.0, or it says that it does not. Everything in it was in the
+log; what an author has to think about is named in the notes at its top.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.milestones.strict import evaluate
+from sandbox_scenarios import Scenario, Suite
+
+from sandbox_mcp.authoring.drafting.flow import Flow, flow_of, says
+from sandbox_mcp.authoring.drafting.milestones import Drafter
+from sandbox_mcp.authoring.drafting.mines import minefields_of
+from sandbox_mcp.authoring.drafting.recipients import user_of
+from sandbox_mcp.authoring.drafting.setting import Setting, setting_of
+from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
+from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.worlds.phone.registry import agent_tools
+
+TO_DO = (
+    "goal: say what the user wants, without giving away how",
+    "knows, does_not_know: say where the user's knowledge ends",
+    "script: add an answer for every sensible question",
+    "milestones: keep what matters; accept other wordings and other routes",
+    "minefields: keep those that somebody might really step on",
+)
+"""What only an author can do."""
+WIDTH = 110
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario file in the making: its text, and the scenario's name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of playing a draft: its reference's score, and whether the user ended the conversation."""
+
+    score: float
+    ended: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether the draft is as it should be."""
+        return self.score > 1 - 1e-9 and self.ended
+
+
+def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
+    """Draft a scenario from a session.
+
+    Raises:
+        RunError: the name is none, the log recorded no state, or nobody says anything in it.
+    """
+    import yaml
+
+    if not NAME.fullmatch(name):
+        raise RunError(f"{name!r} is no name for a scenario; expected lower-case letters, digits and _, a letter first")
+    story = story_of(trajectory)
+    entry = _entry(story, suite, name)
+    notes = (*TO_DO, *_left_out(story))
+    head = "\n".join(
+        (f"# Drafted from a session of {story.started.scenario!r}. Left to do:", *(f"# - {note}" for note in notes))
+    )
+    body = yaml.safe_dump(
+        {"family": name, "scenarios": [entry]},
+        sort_keys=False,
+        allow_unicode=True,
+        width=WIDTH,
+        default_flow_style=None,
+    )
+    return Draft(name, f"{head}\n{body}")
+
+
+def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
+    """Load a draft from its file and play its reference solution; ``places`` have what it extends, beside the suite.
+
+    Raises:
+        ScenarioFileError: it does not load.
+    """
+    scenario = Suite([path, *places]).get(name)
+    played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
+    return Proof(evaluate(scenario, played.log).score, _ended(played, scenario))
+
+
+def _ended(played: Rehearsed, scenario: Scenario) -> bool:
+    return played.ending == "user_ended" and played.turns == len(scenario.solutions[0].turns)
+
+
+def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:
+    setting, flow = setting_of(story, suite), flow_of(story)
+    used = {step.tool.name for step in story.steps}
+    mines = minefields_of(story, setting)
+    used |= {mine["tool"] for mine in mines}
+    gated = sorted({step.tool.name for step in story.steps if CONFIRMATION in step.event.meta})
+    entry: dict[str, Any] = {"name": name}
+    if setting.base:
+        entry["extends"] = setting.base
+    entry["about"] = f"Drafted from a session that began with {_short(story.turns[0].said)!r}."
+    entry["categories"] = list(_categories(story, flow))
+    entry.update({key: dict(value) for key, value in (("clock", setting.clock), ("world", setting.world)) if value})
+    entry["tools"] = [tool for tool in agent_tools() if tool in used]
+    entry["user"] = user_of(story)
+    entry["reference"] = [{"turns": list(_turns(story, flow, setting))}]
+    entry["milestones"] = Drafter(story, flow, setting).milestones()
+    entry.update({"minefields": mines} if mines else {})
+    entry.update({"confirm": gated} if gated else {})
+    entry.update({"sign_in": True} if refused(story.left_out, "SignInRequiredError") else {})
+    return entry
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def _categories(story: Story, flow: Flow) -> Iterator[str]:
+    useful = [step for step in story.steps if step.tool.action or step.number in flow.used]
+    if not useful and not any(step.result is not None for step in story.steps):
+        yield "insufficient_information"
+        return
+    yield "single_tool_call" if len(story.steps) == 1 else "multiple_tool_call"
+    yield "single_user_turn" if len(story.turns) == 1 else "multiple_user_turn"
+    if len(useful) > 1 and any(step.tool.domain == "setting" and step.tool.action for step in useful):
+        yield "state_dependency"
+    if any(_reworded(story, flow, step) for step in story.steps):
+        yield "canonicalization"
+
+
+def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
+    """Whether an argument is neither what the user said nor what a call returned."""
+    said = story.said_until(step.turn)
+    own = (value for name, value in step.event.arguments.items() if name not in flow.arguments[step.number])
+    texts = [value for value in own if isinstance(value, str | float)]
+    return any(not says(said, value) and len(str(value).split()) < 3 for value in texts)
+
+
+def _turns(story: Story, flow: Flow, setting: Setting) -> Iterator[dict[str, Any]]:
+    for number, turn in enumerate(story.turns):
+        batches = [list(steps) for _, steps in groupby(turn.steps, lambda step: step.event.batch)]
+        calls = [[_call(step, flow, setting) for step in batch] for batch in batches]
+        written = [batch if len(batch) > 1 else batch[0] for batch in calls]
+        yield {**({"calls": written} if written else {}), "reply": flow.replies[number]}
+
+
+def _call(step: StoryStep, flow: Flow, setting: Setting) -> dict[str, Any]:
+    arguments = {name: _argument(step, name, value, flow, setting) for name, value in step.event.arguments.items()}
+    label = flow.labels.get(step.number)
+    return {
+        "tool": step.tool.name,
+        **({"arguments": arguments} if arguments else {}),
+        **({"as": label} if label else {}),
+    }
+
+
+def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: Setting) -> Any:
+    refs: Mapping[str, Any] = flow.arguments[step.number]
+    return f"${flow.reference(refs[name])}" if name in refs else setting.value(name, value)
+
+
+def _left_out(story: Story) -> Iterator[str]:
+    for event in story.left_out:
+        why = event.error.type if event.error else "not one of our tools"
+        yield f"left out: {event.name} ({why})"

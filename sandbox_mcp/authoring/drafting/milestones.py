@@ -1,0 +1,257 @@
+"""Milestones from a story: from what its calls changed, from the queries whose results it used, from what it told.
+
+Policy: what stands at the end of the session is asked for as it stands there; what a later turn changed again is
+transient. A query is asked for if something uses its result, but conversions and other reckoning are not, unless what
+they returned is told: people reckon in their heads. Orders are those in which values flow and states depend.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sandbox_scenarios.lint.effects import needs
+
+from sandbox_mcp.authoring.drafting.flow import Flow, Told
+from sandbox_mcp.authoring.drafting.setting import Setting
+from sandbox_mcp.authoring.drafting.story import Story, StoryStep
+from sandbox_mcp.authoring.drafting.words import DONE, NEGATIVE, OFF, ON, has, words
+from sandbox_mcp.users.scripted import question_in
+from sandbox_mcp.world import Row
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
+
+RECKONING = ("time", "conversion")
+CLOCK = "get_current_timestamp"
+LENIENT = 60
+"""Seconds that a moment may be off if it was reckoned from the clock."""
+MANY_WORDS = 6
+_HIDDEN = ("sender_person_id", "sender_phone_number", "creation_timestamp")
+_RELATIVE = ("due_timestamp", "reminder_timestamp")
+
+
+@dataclass(slots=True)
+class Drafted:
+    """One milestone on the way: the body as a file has it, what it comes after, and the turn it belongs to."""
+
+    id: str
+    body: dict[str, Any]
+    turn: int
+    after: set[str] = field(default_factory=set[str])
+    transient: bool = False
+
+    def written(self, reduced: Iterable[str]) -> dict[str, Any]:
+        """As a file has it."""
+        after = {"after": list(reduced)} if reduced else {}
+        return {"id": self.id, **after, **({"transient": True} if self.transient else {}), **self.body}
+
+
+class Drafter:
+    """Makes the milestones of one story."""
+
+    def __init__(self, story: Story, flow: Flow, setting: Setting) -> None:
+        self.story, self.flow, self.setting = story, flow, setting
+        self.drafted: dict[str, Drafted] = {}
+        self._of_step: dict[int, set[str]] = {}
+
+    def milestones(self) -> list[dict[str, Any]]:
+        """All of them, as a file has them."""
+        for number, turn in enumerate(self.story.turns):
+            for step in turn.steps:
+                if self._asked_for(step):
+                    self._query(step)
+            for table in dict.fromkeys(change.table for step in turn.steps for change in step.event.changes):
+                self._changes(number, table)
+        for number in range(len(self.story.turns)):
+            self._told(number)
+        order = self._order()
+        return [item.written(order[item.id]) for item in self.drafted.values()]
+
+    # Queries
+
+    def _asked_for(self, step: StoryStep) -> bool:
+        if step.tool.action:
+            return False
+        told = {item.ref.step for items in self.flow.told for item in items}
+        if step.number in told:
+            return True
+        if step.tool.domain in RECKONING and step.tool.name != CLOCK:
+            return False
+        return step.number in self.flow.used or self._only_looked(step)
+
+    def _only_looked(self, step: StoryStep) -> bool:
+        """Whether the turn did nothing but look, so that its reply must rest on that."""
+        steps = self.story.turns[step.turn].steps
+        quiet = not any(item.tool.action or item.number in self.flow.used for item in steps)
+        return quiet and question_in(self.story.turns[step.turn].reply) is None
+
+    def _query(self, step: StoryStep) -> None:
+        name = step.tool.name
+        if name not in self.drafted:  # a second call of the tool asks for nothing more
+            self.drafted[name] = Drafted(name, {"tool": name}, step.turn, self._before(step))
+        self._of_step[step.number] = {name}
+
+    def _before(self, step: StoryStep) -> set[str]:
+        """The milestones that a call comes after, because of values or of the state of the phone."""
+        found: set[str] = set()
+        for source in self.flow.sources(step.number):
+            found |= self._of_step.get(source) or self._before(self.story.steps[source])
+        services = set(needs(step.tool.name, step.event.arguments))
+        if step.tool.domain == "setting" and step.event.arguments.get("on") is True:
+            services.add("low_battery_mode")
+        for name in services:
+            found |= {item for item in (f"{name}_on", f"{name}_off") if item in self.drafted}
+        return found | ({"signed_in_on"} & set(self.drafted))
+
+    # Deeds
+
+    def _changes(self, number: int, table: str) -> None:
+        """What a turn changed in a table, compared with the start."""
+        turn, start = self.story.turns[number], self.story.start.table(table)
+        if SCHEMAS[table].single:
+            self._switched(number, table, turn.steps)
+            return
+        touched = {change.key: step for step in turn.steps for change in step.event.changes if change.table == table}
+        for key, step in touched.items():
+            before, after = start.get(key), turn.state.table(table).get(key)
+            if before != after:
+                lasting = self._lasts(table, key, after)
+                kind = "adds" if before is None else "removes" if after is None else "updates"
+                self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
+
+    def _lasts(self, table: str, key: str, after: Row | None) -> bool:
+        end = self.story.end.table(table).get(key)
+        if after is None or end is None:
+            return after is end
+        return all(end[name] == value for name, value in after.items() if name != "creation_timestamp")
+
+    def _grouped(
+        self, number: int, table: str, kind: str, row: dict[str, Any], step: StoryStep, *, lasting: bool
+    ) -> None:
+        name = "_".join((table, kind, *([str(number + 1)] if number else []), *([] if lasting else ["for_now"])))
+        mine = self.drafted.get(name)
+        if mine is None:
+            mine = self.drafted[name] = Drafted(name, {"table": table, kind: row}, number, transient=not lasting)
+        elif isinstance(mine.body[kind], list):
+            mine.body[kind].append(row)
+        else:
+            mine.body[kind] = [mine.body[kind], row]
+        mine.after |= self._before(step) | self._earlier(table, number)
+        self._of_step.setdefault(step.number, set()).add(name)
+
+    def _earlier(self, table: str, number: int) -> set[str]:
+        """What an earlier turn did to the same table, if this one goes on from there."""
+        same = (item for item in self.drafted.values() if item.body.get("table") == table and item.turn < number)
+        return {item.id for item in same if item.transient}
+
+    def _switched(self, number: int, table: str, steps: Iterable[StoryStep]) -> None:
+        """A milestone per setting that was switched, in the order of the calls, also for what was switched back."""
+        for step in steps:
+            for change in step.event.changes:
+                if change.table == table and change.before and change.after:
+                    for column in (name for name in change.after if change.after[name] != change.before[name]):
+                        self._switch(number, table, column, change.after[column], step)
+
+    def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
+        name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
+        state = next(iter(self.story.end.table(table).values()))
+        after = self._before(step) | ({other} & self.drafted.keys())
+        mine = Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)
+        self.drafted.setdefault(name, mine)
+        self._of_step.setdefault(step.number, set()).add(name)
+
+    def _row(self, table: str, key: str, before: Row | None, after: Row | None, step: StoryStep) -> dict[str, Any]:
+        schema = SCHEMAS[table]
+        if after is None:
+            return {schema.key: self.setting.value(schema.key, key)}
+        if before is None:
+            shown = (name for name, value in after.items() if value is not None and name not in (schema.key, *_HIDDEN))
+            return {name: self._cell(name, after[name], step) for name in shown if self._known(name, after[name])}
+        row: dict[str, Any] = {schema.key: self.setting.value(schema.key, key)}
+        for name, value in after.items():
+            if value != before[name]:
+                row[name] = {"any": True} if name == "creation_timestamp" else self._cell(name, value, step)
+        return row
+
+    def _known(self, name: str, value: Any) -> bool:
+        """Whether a file can name a value; ids of rows that the session made are new each time."""
+        return not name.endswith("_id") or value in self.setting.labels
+
+    def _cell(self, name: str, value: Any, step: StoryStep) -> Any:
+        """What a new value should be like: texts by the words that come from the user, moments not to the second."""
+        written = self.setting.value(name, value)
+        if name in _RELATIVE and (name == "due_timestamp" or name in self.flow.arguments[step.number]):
+            return {"close": written, "within": LENIENT}
+        if name == "content" and isinstance(value, str):
+            said = self.story.said_until(step.turn)
+            wanted = [word for word in words(value) if has(said, word)] or words(value)[:MANY_WORDS]
+            return {"facts": [[word] for word in wanted]} if wanted else value
+        return written
+
+    # Replies
+
+    def _told(self, number: int) -> None:
+        turn = self.story.turns[number]
+        if question_in(turn.reply) is not None:
+            return
+        deeds = [item.id for item in self.drafted.values() if item.turn == number and "table" in item.body]
+        looks = {name for item in self.flow.told[number] for name in self._of_step.get(item.ref.step, ())}
+        looks |= {name for step in turn.steps if self._only_looked(step) for name in self._of_step[step.number]}
+        content = self._facts(number, turn.reply)
+        if (deeds or looks or not self.drafted) and content:
+            name = "told" if "told" not in self.drafted else f"told_{number + 1}"
+            self.drafted[name] = Drafted(name, {"message": {"content": content}}, number, {*deeds, *looks})
+
+    def _facts(self, number: int, reply: str) -> dict[str, Any]:
+        facts: list[list[str]] = []
+        values: dict[str, Any] = {}
+        for item in self.flow.told[number]:
+            if isinstance(item.value, str):
+                facts += _wordings(item)
+            else:
+                name = f"value{len(values) + 1}" if values else "value"
+                facts.append([f"{{{name}}}"])
+                values[name] = self._value(item)
+        if not facts:
+            facts = self._reported(number, reply)
+        return {"facts": facts, **({"values": values} if values else {})} if facts else {}
+
+    def _value(self, item: Told) -> dict[str, Any]:
+        path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
+        decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
+        return {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
+
+    def _reported(self, number: int, reply: str) -> list[list[str]]:
+        """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""
+        steps = [step for step in self.story.turns[number].steps if step.tool.action]
+        if steps:
+            usual = [word for step in steps for word in _usual(step.tool.name, step.event.arguments)]
+            said = any(has(reply, word) for word in usual)
+            return [list(dict.fromkeys(usual if said else [*usual, *(words(reply) or reply.split())]))]
+        fresh = [word for word in words(reply) if not has(self.story.said_until(number), word)]
+        if any(has(reply, word) for word in NEGATIVE):
+            topic = [word for word in words(reply) if has(self.story.turns[0].said, word)]
+            return [list(NEGATIVE), *([topic] if topic else []), *([fresh] if fresh else [])]
+        return [[word] for word in fresh[:2]] or [[word] for word in words(reply)[:1]]
+
+    def _order(self) -> dict[str, list[str]]:
+        """What each milestone comes after, without what follows from the rest: the transitive reduction."""
+        networkx: Any = import_module("networkx")  # ships no types, and takes a while to load
+        graph = networkx.DiGraph((before, item.id) for item in self.drafted.values() for before in item.after)
+        graph.add_nodes_from(self.drafted)
+        reduced = networkx.transitive_reduction(graph)
+        place = {name: number for number, name in enumerate(self.drafted)}
+        return {name: sorted(reduced.predecessors(name), key=place.__getitem__) for name in self.drafted}
+
+
+def _wordings(item: Told) -> list[list[str]]:
+    """A text that was told: a name may be cut short, and what is longer than a few words told in others."""
+    text = item.value
+    if item.ref.path[-1:] == ("name",):
+        return [list(dict.fromkeys((text, text.split()[0])))]
+    return [[text]] if len(text.split()) <= MANY_WORDS else [[word] for word in words(text)[:MANY_WORDS]]
+
+
+def _usual(tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+    if "on" in arguments:
+        yield from ON if arguments["on"] else OFF
+    yield from DONE.get(tool, ())

@@ -1,0 +1,146 @@
+"""The world of a draft: which base it branches from, what is different there, and what its rows are called.
+
+Policy: the base that shares most rows is the one; what differs is written row by row. A phone that no base resembles
+is written whole. Rows get the base's labels, or labels made of what stands in them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios.build import SINGLE
+
+from sandbox_mcp.authoring.drafting.story import Story
+from sandbox_mcp.world import Clock, Row, Snapshot, TableSchema, to_local, to_timestamp
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
+
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a draft takes place: ``labels`` maps row ids to ``table.label``; the rest is as a file has it."""
+
+    base: str | None
+    world: Mapping[str, Any]
+    clock: Mapping[str, Any]
+    labels: Mapping[str, str]
+    zone: str
+
+    def value(self, name: str, value: Any) -> Any:
+        """A value as a file has it: ids by their labels, moments as dates."""
+        return _cell(name, value, self.labels, self.zone)
+
+
+def moment(timestamp: float, zone: str) -> datetime | float:
+    """A timestamp as local wall time; as it is where that would mean another moment."""
+    wall = to_local(timestamp, zone).replace(tzinfo=None, fold=0)  # a file knows no second half past two
+    return wall if to_timestamp(wall, zone) == timestamp else timestamp
+
+
+def setting_of(story: Story, suite: Suite) -> Setting:
+    """Where a story takes place. Raises like :meth:`Suite.get`."""
+    clock = story.started.clock
+    now = Clock(clock["now"], clock["zone"], clock["step"])
+    base = _nearest(story.start, suite, _candidates(story.started.scenario, suite))
+    if base is None:
+        labels = _labels(story.start, {})
+        written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
+        return Setting(None, _whole(story.start, labels, now.zone), written, labels, now.zone)
+    given = suite.base(base)
+    labels = _labels(story.start, suite.labels(base))
+    world = _different(given.world, story.start, {**suite.labels(base), **labels}, now.zone)
+    return Setting(base, world, _other_clock(given.clock, now), labels, now.zone)
+
+
+def _candidates(scenario: str, suite: Suite) -> tuple[str, ...]:
+    """The base of the scenario that the log names; of a log of anything else, all there are."""
+    try:
+        return suite.lineage(scenario)[-1:]
+    except UnknownScenarioError:
+        return suite.bases()
+
+
+def _nearest(state: Snapshot, suite: Suite, names: tuple[str, ...]) -> str | None:
+    """The base most of whose rows are on the phone, if any is."""
+    shared = {
+        name: sum(key in state.table(table) for table, rows in suite.base(name).world.tables.items() for key in rows)
+        for name in names
+    }
+    best = max(shared, key=lambda name: shared[name], default=None)
+    return best if best is not None and shared[best] > 1 else None
+
+
+def _labels(state: Snapshot, known: Mapping[str, str]) -> Mapping[str, str]:
+    labels: dict[str, str] = {}
+    taken = Counter(known.values())
+    for table, rows in state.tables.items():
+        for key, row in rows.items():
+            label = known.get(key) or f"{table}.{_label(SCHEMAS[table], row)}"
+            if key not in known:
+                taken[label] += 1
+            labels[key] = f"{label}_{taken[label]}" if taken[label] > 1 else label
+    return labels
+
+
+def _label(schema: TableSchema, row: Row) -> str:
+    """A word or two of what stands in the row."""
+    if schema.single:
+        return SINGLE
+    text = next((str(row[name]) for name in ("name", "content", "label") if row.get(name)), schema.name)
+    words = [word for word in _WORD.findall(text.casefold()) if not word.isdigit()]
+    return "_".join(words[:2] if schema.name != "contact" else words[:1]) or schema.name
+
+
+def _row(schema: TableSchema, row: Row, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
+    cells = {name: value for name, value in row.items() if name != schema.key and value is not None}
+    return {name: _cell(name, value, labels, zone) for name, value in cells.items()}
+
+
+def _cell(name: str, value: Any, labels: Mapping[str, str], zone: str) -> Any:
+    if isinstance(value, str) and value in labels:
+        return f"@{labels[value]}"
+    return moment(value, zone) if "timestamp" in name and isinstance(value, float) else value
+
+
+def _whole(state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
+    world: dict[str, Any] = {}
+    for table, rows in state.tables.items():
+        schema = SCHEMAS[table]
+        written = {labels[key].partition(".")[2]: _row(schema, row, labels, zone) for key, row in rows.items()}
+        if written:
+            world[table] = written[SINGLE] if schema.single else written
+    return world
+
+
+def _different(base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
+    """What has to be added to, changed in and taken from a base."""
+    world: dict[str, Any] = {}
+    for table, schema in SCHEMAS.items():
+        before, after = base.table(table), state.table(table)
+        changed: dict[str, Any] = {labels[key].partition(".")[2]: None for key in before if key not in after}
+        for key, row in after.items():
+            if row != before.get(key):
+                old = _row(schema, before[key], labels, zone) if key in before else {}
+                new = _row(schema, row, labels, zone)
+                gone = dict.fromkeys(name for name in old if name not in new)
+                fresh = {name: value for name, value in new.items() if name not in old or old[name] != value}
+                changed[labels[key].partition(".")[2]] = {**fresh, **gone}
+        if changed:
+            world[table] = changed[SINGLE] if schema.single else changed
+    return world
+
+
+def _other_clock(base: Clock, now: Clock) -> dict[str, Any]:
+    clock: dict[str, Any] = {}
+    if base.zone != now.zone:
+        clock["zone"] = now.zone
+    if base.now != now.now:
+        clock["now"] = moment(now.now, now.zone)
+    if base.step != now.step:
+        clock["step"] = now.step
+    return clock

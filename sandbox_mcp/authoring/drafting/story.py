@@ -1,0 +1,157 @@
+"""A recorded session as a story: what the user said, what the agent then did, and what it answered.
+
+Policy: only calls that succeeded are part of the story, and those that waited for the user's confirmation, because a
+reference solution has to make them too. What failed is named in the notes and left out.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.tools import Tool
+from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall, Trajectory
+from sandbox_mcp.world import Snapshot, fold, snapshot_of
+from sandbox_mcp.worlds.phone.registry import agent_tools
+
+CONFIRMATION = "confirmation"
+
+
+@dataclass(frozen=True, slots=True)
+class StoryStep:
+    """One call of the story: its number from 0, the turn it belongs to, and the event."""
+
+    number: int
+    turn: int
+    event: ToolCall
+
+    @property
+    def tool(self) -> Tool:
+        """The tool called."""
+        return agent_tools()[self.event.tool or ""]
+
+    @property
+    def result(self) -> Any:
+        """What it returned; of a call that waits for confirmation, its code."""
+        code = self.event.meta.get(CONFIRMATION)
+        return {"code": code} if code else self.event.result
+
+
+@dataclass(frozen=True, slots=True)
+class StoryTurn:
+    """What the user said, the calls that followed, and the reply."""
+
+    said: str
+    steps: tuple[StoryStep, ...]
+    reply: str
+    state: Snapshot
+    """The phone after the turn."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A whole session."""
+
+    started: SessionStarted
+    turns: tuple[StoryTurn, ...]
+    left_out: tuple[ToolCall, ...]
+
+    @cached_property
+    def steps(self) -> tuple[StoryStep, ...]:
+        """All calls in order."""
+        return tuple(step for turn in self.turns for step in turn.steps)
+
+    @cached_property
+    def start(self) -> Snapshot:
+        """The phone before anything happened."""
+        return snapshot_of(self.started.world or {})
+
+    @property
+    def end(self) -> Snapshot:
+        """The phone at last."""
+        return self.turns[-1].state
+
+    @property
+    def zone(self) -> str:
+        """The zone of the phone's clock."""
+        return str(self.started.clock["zone"])
+
+    def said_until(self, turn: int) -> str:
+        """Everything the user had said by then."""
+        return "\n".join(item.said for item in self.turns[: turn + 1])
+
+
+def story_of(trajectory: Trajectory) -> Story:
+    """The story of a session.
+
+    Raises:
+        RunError: the log recorded no state, or nobody says anything in it.
+    """
+    started = trajectory.started
+    if started.world is None:
+        raise RunError(f"the log {trajectory.path or started.session!r} recorded no state, so nothing can be drafted")
+    teller = _Teller(snapshot_of(started.world))
+    for event in trajectory.events:
+        teller.hear(event)
+    turns = teller.told()
+    if not turns:
+        raise RunError(f"in the log {trajectory.path or started.session!r} the user says nothing to the agent")
+    return Story(started, turns, tuple(teller.left_out))
+
+
+class _Teller:
+    """Puts events into turns."""
+
+    def __init__(self, state: Snapshot) -> None:
+        self.state = state
+        self.turns: list[StoryTurn] = []
+        self.left_out: list[ToolCall] = []
+        self._said: list[str] = []
+        self._steps: list[StoryStep] = []
+        self._count = 0
+
+    def hear(self, event: Message | ToolCall) -> None:
+        if isinstance(event, ToolCall):
+            self._call(event)
+        elif event.sender == "user" and event.recipient == "agent":
+            self._said.append(event.content)
+        elif event.sender == "agent" and event.recipient == "user":
+            self._close(event.content)
+
+    def told(self) -> tuple[StoryTurn, ...]:
+        if self._steps:
+            self._close("Done.")
+        return tuple(self.turns)
+
+    def _call(self, event: ToolCall) -> None:
+        self.state = fold(self.state, event.changes)
+        if event.caller != "agent":
+            return
+        if event.tool not in agent_tools() or (event.error is not None and CONFIRMATION not in event.meta):
+            self.left_out.append(event)
+            return
+        self._steps.append(StoryStep(self._count, len(self.turns), event))
+        self._count += 1
+
+    def _close(self, reply: str) -> None:
+        if self._said or self.turns:
+            self.turns.append(StoryTurn("\n".join(self._said), tuple(self._steps), reply, self.state))
+        self._said, self._steps = [], []
+
+
+def refused(events: Iterable[ToolCall], kind: str) -> bool:
+    """Whether some call was refused with an error of that name."""
+    return any(event.error is not None and event.error.type == kind for event in events)
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterable[tuple[tuple[str | int, ...], Any]]:
+    """Every plain value in a result, with the path that leads to it."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
+            yield from leaves(item, (*path, str(key)))  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, list | tuple):
+        for position, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            yield from leaves(item, (*path, position))
+    else:
+        yield path, value

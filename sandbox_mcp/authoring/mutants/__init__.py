@@ -1,0 +1,20 @@
+"""Mutants: spoilt and disturbed ways to play a scenario, each with the score that it should get."""
+
+from collections.abc import Iterator
+
+from sandbox_mcp.authoring.mutants.calls import calls, depends
+from sandbox_mcp.authoring.mutants.deeds import deeds
+from sandbox_mcp.authoring.mutants.mutant import Mutant, RehearsedSolution, ScoreSpan, case_of
+from sandbox_mcp.authoring.mutants.talking import baselines, disturbances
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+
+__all__ = ("Mutant", "RehearsedSolution", "ScoreSpan", "case_of", "depends", "mutants_of")
+
+
+def mutants_of(stage: RehearsalStage) -> Iterator[Mutant]:
+    """Every mutant of a scenario; those of a solution follow its plain and disturbed plays."""
+    yield from baselines(stage.scenario)
+    for number in range(len(stage.scenario.solutions)):
+        case = case_of(stage, number)
+        for make in (disturbances, calls, deeds):
+            yield from make(case)

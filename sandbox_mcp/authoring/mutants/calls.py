@@ -1,0 +1,283 @@
+"""Mutants that call less, or call wrongly.
+
+Policy: which calls are needed is read off the solution. A call that acts is needed. A query is needed if a milestone
+asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
+because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
+A query whose result nobody uses is a look that only tells what to ask; it may be left out.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.lint.effects import EFFECTS
+from sandbox_scenarios.lint.texts import contains, spoken
+from sandbox_scenarios.model import (
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    PlannedCall,
+    Solution,
+    TableConstraint,
+)
+from sandbox_scenarios.values import parse_path
+
+from sandbox_mcp.authoring.mutants.mutant import (
+    LESS,
+    NEXT_TO_NOTHING,
+    Mutant,
+    RehearsedSolution,
+    Spot,
+    edited,
+    no_more_than_idle,
+    spots,
+    uses,
+    without,
+)
+from sandbox_mcp.authoring.mutants.wrong import RECIPIENTS, wrong_values
+from sandbox_mcp.authoring.rehearsal import UNKNOWN
+from sandbox_mcp.worlds.phone.registry import agent_tools
+
+WINDOWS = ("datetime_info_to_timestamp", "shift_timestamp")
+"""Queries whose result may be one end of a window: it is enough that some wrong argument costs."""
+SMALL = 31
+"""A whole number up to this is guessed easily."""
+_TARGETS: Mapping[tuple[str, str], str] = {
+    ("messaging", "phone_number"): "recipient_phone_number",
+    ("timer", "seconds"): "due_timestamp",
+}
+"""Arguments that end up in a column of another name."""
+
+
+def calls(case: RehearsedSolution) -> Iterator[Mutant]:
+    """All mutants of this module."""
+    for spot in spots(case.solution):
+        yield from _dropped(case, spot)
+        yield from _changed(case, spot)
+    yield from _stopped(case)
+    if not case.lacks and spots(case.solution):
+        yield _claimed(case)
+
+
+def depends(case: RehearsedSolution) -> bool:
+    """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
+    return any(_fails_without(case, spot) for spot in spots(case.solution) if agent_tools()[spot.call.tool].action)
+
+
+def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
+    run = case.stage.rehearse(without(case.solution, spot.number), known=case.run.results)
+    failed = sum(done.error is not None for done in run.done)
+    return failed > sum(done.error is not None for done in case.run.done)
+
+
+def is_look(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether a call may be left out: a query that nothing rests on."""
+    tool = agent_tools()[spot.call.tool]
+    return not tool.action and not _demanded(case, spot) and not uses(case.solution, spot.call.label)
+
+
+def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether a milestone asks for the call and no other call of the solution meets it."""
+    others = {other.call.tool for other in spots(case.solution) if other.number != spot.number}
+    named = (
+        {pattern.tool for pattern in constraint.patterns}
+        for milestone in case.scenario.milestones
+        for constraint in milestone.constraints
+        if isinstance(constraint, CallConstraint)
+    )
+    return any(spot.call.tool in tools and not tools & others for tools in named)
+
+
+def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
+    if is_look(case, spot):
+        return
+    less, name = without(case.solution, spot.number), _named(spot)
+    if agent_tools()[spot.call.tool].action or _demanded(case, spot):
+        about = f"leaves out {name} and happens to know all it would have told"
+        yield Mutant(case.id("drop", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
+        return
+    yield Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=case.path(spot))
+    lucky = _guesses(case, spot)
+    if lucky:
+        about = f"leaves out {name} and guesses {', '.join(map(repr, lucky))}"
+        yield Mutant(case.id("guess", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
+
+
+def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
+    """What somebody without the call would have to guess, if all of that is easy; what was told before is no guess."""
+    taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
+    return taken if all(map(_guessable, taken)) else []
+
+
+def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterator[Any]:
+    """The values that later calls and replies take from the call."""
+    label = spot.call.label
+    values = [call.arguments for turn in solution.turns for call in turn.calls]
+    texts = [turn.reply for turn in solution.turns]
+    for reference in dict.fromkeys((*_references(values), *_references(texts))):
+        name, _, path = reference.partition(".")
+        if name == label and name in results:
+            value = results[name]
+            for part in parse_path(path):
+                value = value[part]
+            yield value
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for item in value.values():  # pyright: ignore[reportUnknownVariableType]
+            yield from _references(item)
+    elif isinstance(value, list | tuple):
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _references(item)
+    elif isinstance(value, str) and value.startswith("$") and not value.startswith("${"):
+        yield value[1:]
+    elif isinstance(value, str):
+        yield from (part.partition("}")[0] for part in value.split("${")[1:])
+
+
+def _guessable(value: Any) -> bool:
+    """Whether somebody who never asked might well say the same."""
+    if value is None or isinstance(value, bool):
+        return True
+    return isinstance(value, int | float) and float(value).is_integer() and abs(value) <= SMALL
+
+
+def _told(case: RehearsedSolution, spot: Spot, value: Any) -> bool:
+    """Whether the user or an earlier call says a text, so that the call is not needed to know it."""
+    said = [text.text for text in spoken(case.scenario)]
+    earlier = [str(done.value) for done in case.run.done[: spot.number] if done.value is not None]
+    return isinstance(value, str) and any(contains(text, value) for text in (*said, *earlier))
+
+
+def _stopped(case: RehearsedSolution) -> Iterator[Mutant]:
+    """Stop calling at some point, or leave for good after some turn."""
+    every = spots(case.solution)
+    for kept in range(1, len(every) - 1):
+        left = every[kept:]
+        if not all(is_look(case, spot) for spot in left):
+            less = without(case.solution, *(spot.number for spot in left))
+            about = f"stops after {_named(every[kept - 1])} and replies as if it had gone on"
+            yield Mutant(case.id("stop", kept), about, less, LESS, path=("reference", case.number))
+    for turns in range(1, len(case.solution.turns) if not case.lacks else 0):
+        less = Solution(case.solution.turns[:turns])
+        about = f"stops answering after turn {turns} of {len(case.solution.turns)}"
+        yield Mutant(case.id("leave", turns), about, less, LESS, path=("reference", case.number))
+
+
+def _claimed(case: RehearsedSolution) -> Mutant:
+    """Say everything the solution says, values included, and do nothing. Only what the user answers may count."""
+    less = edited(case.solution, lambda _number, _call: None)
+    milestones = case.scenario.milestones
+    asked = sum(any(map(_is_from_user, milestone.constraints)) for milestone in milestones)
+    limit = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
+    about = "makes no call but says what the solution says, every value right"
+    return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
+
+
+def _is_from_user(constraint: Constraint) -> bool:
+    return isinstance(constraint, MessageConstraint) and constraint.sender == "user"
+
+
+def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
+    done = case.run.done[spot.number]
+    if done.arguments is None or done.error is not None:
+        return
+    tool = case.stage.tools("base")[spot.call.tool]
+    for name in _mattering(case, spot, done.arguments):
+        value = done.arguments[name]
+        for number, wrong in enumerate(wrong_values(case.scenario, tool, name, value), start=1):
+            rule = "recipient" if tool.tool.action and name in RECIPIENTS else "change"
+            about = f"makes {_named(spot)} with {name} {wrong!r} instead of {value!r}"
+            yield Mutant(
+                case.id(rule, spot.number + 1, name, number),
+                about,
+                _with(case.solution, spot, name, wrong),
+                LESS,
+                group="" if tool.tool.action else _group(case, spot, name),
+                path=case.path(spot),
+            )
+
+
+def _group(case: RehearsedSolution, spot: Spot, name: str) -> str:
+    argument = "" if spot.call.tool in WINDOWS else name
+    return case.id("change", spot.number + 1, argument)
+
+
+def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
+    """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
+    if agent_tools()[spot.call.tool].action:
+        return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
+    named = _named_in_milestones(case, spot.call.tool)
+    return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
+
+
+def _named_in_milestones(case: RehearsedSolution, tool: str) -> set[str]:
+    """The arguments of a query that some milestone on it compares, and that no alternative does without."""
+    return {
+        name
+        for milestone in case.scenario.milestones
+        for constraint in milestone.constraints
+        if isinstance(constraint, CallConstraint) and [item.tool for item in constraint.patterns] == [tool]
+        for name, expected in constraint.patterns[0].arguments.items()
+        if expected.measure != "any"
+    }
+
+
+def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether the score depends on a value that a deed, a reply or another query that matters takes from the call."""
+    label = spot.call.label
+    if label is None:
+        return False
+    takers = [(later, _taking(later.call, label)) for later in spots(case.solution)[spot.number + 1 :]]
+    for later, names in takers:
+        if names and (
+            agent_tools()[later.call.tool].action
+            or names & _named_in_milestones(case, later.call.tool)
+            or _passed_on(case, later)
+        ):
+            return True
+    told = any(label in labels_in(turn.reply) for turn in case.solution.turns)
+    return told and case.score(_muted(case.solution, label)) < 1
+
+
+def _taking(call: PlannedCall, label: str) -> set[str]:
+    return {name for name, value in call.arguments.items() if label in labels_in(value)}
+
+
+def _muted(solution: Solution, label: str) -> Solution:
+    """The solution with replies that do not say what the call returned."""
+    value = re.compile(rf"\$\{{{label}(?:\.[^}}]*)?\}}")
+    return replace(
+        solution, turns=tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in solution.turns)
+    )
+
+
+def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
+    """Whether the scenario says in so many words that it does not care about the column."""
+    table = EFFECTS[tool].table
+    column = _TARGETS.get((table, name), name)
+    allowed = case.scenario.allows.get(table, ())
+    return column in allowed or "*" in allowed or _any(_cells(case, table, column))
+
+
+def _cells(case: RehearsedSolution, table: str, column: str) -> Sequence[Expected]:
+    constraints = (item for milestone in case.scenario.milestones for item in milestone.constraints)
+    tables = [item for item in constraints if isinstance(item, TableConstraint) and item.table == table]
+    return [row[column] for item in tables for row in item.rows if column in row]
+
+
+def _any(cells: Sequence[Expected]) -> bool:
+    return bool(cells) and all(cell.measure == "any" for cell in cells)
+
+
+def _with(solution: Solution, spot: Spot, name: str, value: Any) -> Solution:
+    changed = replace(spot.call, arguments={**spot.call.arguments, name: value})
+    return edited(solution, lambda number, call: changed if number == spot.number else call)
+
+
+def _named(spot: Spot) -> str:
+    return f"call {spot.number + 1} ({spot.call.tool})"

@@ -1,0 +1,146 @@
+"""Playing a solution, sound or spoilt, straight through a session: no MCP, no event loop, nothing in between.
+
+Policy: the session, its gates and its scripted user are the real ones. A call whose values nothing has returned cannot
+be made, so it is left out; in a reply such a value is unknown.
+"""
+
+import re
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from sandbox_clients.mcp_tools import unwrapped
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
+from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
+from sandbox_scenarios.variants import BASE, presented
+
+from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.trajectory import MemoryLog, Trajectory
+from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import World
+
+UNKNOWN = "unknown"
+_INSIDE = re.compile(r"\$\{([^}]*)\}")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call of a solution as it was carried out; ``arguments`` is None if it could not be made."""
+
+    call: PlannedCall
+    arguments: Mapping[str, Any] | None = None
+    value: Any = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What came of it: the log, the world afterwards, the calls in the order of the plan, and the turns that were said.
+
+    ``results`` are the values by label.
+    """
+
+    log: Trajectory
+    world: World
+    done: tuple[Done, ...]
+    turns: int
+    results: Mapping[str, Any]
+
+    @property
+    def ending(self) -> str | None:
+        """Why the session ended; None if it did not."""
+        return self.log.ended.reason if self.log.ended else None
+
+
+@dataclass(frozen=True)
+class RehearsalStage:
+    """A scenario to be played many times; what is the same each time is made once."""
+
+    scenario: Scenario
+
+    @cached_property
+    def _offered(self) -> dict[str, Mapping[str, PresentedTool]]:
+        return {}
+
+    def tools(self, variant: str) -> Mapping[str, PresentedTool]:
+        """The tools as a variant presents them."""
+        if variant not in self._offered:
+            self._offered[variant] = presented(self.scenario, variant)
+        return self._offered[variant]
+
+    def rehearse(
+        self, solution: Solution, variant: str = BASE, known: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> Rehearsed:
+        """Play a solution; ``known`` are values by label that the agent happens to know without asking."""
+        log = MemoryLog()
+        tools = self.tools(variant)
+        spec = SessionSpec(self.scenario, variant, seed)
+        session = Session(spec, ScriptedUser(self.scenario.user.script), log, tools)
+        session.begin()
+        playing = _Playing(session, dict(known or {}))
+        turns = 0
+        for turn in presented_solution(solution, tools).turns:
+            playing.act(turn)
+            if session.over:
+                break
+            turns += 1
+            settled(session.say(filled_reply(turn.reply, playing.results)))
+            if session.over:
+                break
+        return Rehearsed(log.trajectory(), session.world, tuple(playing.done), turns, playing.results)
+
+
+@dataclass(slots=True)
+class _Playing:
+    session: Session
+    results: dict[str, Any]
+    done: list[Done] = field(default_factory=list[Done])
+
+    def act(self, turn: PlannedTurn) -> None:
+        for batch in turn.batches:
+            self._batch(batch)
+
+    def _batch(self, batch: Sequence[PlannedCall]) -> None:
+        made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
+        for call in batch:
+            try:
+                made.append((call, fill(call.arguments, self.results)))
+            except PlanError as problem:
+                self.done.append(Done(call, error=str(problem)))
+        if not made:
+            return
+        outputs = self.session.call_batch([AgentCall(call.tool, arguments) for call, arguments in made])
+        for (call, arguments), output in zip(made, outputs, strict=True):
+            value = unwrapped(output.structured) if output.error is None else None
+            self.done.append(Done(call, arguments, value, output.error))
+            if call.label:
+                self.results[call.label] = refusal(output.error) if output.error is not None else value
+
+
+def filled_reply(reply: str, results: Mapping[str, Any]) -> str:
+    """A reply with the values that there are; the rest is unknown."""
+
+    def value(found: "re.Match[str]") -> str:
+        try:
+            return as_text(look_up(found[1], results))
+        except PlanError:
+            return UNKNOWN
+
+    return _INSIDE.sub(value, reply)
+
+
+def settled(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
+    """The value of a coroutine that never waits for anything, as those of the scripted user.
+
+    Raises:
+        RuntimeError: it does wait.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as finished:
+        return cast("_Value", finished.value)
+    coroutine.close()
+    raise RuntimeError("a scripted user has to answer at once")

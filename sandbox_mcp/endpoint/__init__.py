@@ -1,0 +1,9 @@
+"""The scripted model endpoint: speaks the providers' protocols, and says what a script or a scenario tells it to.
+
+It stands in for a model where none is at hand: in tests, and in a dry run of somebody's own stack without a key.
+"""
+
+from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault, PlannedMove, Reply
+
+__all__ = ("Brain", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptCall", "PromptTurn", "Reply")

@@ -1,0 +1,115 @@
+"""The endpoint as an ASGI application: a route for every protocol.
+
+Policy: it counts how often it was sent the very same request, because a retry is the only thing that a request does not
+tell; everything else follows from the request. It accepts any key, or none.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from sandbox_clients.mcp_tools import named
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox_mcp.endpoint import chat, gemini, messages, responses
+from sandbox_mcp.endpoint.faults import error, failed, written
+from sandbox_mcp.endpoint.prompt import Prompt
+from sandbox_mcp.endpoint.protocol import Body, Protocol
+from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault
+from sandbox_mcp.endpoint.wire import BadRequestError, answer, fingerprint, tokens
+
+MODEL = "scripted"
+OnRequest = Callable[[Mapping[str, Any]], None]
+"""Told of every request, as its body, before it is answered."""
+PROTOCOLS: Mapping[str, Protocol] = {
+    "/v1/chat/completions": chat.PROTOCOL,
+    "/v1/responses": responses.PROTOCOL,
+    "/v1/messages": messages.PROTOCOL,
+    "/{version}/models/{model}:generateContent": gemini.PROTOCOL,
+    "/{version}/models/{model}:streamGenerateContent": gemini.PROTOCOL,
+}
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """Answers requests with what a brain decides."""
+
+    brain: Brain
+    on_request: OnRequest = lambda _: None
+    seen: Counter[str] = field(default_factory=Counter[str])
+
+    def app(self) -> Starlette:
+        """The ASGI application."""
+        asking = [Route(path, self._handler(protocol), methods=["POST"]) for path, protocol in PROTOCOLS.items()]
+        about = [
+            Route("/v1/messages/count_tokens", _count, methods=["POST"]),
+            Route("/{version}/models/{model}:countTokens", _count, methods=["POST"]),
+            Route("/v1/models", _models),
+            Route("/v1/models/{id:path}", _model),
+        ]
+        return Starlette(routes=[*asking, *about])
+
+    def _handler(self, protocol: Protocol) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
+            try:
+                body = await _body(request)
+                prompt = protocol.read(body)
+            except BadRequestError as problem:
+                return error(protocol, 400, str(problem))
+            except (AttributeError, LookupError, TypeError) as problem:
+                return error(protocol, 400, f"the request has an unexpected form: {problem}")
+            except ClientDisconnect:
+                return Response(status_code=499)
+            self.on_request(body)
+            return await self._respond(protocol, body, prompt, request)
+
+        return handle
+
+    async def _respond(self, protocol: Protocol, body: Body, prompt: Prompt, request: Request) -> Response:
+        key = fingerprint(body)
+        try:
+            reply = await self.brain.decide(prompt, self.seen[key])
+        except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
+            return error(protocol, 500, f"the scripted model broke: {named(problem)}")
+        self.seen[key] += 1
+        if isinstance(reply, PlannedFault):
+            return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)
+        return written(protocol, answer(body, prompt.model, reply), body)
+
+
+async def _body(request: Request) -> Body:
+    """A request's JSON, and in it what Google's protocol says in the address instead."""
+    try:
+        body = json.loads(await request.body())
+    except ValueError as problem:
+        raise BadRequestError(f"the body is no JSON: {problem}") from problem
+    if not isinstance(body, dict):
+        raise BadRequestError("the body must be a JSON object")
+    streams = {"stream": True} if request.url.path.endswith(":streamGenerateContent") else {}
+    return {**cast("Body", body), **request.path_params, **streams}
+
+
+async def _count(request: Request) -> Response:
+    """How long a request is, as both Anthropic's and Google's clients understand it."""
+    number = tokens(len(await request.body()))
+    return JSONResponse({"input_tokens": number, "totalTokens": number})
+
+
+async def _models(_: Request) -> Response:
+    page = {"has_more": False, "first_id": MODEL, "last_id": MODEL}
+    return JSONResponse({"object": "list", "data": [_described(MODEL)], **page})
+
+
+async def _model(request: Request) -> Response:
+    return JSONResponse(_described(request.path_params["id"]))
+
+
+def _described(model: str) -> dict[str, Any]:
+    """A model as OpenAI's and Anthropic's clients both understand it."""
+    anthropic = {"type": "model", "display_name": model, "created_at": "2026-01-01T00:00:00Z"}
+    return {"id": model, "object": "model", "created": 0, "owned_by": "sandbox-mcp", **anthropic}

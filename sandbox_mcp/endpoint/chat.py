@@ -1,0 +1,115 @@
+"""The chat-completions protocol: requests read, answers written, whole or as a stream."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.protocol import Protocol
+from sandbox_mcp.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
+
+_KINDS: Mapping[str, Any] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "output",
+    "function": "output",
+}
+
+
+def read(body: Mapping[str, Any]) -> Prompt:
+    """What a request shows the model.
+
+    Raises:
+        BadRequestError: it has another form.
+    """
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise BadRequestError("messages must be a list with at least one message")
+    entries = map(_entry, cast("list[Mapping[str, Any]]", messages))
+    return assemble(str(body.get("model", "")), entries, _tools(body.get("tools") or ()))
+
+
+def _entry(message: Mapping[str, Any]) -> HistoryEntry:
+    role = str(message.get("role"))
+    if role not in _KINDS:
+        raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
+    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
+    return HistoryEntry(_KINDS[role], text_of(message.get("content")), calls, str(message.get("tool_call_id") or ""))
+
+
+def _call(call: Mapping[str, Any]) -> PromptCall:
+    function: Mapping[str, Any] = call["function"]
+    return PromptCall(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
+
+
+def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
+    functions = [tool["function"] for tool in tools if tool.get("type") == "function"]
+    return {str(function["name"]): offer(function) for function in functions}
+
+
+def whole(answer: WireAnswer) -> dict[str, Any]:
+    """An answer as one document."""
+    return {**_head(answer, "chat.completion"), "choices": _choices(answer), "usage": _usage(answer)}
+
+
+def _choices(answer: WireAnswer) -> list[dict[str, Any]]:
+    if answer.void:
+        return []
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
+    if answer.calls:
+        message["tool_calls"] = [_written(call) for call in answer.calls]
+    return [{"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}]
+
+
+def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
+    """An answer as server-sent events."""
+    yield from () if answer.void else _choice(answer)
+    if usage:
+        yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
+    yield event("[DONE]")
+
+
+def _choice(answer: WireAnswer) -> Iterator[str]:
+    yield event(_chunk(answer, {"role": "assistant", "content": ""}))
+    for piece in pieces(answer.text):
+        yield event(_chunk(answer, {"content": piece}))
+    for index, call in enumerate(answer.calls):
+        head = {"index": index, **_written(PromptCall(call.id, call.name, ""))}
+        yield event(_chunk(answer, {"tool_calls": [head]}))
+        for piece in pieces(call.arguments):
+            yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
+    yield event(_chunk(answer, {}, _finish(answer)))
+
+
+def _wanted(answer: WireAnswer, body: Mapping[str, Any]) -> Iterator[str]:
+    options: Mapping[str, Any] = body.get("stream_options") or {}
+    return stream(answer, usage=bool(options.get("include_usage")))
+
+
+PROTOCOL = Protocol(read, whole, _wanted, openai_error)
+
+
+def _chunk(answer: WireAnswer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+
+
+def _head(answer: WireAnswer, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{answer.id[:24]}", "object": kind, "created": CREATED, "model": answer.model}
+
+
+def _written(call: PromptCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _finish(answer: WireAnswer) -> str:
+    return "tool_calls" if answer.calls else "stop"
+
+
+def _usage(answer: WireAnswer) -> dict[str, int]:
+    return {
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+    }

@@ -1,0 +1,74 @@
+"""A model that knows the answers: plays the reference solution of whatever scenario the conversation is about.
+
+Policy: everything follows from the request. Nothing is remembered between requests, so any client can be put in front
+of it: one that prefixes names, opens a connection per call, or carries out one call of a batch at a time.
+"""
+
+from collections.abc import Sequence
+
+from sandbox_clients.reference import NOTHING_LEFT
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario
+from sandbox_scenarios.plan import PlanError, as_text, fill, ready
+
+from sandbox_mcp.endpoint.channel import ChannelTalk, loading, talk_in
+from sandbox_mcp.endpoint.prompt import Prompt
+from sandbox_mcp.endpoint.react import in_calls, in_text
+from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
+from sandbox_mcp.endpoint.staging import StagingPosition, Stagings
+
+LOST = "I do not know this conversation, so I cannot help."
+LEFT = "The user has left."
+
+
+class Solver:
+    """Knows the solutions of some scenarios."""
+
+    __slots__ = ("_stage",)
+
+    def __init__(self, scenarios: Sequence[Scenario]) -> None:
+        self._stage = Stagings(scenarios)
+
+    async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
+        """The next step of the solution, in text if the request asks for text."""
+        textual = in_calls(prompt)
+        return in_text(self._move(textual)) if textual else self._move(prompt)
+
+    def _move(self, prompt: Prompt) -> Move:
+        if load := loading(prompt):
+            return load
+        talk = talk_in(prompt)
+        if talk.left:
+            return Move(LEFT)
+        if talk.start is not None and talk.started is None:
+            return self._start(talk)
+        place = self._stage.place(prompt, talk.turns, talk.started)
+        if place is None:
+            return Move(LOST)
+        if len(talk.turns) > len(place.staging.solution.turns):
+            return talk.speak(NOTHING_LEFT)
+        try:
+            return _next(place, place.staging.solution.turns[len(talk.turns) - 1], talk, prompt)
+        except PlanError as error:
+            return talk.speak(f"I cannot go on: {error}.")
+
+    def _start(self, talk: ChannelTalk) -> Move:
+        """Begin the scenario that the user has named."""
+        said = talk.turns[0].user if talk.turns else ""
+        named = [scenario.name for scenario in self._stage.scenarios if scenario.name in said]
+        if not named or talk.start is None:
+            return Move(LOST)
+        return Move("", (PlannedMove(talk.start, {"name": max(named, key=len)}),))
+
+
+def _next(place: StagingPosition, planned: PlannedTurn, talk: ChannelTalk, prompt: Prompt) -> Move:
+    """The rest of the batch that comes next, or the reply if all calls are done."""
+    done = place.done
+    for batch in planned.batches:
+        if done < len(batch):
+            return Move("", tuple(_planned(call, place, prompt) for call in batch[done:]))
+        done -= len(batch)
+    return talk.speak(as_text(fill(planned.reply, place.results)))
+
+
+def _planned(call: PlannedCall, place: StagingPosition, prompt: Prompt) -> PlannedMove:
+    return PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, place.results))

@@ -1,0 +1,63 @@
+"""A model that plays the user: follows the script of whatever scenario the conversation is about.
+
+Policy: it is asked the way an LLM user asks its model, with the agent's words as the user's and its own as the
+assistant's. The scenario is recognised by the opening, the goal and what else the instructions tell of the user.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sandbox_scenarios.model import Scenario, UserSpec
+
+from sandbox_mcp.endpoint.prompt import Prompt
+from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
+from sandbox_mcp.users import Line, ScriptedUser
+
+END = "end_conversation"
+CONFIRM = "confirm_action"
+STRANGER = "I do not know what I wanted."
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedUserModel:
+    """Knows the users of these scenarios."""
+
+    scenarios: Sequence[Scenario]
+
+    async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
+        """What the user says next, or the call with which it leaves."""
+        said = [step.text for step in prompt.steps]
+        scenario = self._scenario(prompt.system, said)
+        if scenario is None:
+            return Move(STRANGER)
+        if not said:
+            return Move(scenario.user.opening)
+        turn = await ScriptedUser(scenario.user.script).respond(_dialogue(prompt))
+        if turn.says is None:
+            end = prompt.offered(END)
+            return Move("", (PlannedMove(end, {}),)) if end else Move("Thanks, bye.")
+        confirm = prompt.offered(CONFIRM)
+        calls = tuple(PlannedMove(confirm, {"code": code}) for code in turn.confirms) if confirm else ()
+        return Move(turn.says, calls)
+
+    def _scenario(self, system: str, said: Sequence[str]) -> Scenario | None:
+        """The scenario that opens like this, or failing that has this goal, and of several the one told of most."""
+        opening = said[0] if said else None
+        known = [item for item in self.scenarios if opening == item.user.opening or item.user.goal in system]
+        return max(known, key=lambda item: (opening == item.user.opening, _told(item.user, system)), default=None)
+
+
+def _told(user: UserSpec, system: str) -> int:
+    """How much of what is known of a user is in the instructions, less what is not."""
+    facts = (user.goal, *user.knows, *user.does_not_know)
+    return sum(1 if fact in system else -1 for fact in facts)
+
+
+def _dialogue(prompt: Prompt) -> list[Line]:
+    """The dialogue from the opening on."""
+    lines: list[Line] = []
+    for number, turn in enumerate(prompt.turns):
+        if number:
+            lines.append(Line("agent", turn.user))
+        lines += [Line("user", step.text) for step in turn.steps]
+    return lines

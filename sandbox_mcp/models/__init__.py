@@ -1,0 +1,1 @@
+"""Asking language models: what is sent, what comes back, and trying again."""

@@ -1,0 +1,225 @@
+"""What asking a model comes to, whatever the protocol: which endpoint, how patiently, and what was answered.
+
+Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, half an answer, an answer that is none)
+are retried with back-off, and ``Retry-After`` is honoured; faults that will not pass are told at once. No fault is an
+answer.
+"""
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit, urlunsplit
+
+from sandbox_mcp.models.retrying import FailedTry, Sleep, insist, one_line, refused
+
+
+class EndpointError(Exception):
+    """The endpoint gave no usable answer, however often it was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who a protocol comes from: its own address, and the variables that people keep another one and the key in."""
+
+    url: str
+    url_variable: str
+    key_variable: str
+
+
+OPENAI = Provider("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+ANTHROPIC = Provider("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """Which endpoint, which model, and how patient to be.
+
+    ``key_variable`` names the environment variable with the API key, None the provider's own; the key itself is kept
+    nowhere. ``parameters`` go into every request as they are, for example ``temperature``. ``timeout`` is in seconds,
+    per request.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    key_variable: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    timeout: float = 120.0
+    retries: int = 5
+    pause: float = 1.0
+    provider: Provider = OPENAI
+
+    @property
+    def url(self) -> str:
+        """Where the endpoint is: as given, or as the environment says, or the provider's own."""
+        return self.base_url or os.environ.get(self.provider.url_variable) or self.provider.url
+
+    @property
+    def key(self) -> str | None:
+        """The key, where there is one."""
+        return os.environ.get(self.key_variable or self.provider.key_variable) or None
+
+    def problem(self) -> str | None:
+        """What keeps the endpoint from being asked at all, and what to do about it; None if nothing is known to."""
+        host = _host(self.url)
+        if host is None:
+            source = "--base-url" if self.base_url else self.provider.url_variable
+            return f"cannot ask {self.url!r}; {source} must be an address such as http://127.0.0.1:8000/v1"
+        if self.key is None and (self.key_variable or host == _host(self.provider.url)):
+            named = self.key_variable or self.provider.key_variable
+            other = "name another variable with --api-key-env, or another endpoint with --base-url"
+            return f"needs a key for {self.url!r} in the variable {named!r}, which is not set; set it, {other}"
+        return None
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a log may say of it: no key, and no credentials in the address."""
+        return {"model": self.model, "base_url": public_address(self.url), "parameters": dict(self.parameters)}
+
+
+def public_address(url: str) -> str:
+    """An address without what may be secret in it: credentials, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _host(url: str) -> str | None:
+    """The host in an address of the web; None if it is no such address."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.scheme in {"http", "https"} and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call that a model asked for; ``arguments`` is the text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens read and written, and how many requests it took, failed ones not counted."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    requests: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+        )
+
+    def to_json(self) -> dict[str, int]:
+        """As a log has it."""
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "requests": self.requests,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the model said: text, calls, or both.
+
+    ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
+    protocols in which an answer has parts that mean nothing to anybody else.
+    """
+
+    text: str
+    calls: tuple[FunctionCall, ...]
+    usage: Usage
+    finish: str | None = None
+    parts: tuple[Mapping[str, Any], ...] = ()
+
+
+class ModelEndpoint(ABC):
+    """A connection to one endpoint in one protocol, shared by all who ask it; opened with the first question.
+
+    ``package`` is the provider's client, ``kind`` what an answer is called.
+    """
+
+    package: ClassVar[str]
+    kind: ClassVar[str]
+
+    def __init__(self, settings: EndpointSettings, sleep: Sleep | None = None) -> None:
+        self.settings = settings
+        self._sleep = sleep
+        self._client: Any = None
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """The provider's client, which must not try anything again by itself."""
+
+    @abstractmethod
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        """Send a request, the settings' parameters with it; gives the client's raw response."""
+
+    @abstractmethod
+    def _read(self, body: Any) -> ModelAnswer:
+        """What a response says.
+
+        Raises:
+            ValueError, LookupError, TypeError, AttributeError: it is none.
+        """
+
+    async def request(self, request: Mapping[str, Any]) -> ModelAnswer:
+        """Ask, as often as it takes and ``retries`` allows.
+
+        Raises:
+            EndpointError: there was no usable answer.
+        """
+        settings = self.settings
+        try:
+            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._sleep)
+        except FailedTry as fault:
+            raise EndpointError(f"model endpoint {settings.describe()['base_url']}: {fault}") from fault
+
+    async def aclose(self) -> None:
+        """Close the connection; the next question would open another."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _once(self, request: Mapping[str, Any]) -> ModelAnswer:
+        if self._client is None:
+            self._client = self._open()
+        sdk: Any = import_module(self.package)
+        try:
+            response = await self._send(self._client, request)
+        except sdk.APIError as error:
+            raise _fault(error, sdk) from error
+        try:
+            return self._read(json.loads(response.http_response.content))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise FailedTry(f"the answer is no {self.kind}: {error}", passing=True) from error
+
+
+def _fault(error: Any, sdk: Any) -> FailedTry:
+    """A fault out of the exception of a provider's client; the clients of both providers have the same ones."""
+    if isinstance(error, sdk.APIStatusError):
+        return refused(error.status_code, _said(error), error.response.headers.get("retry-after"))
+    if isinstance(error, sdk.APITimeoutError):
+        return FailedTry("no answer in time", passing=True)
+    if isinstance(error, sdk.APIConnectionError):
+        return FailedTry(f"connection failed: {one_line(str(error.__cause__ or error))}", passing=True)
+    return FailedTry(one_line(str(error)), passing=False)
+
+
+def _said(error: Any) -> str:
+    """What the endpoint itself said about its refusal: OpenAI's client gives what is under ``error``, others all."""
+    body: object = error.body
+    for _ in range(2):
+        if isinstance(body, Mapping):
+            told = cast("Mapping[str, object]", body)
+            body = told.get("message") or told.get("error")
+    return str(body if isinstance(body, str) else error.response.text or error.message)

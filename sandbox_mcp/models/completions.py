@@ -1,0 +1,98 @@
+"""OpenAI's chat completions, which endpoints of all kinds speak: one question, asked by the llm user and by agents.
+
+Policy: what endpoints write in other ways than OpenAI's own, such as calls without ids, is read all the same. What is
+fed back is written anew, so that an endpoint gets nothing but the protocol's own fields.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.text import readable
+
+
+class OpenAIEndpoint(ModelEndpoint):
+    """A connection by OpenAI's client."""
+
+    package: ClassVar[str] = "openai"
+
+    def _open(self) -> Any:
+        from openai import AsyncOpenAI
+
+        settings = self.settings
+        return AsyncOpenAI(
+            api_key=settings.key or "none", base_url=settings.url, timeout=settings.timeout, max_retries=0
+        )
+
+
+class Completions(OpenAIEndpoint):
+    """An endpoint that speaks chat completions."""
+
+    kind: ClassVar[str] = "chat completion"
+
+    async def ask(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], **more: Any
+    ) -> ModelAnswer:
+        """Ask for the next message; ``more`` goes into the request.
+
+        Raises:
+            EndpointError: there was no usable answer.
+        """
+        offered = {"tools": list(tools)} if tools else {}
+        return await self.request({"messages": list(messages), **offered, **more})
+
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        create = client.chat.completions.with_raw_response.create
+        return await create(model=self.settings.model, **request, extra_body=dict(self.settings.parameters))
+
+    def _read(self, body: Any) -> ModelAnswer:
+        return read_answer(body)
+
+
+def as_message(answer: ModelAnswer) -> dict[str, Any]:
+    """An answer as the next message of the conversation."""
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text if answer.text or not answer.calls else None}
+    if answer.calls:
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in answer.calls
+        ]
+    return message
+
+
+def read_answer(body: Any) -> ModelAnswer:
+    """The first choice of a chat completion.
+
+    Raises:
+        ValueError: it has none.
+        LookupError, TypeError, AttributeError: it has another form.
+    """
+    if not body["choices"]:
+        raise ValueError("it has no choice")
+    choice = body["choices"][0]
+    message = choice["message"]
+    calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))
+    return ModelAnswer(
+        _text(message.get("content")), calls, _usage(body.get("usage") or {}), choice.get("finish_reason")
+    )
+
+
+def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:
+    """One call; some endpoints leave ids out, or send arguments as an object."""
+    function = call["function"]
+    arguments = function.get("arguments") or "{}"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return FunctionCall(str(call.get("id") or f"call_{index}"), readable(str(function["name"])), readable(text))
+
+
+def _text(content: Any) -> str:
+    """A message's text; some endpoints send it in parts."""
+    if content is None or isinstance(content, str):
+        return readable(content or "")
+    parts = cast("list[Mapping[str, Any]]", content)
+    return readable("".join(str(part["text"]) for part in parts if part.get("type") == "text"))
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0), 1)

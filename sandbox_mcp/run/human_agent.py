@@ -1,0 +1,109 @@
+"""The agent played by a person at the terminal: sees the user's words and the tools, calls them, and answers.
+
+Policy: a person gets what any agent gets, and what they call is recorded like any agent's calls. Giving up is a fault
+of the agent, so that nobody's patience is scored.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from anyio.lowlevel import checkpoint
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolInfo, ToolOutput, Tools
+
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Quit, Say, Show, Typed, TypedCall, TypingError, meaning
+from sandbox_mcp.users.terminal import Terminal
+
+PROMPT = "you> "
+WIDTH = 100
+"""Characters of a description in the list of tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAgent(Agent):
+    """A person at the terminal."""
+
+    terminal: Terminal = field(default_factory=Terminal)
+    name: str = "human"
+    marks_batches: ClassVar[bool] = True
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        """Connect to the tools and tell the person what to do."""
+        async with brief.target.connect() as tools:
+            offered = {tool.name: tool for tool in await tools.list()}
+            have = counted(len(offered), "tool")
+            self.terminal.show(f"\n{brief.instructions}\nYou have {have}; /tools lists them, /help tells more.")
+            yield _Playing(self.terminal, tools, offered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Playing:
+    terminal: Terminal
+    tools: Tools
+    offered: Mapping[str, ToolInfo]
+
+    async def turn(self, message: str) -> AgentTurn:
+        """Let the person act until they say something.
+
+        Raises:
+            AgentError: they gave up.
+        """
+        self.terminal.show(f"\nuser: {message}")
+        while True:
+            await checkpoint()  # where the session has ended, the turn ends here
+            typed = self._meant(await self.terminal.ask(PROMPT, (*self.offered, *COMMANDS)))
+            if isinstance(typed, Say):
+                return AgentTurn(typed.text)
+            if isinstance(typed, Quit):
+                raise AgentError("the person at the terminal gave up")
+            if isinstance(typed, TypedCall):
+                self.terminal.show(shown(await self.tools.call(typed.tool, typed.arguments)))
+            elif typed is not None:
+                self.terminal.show(told(typed, self.offered))
+
+    def _meant(self, line: str | None) -> Typed | None:
+        if line is None:
+            return Quit()
+        try:
+            return meaning(line, self.offered) if line.strip() else None
+        except TypingError as error:
+            self.terminal.show(str(error))
+            return None
+
+
+def shown(output: ToolOutput) -> str:
+    """What a call came to."""
+    return f"  {'failed: ' if output.is_error else ''}{output.text}"
+
+
+def told(asked: Show, tools: Mapping[str, ToolInfo]) -> str:
+    """The help, the list of tools, or all about one of them."""
+    if asked.what == "/help":
+        return HELP
+    if asked.what == "/tools":
+        return "\n".join(_short(tool) for tool in tools.values())
+    tool = tools[asked.name]
+    return "\n".join([tool.name, tool.description, *_parameters(tool.input_schema)])
+
+
+def _short(tool: ToolInfo) -> str:
+    needed = set(tool.input_schema.get("required", ()))
+    names = [name if name in needed else f"[{name}]" for name in tool.input_schema.get("properties", {})]
+    first = tool.description.partition("\n")[0]
+    return f"  {' '.join([tool.name, *names])}\n      {first if len(first) <= WIDTH else first[:WIDTH] + '...'}"
+
+
+def _parameters(schema: Mapping[str, Any]) -> list[str]:
+    needed = set(schema.get("required", ()))
+    return [
+        f"  {name}{'' if name in needed else ' (optional)'}: {_kind(part)}{part.get('description', '')}"
+        for name, part in schema.get("properties", {}).items()
+    ]
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    return f"{json.dumps(part['type'])} ".replace('"', "") if "type" in part else ""

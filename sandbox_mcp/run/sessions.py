@@ -1,0 +1,138 @@
+"""A crew plays sessions of a run, several at a time, and keeps their logs; it knows nothing of the rest of the run.
+
+Policy: what a session does depends on its unit alone, never on what runs beside it or came before.
+"""
+
+import math
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+from sandbox_clients.base import Agent
+from sandbox_clients.mcp_tools import leaves
+from sandbox_scenarios import Scenario, Suite
+
+from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.play import Reach, play
+from sandbox_mcp.run.scores import SessionScore, score
+from sandbox_mcp.run.transports import Transport, transport
+from sandbox_mcp.run.unit import Shard, Unit, plan
+from sandbox_mcp.run.users import Users
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.batching import WINDOW
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Everything that decides what a run does.
+
+    ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer.
+    """
+
+    scenarios: tuple[str, ...]
+    variants: tuple[str, ...]
+    seed: int = 0
+    trials: int = 1
+    jobs: int = 1
+    shard: Shard = field(default_factory=Shard)
+    transport: Transport = "memory"
+    patience: float = math.inf
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """All sessions asked for, of every shard."""
+        return plan(self.scenarios, self.variants, self.seed, self.trials)
+
+
+Allowed = Callable[[], bool]
+"""Asked before every session whether it may begin."""
+Told = Callable[[Unit, SessionScore], None]
+"""Told of every session that was played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Who plays: an agent and users, in scenarios of a suite, into a folder; ``keep_spoiled`` is for :meth:`judge`."""
+
+    suite: Suite
+    agent: Agent
+    users: Users
+    folder: RunFolder
+    knowledge: object = None
+    keep_spoiled: bool = False
+
+    def judge(self, trajectory: Trajectory, scenario: Scenario) -> SessionScore:
+        """What a session came to; those that their user spoiled are scored only where they are to be kept.
+
+        Raises:
+            GraderError: the scenario's milestones cannot be used.
+        """
+        return score(trajectory, scenario, keep_spoiled=self.keep_spoiled)
+
+    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
+        """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed."""
+        manager = SessionManager(
+            self.suite,
+            max_sessions=plan.jobs + 1,
+            batch_window=0.0 if self.agent.marks_batches else WINDOW,
+            knowledge=self.knowledge,
+        )
+        waiting = iter(units)
+        try:
+            async with self._closing(), transport(plan.transport, manager) as reach, anyio.create_task_group() as group:
+                for _ in range(min(plan.jobs, len(units))):
+                    group.start_soon(self._work, waiting, _Table(manager, reach, plan.patience), allowed, told)
+        except ExceptionGroup as errors:
+            raise leaves(errors)[0] from None
+
+    async def _work(self, waiting: Iterator[Unit], table: "_Table", allowed: Allowed, told: Told) -> None:
+        for unit in waiting:
+            if not allowed():
+                return
+            told(unit, await self._session(unit, table))
+
+    async def _session(self, unit: Unit, table: "_Table") -> SessionScore:
+        scenario = self.suite.get(unit.scenario)
+        spec = SessionSpec(
+            scenario, unit.variant, unit.seed, unit.trial, agent={"name": self.agent.name, **self.agent.describe()}
+        )
+        with self.folder.writer(unit) as writer:
+            log = _Both(writer)
+            await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
+        self.folder.keep(unit)
+        return self.judge(log.memory.trajectory(), scenario)
+
+    @asynccontextmanager
+    async def _closing(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.agent.aclose()
+                await self.users.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Where sessions are played: who opens them, the way to their tools, and how long an answer may take."""
+
+    manager: SessionManager
+    reach: Reach
+    patience: float
+
+
+class _Both:
+    """Keeps events in a file, and in memory for the grader."""
+
+    __slots__ = ("memory", "writer")
+
+    def __init__(self, writer: LogWriter) -> None:
+        self.writer = writer
+        self.memory = MemoryLog()
+
+    def write(self, event: Event) -> None:
+        self.writer.write(event)
+        self.memory.write(event)

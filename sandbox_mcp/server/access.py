@@ -1,0 +1,98 @@
+"""Doors: who gets through to MCP, and to what, decided before MCP sees anything.
+
+Policy: an unknown session and somebody else's are the same, not found. Session URLs are the busy path, so their door
+stands before the routing of everything else.
+"""
+
+from collections.abc import Callable
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
+from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.malformed import mending
+from sandbox_mcp.server.mcp_server import SCOPE_KEY
+from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
+
+BEFORE, AFTER = "/s/", "/mcp"
+
+
+def session_path(token: str) -> str:
+    """Where on the server a session's MCP endpoint is."""
+    return f"{BEFORE}{token}{AFTER}"
+
+
+class SessionDoor:
+    """ASGI middleware: the token in the path finds the session; the bearer, where one is demanded, must be its own."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        manager: SessionManager,
+        settings: ServerSettings,
+        transport: StreamableHTTPSessionManager,
+    ) -> None:
+        self._app = app
+        self._manager = manager
+        self._settings = settings
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request for a session to MCP or refuse it, and pass on all others."""
+        path = scope["path"].removeprefix(scope.get("root_path", "")) if scope["type"] == "http" else ""
+        if not (path.startswith(BEFORE) and path.endswith(AFTER)):
+            return await self._app(scope, receive, send)
+        opened = self._opened(path[len(BEFORE) : -len(AFTER)], scope)
+        if isinstance(opened, Response) and opened.status_code == 404 and _takes_leave(scope):
+            return await self._transport.asgi_app(scope, receive, send)
+        if isinstance(opened, Response):
+            return await opened(scope, receive, send)
+        scope[SCOPE_KEY] = opened
+        return await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)
+
+    def _opened(self, token: str, scope: Scope) -> OpenSession | Response:
+        bearer = bearer_in(scope) if self._settings.auth else None
+        if self._settings.auth and bearer is None:
+            return problem(401, "unauthorized", "this server needs the session's bearer: Authorization: Bearer ...")
+        try:
+            opened = self._manager.get(token)
+            if self._settings.auth and not is_one_of(bearer, (opened.bearer,)):
+                raise UnknownSessionError
+        except UnknownSessionError as error:
+            return problem(404, "unknown_session", str(error))
+        return opened
+
+
+def _takes_leave(scope: Scope) -> bool:
+    """Whether a client of the older protocol ends its connection, which it may do when its session is gone."""
+    return scope["method"] == "DELETE" and "mcp-session-id" in Headers(scope=scope)
+
+
+class LobbyDoor:
+    """ASGI endpoint of the lobby: each token has a seat of its own; where no token is asked for, all share one."""
+
+    def __init__(
+        self,
+        manager: SessionManager,
+        settings: ServerSettings,
+        transport: StreamableHTTPSessionManager,
+        announce: Callable[[OpenSession], None],
+    ) -> None:
+        self._settings = settings
+        self._transport = transport
+        seats = settings.lobby_tokens or ("",)
+        self._lobbies = {token: Lobby(manager, MemorySeat(manager), announce) for token in seats}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request to MCP, unless it has no seat."""
+        bearer = bearer_in(scope) if self._settings.lobby_tokens else ""
+        seat = next((token for token in self._lobbies if is_one_of(bearer, (token,))), None)
+        if seat is None:
+            refusal = problem(401, "unauthorized", "the lobby needs a token: Authorization: Bearer ...")
+            return await refusal(scope, receive, send)
+        scope[SCOPE_KEY] = self._lobbies[seat]
+        return await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)

@@ -1,0 +1,189 @@
+"""The lobby: free play for hosts that nobody drives, such as a chat application on a desktop.
+
+Policy: its list of tools never changes, because a call must not change it: before a scenario is started, the world's
+tools answer that none is running. The agent is told how to behave by what the tools return, since a person types no
+more than "run the scenario X". It learns names of scenarios and what their user says, and nothing else about them.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.server.lobby.names import LONGEST, matching, named, nearest, page_of
+from sandbox_mcp.server.lobby.texts import CONTROL, LIST, NOT_RUNNING, START, how_to_play, over, still_running
+from sandbox_mcp.session import CallResult, SessionError, SessionSpec
+from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
+from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.tools import Outcome, bind
+from sandbox_mcp.trajectory import TrajectoryError
+
+VARIANT = "all_tools"
+"""How scenarios are played here: with the tools that the lobby lists."""
+
+
+class Seat(Protocol):
+    """Somebody's place in the lobby: at most one running scenario."""
+
+    def current(self) -> OpenSession | None:
+        """The session that was begun here last, if it can still be reached."""
+        ...
+
+    def begin(self, spec: SessionSpec) -> OpenSession:
+        """Begin a session and make it the current one."""
+        ...
+
+
+class MemorySeat:
+    """A place whose session lives in this process."""
+
+    def __init__(self, manager: SessionManager) -> None:
+        self._manager = manager
+        self._current: OpenSession | None = None
+
+    def current(self) -> OpenSession | None:
+        """The session that was begun last."""
+        return self._current
+
+    def begin(self, spec: SessionSpec) -> OpenSession:
+        """Begin a session in the manager."""
+        self._current = self._manager.create(spec, self._manager.user(None, spec.scenario))
+        return self._current
+
+
+class StoredSeat:
+    """A place whose session is in a state folder, where later processes find it."""
+
+    def __init__(self, state: StateDir) -> None:
+        self._state = state
+        self._current: OpenSession | None = None
+
+    def current(self) -> OpenSession | None:
+        """The session that the folder names, whoever began it."""
+        wanted = self._state.current
+        if wanted is not None and (self._current is None or self._current.session.spec.id != wanted):
+            self._current = self._resumed(wanted)
+        return self._current
+
+    def _resumed(self, wanted: str) -> OpenSession | None:
+        """The session of that id; None if its scenario is gone or not the same any more, as after an update."""
+        started = self._state.started(wanted)
+        try:
+            return self._state.resume(started) if started else None
+        except (ScenarioError, SessionError, TrajectoryError) as error:
+            sys.stderr.write(f"the scenario that was running cannot go on: {error}\n")
+            self._state.current = None
+            return None
+
+    def begin(self, spec: SessionSpec) -> OpenSession:
+        """Begin a session in the folder, under an id of its own."""
+        own = replace(spec, session_id=self._state.new_id(spec.id))
+        self._current = self._state.open(own)
+        self._state.current = own.id
+        return self._current
+
+
+class Lobby:
+    """What the lobby's tools do, for one seat. ``announce`` tells a person, never the agent, that a session began."""
+
+    def __init__(
+        self, manager: SessionManager, seat: Seat, announce: Callable[[OpenSession], None] = lambda _: None
+    ) -> None:
+        self._manager = manager
+        self._seat = seat
+        self._announce = announce
+
+    async def call(
+        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
+    ) -> CallResult:
+        """Carry out one call; ``agent`` is what is known of who made it, for the log of a session it begins."""
+        try:
+            return await self._carry_out(name, arguments, meta, agent)
+        except (SandboxError, OSError) as error:
+            return CallResult({}, _told(error))
+
+    async def _carry_out(
+        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
+    ) -> CallResult:
+        if name not in CONTROL:
+            running = self.running()
+            return await running.call(name, arguments, meta=meta) if running else self._none_running()
+        bound = bind(CONTROL, name, arguments)
+        if isinstance(bound, Outcome):
+            return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
+        if name == START.name:
+            return self._start(agent, **bound.arguments)
+        return self._list(**bound.arguments) if name == LIST.name else await self._end()
+
+    def _list(self, search: str = "", page: int = 1) -> CallResult:
+        names = self._manager.suite.names()
+        found = matching(names, search)
+        shown = page_of(found, int(page))
+        if shown is None:
+            return CallResult({}, f"ValueError: there is no page {int(page)} of {len(found)} names")
+        running = self.running()
+        return CallResult(
+            {
+                "scenarios": list(shown.names),
+                "total": shown.total,
+                "next_page": shown.following,
+                "running": running.session.spec.scenario.name if running else None,
+                **({} if found else {"closest": list(nearest(names, search))}),
+            }
+        )
+
+    def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
+        running = self.running()
+        if running:
+            return CallResult({}, still_running(running.session.spec.scenario.name))
+        try:
+            scenario = self._scenario(name)
+        except UnknownScenarioError:
+            return CallResult({}, unknown(self._manager.suite.names(), name))
+        spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
+        opened = self._seat.begin(spec)
+        self._announce(opened)
+        instructions = how_to_play(person=opened.session.user.kind == "human")
+        return CallResult({"scenario": scenario.name, "instructions": instructions, "user_says": opened.opening})
+
+    def _scenario(self, name: str) -> Scenario:
+        """The scenario that is meant; only a name that is not exact costs a look at all files."""
+        suite = self._manager.suite
+        try:
+            return suite.get(name)
+        except UnknownScenarioError:
+            return suite.get(named(suite.names(), name))
+
+    async def _end(self) -> CallResult:
+        running = self.running()
+        if running is None:
+            return self._none_running()
+        await running.end("abandoned", "ended in the lobby")
+        return CallResult({"ended": running.session.spec.scenario.name})
+
+    def _none_running(self) -> CallResult:
+        last = self._seat.current()
+        return CallResult({}, over(last.session.spec.scenario.name) if last else NOT_RUNNING)
+
+    def running(self) -> OpenSession | None:
+        """The session that is being played here."""
+        current = self._seat.current()
+        return None if current is None or current.session.over else current
+
+
+def unknown(names: Sequence[str], wanted: str) -> str:
+    """What is said of a name that no scenario has: the names nearest to it."""
+    near = nearest(names, wanted)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see list_scenarios"
+    return f"UnknownScenarioError: there is no scenario {wanted[:LONGEST]!r}; {hint}"
+
+
+def _told(error: Exception) -> str:
+    """What an agent is told of a fault: nothing of files, which are the operator's business."""
+    if isinstance(error, TooManySessionsError):
+        return f"TooManySessionsError: {error}"
+    print(f"sandbox-mcp: {error}", file=sys.stderr)  # noqa: T201
+    return "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"

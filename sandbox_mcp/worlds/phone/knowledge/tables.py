@@ -1,0 +1,26 @@
+"""Reading the data files that ship with the package.
+
+Policy: a file is read on the first question that needs it and never before; rows are kept as they were read.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+PACKAGE = "sandbox_mcp.worlds.phone.knowledge"
+
+
+def rows(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a tab-separated file of ``data/`` whose first line names the columns; missing cells are empty."""
+    lines = files(PACKAGE).joinpath("data", name).read_text(encoding="utf-8").splitlines()
+    header = lines[0].split("\t")
+    for line in lines[1:]:
+        cells = line.split("\t")
+        yield dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=True))
+
+
+def packed_json(name: str) -> Any:
+    """The content of a gzipped JSON file of ``data/``."""
+    return json.loads(gzip.decompress(files(PACKAGE).joinpath("data", name).read_bytes()))

@@ -1,0 +1,142 @@
+"""Conversion between units of measurement.
+
+Policy: a name means what the ``pint`` registry says it means, once everyday wording ("degrees Celsius", "sq ft", "fl
+oz", "nautical miles") is put in pint's terms; tried as written, then in lower case. ``C``, ``F`` and ``K`` mean what
+pint says they mean; only where that reading fails and reading them as temperatures does not, they are temperatures.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib import import_module
+from math import isfinite
+from tokenize import TokenError
+from typing import Any, Protocol
+
+from sandbox_mcp.worlds.phone.knowledge.errors import (
+    IncompatibleUnitsError,
+    InvalidQuestionError,
+    KnowledgeError,
+    UnknownUnitError,
+)
+
+SIGNIFICANT_DIGITS = 12
+"""Results are rounded to this many digits, so that 20 °C is 68 °F and not 67.99999999999993."""
+
+MAX_LENGTH = 80
+TEMPERATURE_LETTERS = {"c": "degC", "f": "degF", "k": "kelvin"}
+_SCALE = r"(celsius|centigrade|fahrenheit|kelvins?|rankine|c|f|k|r)"
+_WORDING = (
+    ("℃", "degC"),
+    ("℉", "degF"),
+    (r"(°|º)\s*", "deg"),
+    (rf"\bdeg(?:ree)?s?\.?[\s_]*{_SCALE}\b", r"deg_\1"),
+    (r"\b(?:deg_)?(?:celsius|centigrade)\b|\bdeg_c\b", "degC"),
+    (r"\b(?:deg_)?fahrenheit\b|\bdeg_f\b", "degF"),
+    (r"\bdeg_(?:kelvins?|k)\b", "kelvin"),
+    (r"\bdeg_(?:rankine|r)\b", "degR"),
+    (r"\bfl\.?\s*(?:oz|ounces?)\.?", "fluid_ounce"),
+    (r"\bsq\.?\s+", "square "),
+    (r"\bcu\.?\s+", "cubic "),
+    (r"\bkmp?h\b", "kph"),
+    (r"\bmpg\b", "mile/gallon"),
+    (r"(?<=[a-z])([23])\b", r"**\1"),
+)  # pattern, replacement; applied in this order, whatever the case
+_WILD_POWER = re.compile(r"(\*\*|\^)\s*([-+]?\d+\.?\d*\s*(\*\*|\^)|[-+]?\d{3}|[-+]?\()")
+_NOT_A_UNIT = (
+    AttributeError,
+    ValueError,
+    TypeError,
+    SyntaxError,
+    ArithmeticError,
+    LookupError,
+    AssertionError,
+    TokenError,
+)
+
+
+class UnitSource(Protocol):
+    """Anything that can convert an amount."""
+
+    def convert(self, amount: float, from_unit: str, to_unit: str) -> float:
+        """``amount`` of ``from_unit``, in ``to_unit``."""
+        ...
+
+
+class OfflineUnits:
+    """Conversions by the pint registry."""
+
+    def convert(self, amount: float, from_unit: str, to_unit: str) -> float:
+        """``amount`` of ``from_unit``, in ``to_unit``, to 12 significant digits.
+
+        Raises:
+            UnknownUnitError: no unit goes by one of the names.
+            IncompatibleUnitsError: the units measure different things.
+            InvalidQuestionError: the amount or the result is not a finite number.
+        """
+        if not isfinite(amount):
+            raise InvalidQuestionError(f"amount {amount!r} is not a finite number")
+        try:
+            return _convert(amount, from_unit, to_unit)
+        except (UnknownUnitError, IncompatibleUnitsError) as error:
+            return _convert_letters(amount, from_unit, to_unit, error)
+
+
+def _convert_letters(amount: float, from_unit: str, to_unit: str, error: KnowledgeError) -> float:
+    """The conversion with C, F and K as temperatures, or the error of the plain reading."""
+    names = [TEMPERATURE_LETTERS.get(name.strip().lower(), name) for name in (from_unit, to_unit)]
+    if names == [from_unit, to_unit]:
+        raise error
+    try:
+        return _convert(amount, *names)
+    except KnowledgeError:
+        raise error from None
+
+
+def _convert(amount: float, from_unit: str, to_unit: str) -> float:
+    source, target = _unit(from_unit), _unit(to_unit)
+    if source.dimensionality != target.dimensionality:
+        raise IncompatibleUnitsError(from_unit, to_unit, _dimension(source), _dimension(target))
+    try:
+        value = float(_registry().Quantity(float(amount), source).to(target).magnitude)
+    except _NOT_A_UNIT as error:
+        raise InvalidQuestionError(f"cannot convert {amount!r} {from_unit!r} to {to_unit!r}: {error}") from error
+    if not isfinite(value):
+        raise InvalidQuestionError(f"{amount!r} {from_unit!r} is too large a number of {to_unit!r}")
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+
+
+def _dimension(unit: Any) -> str:
+    return str(unit.dimensionality).replace("[", "").replace("]", "")
+
+
+@cache
+def _registry() -> Any:
+    return import_module("pint").UnitRegistry(cache_folder=None, on_redefinition="ignore")
+
+
+@lru_cache(maxsize=1024)
+def _unit(name: str) -> Any:
+    """The registry's unit of that name.
+
+    Raises:
+        UnknownUnitError: there is none.
+    """
+    if not name.strip() or len(name) > MAX_LENGTH or _WILD_POWER.search(name):
+        raise UnknownUnitError(name)
+    for reading in _readings(name.strip()):
+        try:
+            return _registry().parse_units(reading)
+        except _NOT_A_UNIT:
+            continue
+    raise UnknownUnitError(name)
+
+
+def _readings(name: str) -> Iterator[str]:
+    """Ways to spell the unit for pint, the most specific first."""
+    worded = name
+    for pattern, replacement in _WORDING:
+        worded = re.sub(pattern, replacement, worded, flags=re.IGNORECASE)
+    for spelling in dict.fromkeys((worded, worded.lower())):
+        yield re.sub(r"[\s-]+", "_", spelling)
+        yield spelling

@@ -1,0 +1,1 @@
+"""The phone's tools, one module per domain."""

@@ -1,0 +1,136 @@
+"""Text messages. Sending needs cellular service and exactly one owner in the address book."""
+
+from typing import TypedDict, cast
+
+from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
+from sandbox_mcp.world import Row, Transaction
+from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, keep
+from sandbox_mcp.worlds.phone.tools.setting import setting
+
+FUZZY = 50.0
+
+
+class TextMessage(TypedDict):
+    """One text message."""
+
+    message_id: str
+    sender_person_id: str | None
+    sender_phone_number: str
+    recipient_person_id: str | None
+    recipient_phone_number: str
+    content: str
+    creation_timestamp: float
+
+
+def _owner(contacts: list[Row]) -> Row:
+    owners = [row for row in contacts if row["is_self"]]
+    if not owners:
+        raise NoDataError("the address book has no entry for the phone's owner, so there is nobody to send as")
+    if len(owners) > 1:
+        raise DuplicateError("the address book has more than one entry for the phone's owner")
+    return owners[0]
+
+
+@action("messaging")
+def send_message_with_phone_number(tx: Transaction, phone_number: str, content: str) -> str:
+    """Send a text message to a phone number.
+
+    Args:
+        phone_number: Number to send to, in international form with a country code.
+        content: What the message says.
+
+    Returns:
+        the id of the message sent.
+
+    Raises:
+        ValueError: the phone number is not valid.
+        ConnectionError: cellular service is off.
+        NoDataError: the address book has no entry for the phone's owner.
+        DuplicateError: the address book has several entries for the phone's owner.
+    """
+    check_phone_number(phone_number)
+    if not setting(tx, "cellular"):
+        raise ConnectionError("cellular service is off")
+    contacts = tx.rows("contact")
+    owner = _owner(contacts)
+    recipient = next((row["person_id"] for row in contacts if row["phone_number"] == phone_number), None)
+    row = {
+        "sender_person_id": owner["person_id"],
+        "sender_phone_number": owner["phone_number"],
+        "recipient_person_id": recipient,
+        "recipient_phone_number": phone_number,
+        "content": content,
+        "creation_timestamp": tx.now,
+    }
+    return tx.insert("messaging", "message_id", row)
+
+
+@query("messaging")
+def search_messages(
+    tx: Transaction,
+    message_id: str = UNSET,
+    sender_person_id: str = UNSET,
+    sender_phone_number: str = UNSET,
+    recipient_person_id: str = UNSET,
+    recipient_phone_number: str = UNSET,
+    content: str = UNSET,
+    creation_timestamp_lowerbound: float = UNSET,
+    creation_timestamp_upperbound: float = UNSET,
+) -> list[TextMessage]:
+    """Find text messages, sent or received, that fit everything that is given.
+
+    The content need only resemble what is given, and then at most the five best messages are returned, best first.
+    The rest must be equal; time bounds include their ends.
+
+    Args:
+        message_id: Id of the message.
+        sender_person_id: Id of the person who sent it.
+        sender_phone_number: Phone number of who sent it.
+        recipient_person_id: Id of the person who received it.
+        recipient_phone_number: Phone number of who received it.
+        content: What the message is about.
+        creation_timestamp_lowerbound: Earliest moment it may have been sent, in seconds since 1970.
+        creation_timestamp_upperbound: Latest moment it may have been sent, in seconds since 1970.
+
+    Returns:
+        the messages found, which may be none.
+
+    Raises:
+        ValueError: nothing to search for was given, or a phone number or time bound is not valid.
+    """
+    for number in (sender_phone_number, recipient_phone_number):
+        if number is not UNSET:
+            check_phone_number(number)
+    low, high = creation_timestamp_lowerbound, creation_timestamp_upperbound
+    for name, bound in (("creation_timestamp_lowerbound", low), ("creation_timestamp_upperbound", high)):
+        if bound is not UNSET:
+            check_timestamp(name, bound)
+    exact = {
+        "message_id": message_id,
+        "sender_person_id": sender_person_id,
+        "sender_phone_number": sender_phone_number,
+        "recipient_person_id": recipient_person_id,
+        "recipient_phone_number": recipient_phone_number,
+    }
+    wanted = {column: value for column, value in exact.items() if value is not UNSET}
+    if not wanted and content is UNSET and low is UNSET and high is UNSET:
+        raise ValueError("nothing to search for was given; expected at least one argument")
+    rows = keep(tx.rows("messaging"), lambda row: all(row[column] == value for column, value in wanted.items()))
+    rows = within(rows, "creation_timestamp", low, high)
+    if content is not UNSET:
+        rows = fuzzy(rows, "content", content, FUZZY)
+    return [cast("TextMessage", dict(row)) for row in rows]
+
+
+def within(rows: list[Row], column: str, low: float, high: float) -> list[Row]:
+    """The rows whose timestamp lies between the bounds, both inclusive; an unset bound does not bind."""
+    return keep(
+        rows,
+        lambda row: (
+            (low is UNSET or cast("float", row[column]) >= low)
+            and (high is UNSET or cast("float", row[column]) <= high)
+        ),
+    )
+
+
+TOOLS: tuple[Tool, ...] = (send_message_with_phone_number, search_messages)

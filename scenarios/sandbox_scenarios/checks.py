@@ -1,0 +1,130 @@
+"""Checks across the parts of one scenario: order of milestones, flow of values, tools that solutions need."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, cast
+
+from sandbox_scenarios.model import (
+    START,
+    CallConstraint,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    Milestone,
+    Solution,
+    TableConstraint,
+)  # fmt: skip
+from sandbox_scenarios.problem import ProblemError
+
+
+def check_order(milestones: Sequence[Milestone], kind: str) -> None:
+    """Refuse unknown names, cycles, and values taken from a milestone that need not come before.
+
+    Raises:
+        ProblemError: with the path of the milestone.
+    """
+    by_id: dict[str, Milestone] = {}
+    for index, milestone in enumerate(milestones):
+        if milestone.id in by_id:
+            raise ProblemError((kind, index, "id"), f"two {kind} have the id {milestone.id!r}")
+        by_id[milestone.id] = milestone
+    known = ", ".join(by_id)
+    for index, milestone in enumerate(milestones):
+        for name in milestone.after:
+            if name not in by_id:
+                text = f"{milestone.id!r} comes after unknown {name!r}; known: {known}"
+                raise ProblemError((kind, index, "after"), text)
+        for name in sorted(references(milestone) - set(by_id)):
+            raise ProblemError((kind, index), f"{milestone.id!r} refers to unknown {name!r}; known: {known}")
+    ancestors = _ancestors(milestones, kind)
+    for index, milestone in enumerate(milestones):
+        for name in sorted(references(milestone) - ancestors[milestone.id]):
+            text = f"{milestone.id!r} takes a value or state from {name!r}; add {name!r} to its 'after'"
+            raise ProblemError((kind, index), text)
+        for name in sorted(sources(milestone)):
+            if not any(isinstance(item, CallConstraint) for item in by_id[name].constraints):
+                text = f"{milestone.id!r} takes a value from {name!r}, which is no call and has none"
+                raise ProblemError((kind, index), text)
+
+
+def _ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, frozenset[str]]:
+    after = {milestone.id: milestone.after for milestone in milestones}
+    try:
+        order = list(TopologicalSorter(after).static_order())
+    except CycleError as error:
+        raise ProblemError((kind,), f"the order is a circle: {' after '.join(error.args[1])}") from error
+    ancestors: dict[str, frozenset[str]] = {}
+    for name in order:
+        ancestors[name] = frozenset(after[name]).union(*(ancestors[before] for before in after[name]))
+    return ancestors
+
+
+def references(milestone: Milestone) -> set[str]:
+    """The milestones whose state or call this one refers to."""
+    since = {item.since for item in milestone.constraints if isinstance(item, TableConstraint)}
+    return sources(milestone) | (since - {START})
+
+
+def sources(milestone: Milestone) -> set[str]:
+    """The milestones whose call this one takes values from."""
+    return {name for item in milestone.constraints for value in _values(item) for name in _sources(value)}
+
+
+def _values(constraint: Constraint) -> Iterable[Expected]:
+    if isinstance(constraint, MessageConstraint):
+        return (constraint.content,)
+    groups = (
+        [pattern.arguments for pattern in constraint.patterns]
+        if isinstance(constraint, CallConstraint)
+        else constraint.rows
+    )
+    return [expected for group in groups for expected in group.values()]
+
+
+def _sources(expected: Expected) -> Iterable[str]:
+    if expected.ref:
+        yield expected.ref.milestone
+    for ref in expected.values.values():
+        yield ref.milestone
+
+
+def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:
+    """Refuse solutions that use a tool the scenario does not offer, or a result that is not there yet.
+
+    Raises:
+        ProblemError: with the path of the call.
+    """
+    for i, solution in enumerate(solutions):
+        labels: set[str] = set()
+        for j, turn in enumerate(solution.turns):
+            where = ("reference", i, "turns", j)
+            for k, batch in enumerate(turn.batches):
+                for position, call in enumerate(batch):
+                    place = (*where, "calls", k, position)
+                    if call.tool not in tools:
+                        raise ProblemError(place, f"the solution uses {call.tool!r}, which 'tools' does not list")
+                    _check_labels(call.arguments, labels, place)
+                labels.update(call.label for call in batch if call.label)
+            _check_labels(turn.reply, labels, (*where, "reply"))
+
+
+def _check_labels(value: Any, known: set[str], place: tuple[str | int, ...]) -> None:
+    for label in labels_in(value):
+        if label not in known:
+            raise ProblemError(place, f"no earlier call is labelled {label!r}; name it with 'as'")
+
+
+def labels_in(value: Any) -> Iterable[str]:
+    """The labels that a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
+    if isinstance(value, str):
+        if value.startswith("$") and not value.startswith("${"):
+            yield value[1:].partition(".")[0]
+        else:
+            for part in value.split("${")[1:]:
+                yield part.partition("}")[0].partition(".")[0]
+    elif isinstance(value, Mapping):
+        for item in cast("Mapping[str, Any]", value).values():
+            yield from labels_in(item)
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from labels_in(item)

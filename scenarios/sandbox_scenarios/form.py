@@ -1,0 +1,94 @@
+"""Whether a parsed file has the form of a scenario file, and in plain words what is wrong where it has not.
+
+Policy: all that was read of a file is checked before anything of it is merged, so that a fault is told where it stands.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.merge import merge
+from sandbox_scenarios.schema import RawFile
+from sandbox_scenarios.yaml_lines import Lines
+
+_WORDS = {
+    "missing": "is missing",
+    "model_type": "expected a mapping, not {input!r}",
+    "dict_type": "expected a mapping, not {input!r}",
+    "list_type": "expected a list, not {input!r}",
+    "string_type": "expected text, not {input!r}",
+    "bool_type": "expected true or false, not {input!r}",
+    "bool_parsing": "expected true or false, not {input!r}",
+    "int_type": "expected a whole number, not {input!r}",
+    "int_parsing": "expected a whole number, not {input!r}",
+    "int_from_float": "expected a whole number, not {input!r}",
+    "float_type": "expected a number, not {input!r}",
+    "float_parsing": "expected a number, not {input!r}",
+    "too_short": "expected at least {min_length} item",
+    "greater_than": "expected more than {gt}, not {input!r}",
+    "greater_than_equal": "expected at least {ge}, not {input!r}",
+    "literal_error": "expected {expected}, not {input!r}",
+    "string_pattern_mismatch": "expected lower-case letters, digits and _ only, a letter first, not {input!r}",
+}
+"""What to say for each type of fault that pydantic finds here."""
+
+
+def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
+    """The entries of a file as they would be with nothing to extend; a file that has not the form is refused.
+
+    Raises:
+        ScenarioFileError: with the line of the first fault.
+    """
+    alone = _alone(data)
+    try:
+        RawFile.model_validate(alone)
+    except ValidationError as error:
+        fault = _telling(cast("Sequence[Mapping[str, Any]]", error.errors(include_url=False)))
+        where = [part for part in fault["loc"] if not _is_tag(part)]
+        raise ScenarioFileError(path, lines.of(where), _reason(where, fault, data)) from error
+    return alone["scenarios"]
+
+
+def _alone(data: Any) -> Any:
+    """The file as it would be with nothing to extend, so that ``tools+`` is seen as ``tools``."""
+    file: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    entries = file.get("scenarios")
+    if not isinstance(entries, list):
+        return cast("Any", data)
+    listed = cast("list[Any]", entries)
+    plain = [merge({}, cast("dict[str, Any]", item)) if isinstance(item, dict) else item for item in listed]
+    return {**file, "scenarios": plain}
+
+
+def _telling(faults: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first fault, or what explains it: a misspelt key rather than the missing one, of two forms the nearer."""
+    first = faults[0]["loc"]
+    place = next((index for index, part in enumerate(first) if _is_tag(part)), len(first) - 1)
+    same = [fault for fault in faults if fault["loc"][:place] == first[:place]]
+    return max(same, key=lambda fault: (len(fault["loc"]), fault["type"] == "extra_forbidden"))
+
+
+def _is_tag(part: str | int) -> bool:
+    """Whether part of a fault's place is pydantic's name for a form, not something that stands in the file."""
+    return isinstance(part, str) and (part.startswith("Raw") or "[" in part)
+
+
+def _reason(where: Sequence[str | int], fault: Mapping[str, Any], data: Any) -> str:
+    name = _scenario_name(where, data)
+    parts = [str(part) for part in (where[2:] if name else where)]
+    if fault["type"] == "extra_forbidden":
+        text = f"unknown key {parts.pop()!r}"
+    else:
+        words = _WORDS.get(fault["type"], str(fault["msg"]))
+        text = words.format(**fault.get("ctx", {}), input=fault["input"])
+    return ": ".join(part for part in (f"scenario {name!r}" if name else "", ".".join(parts), text) if part)
+
+
+def _scenario_name(where: Sequence[str | int], data: Any) -> str:
+    if len(where) < 2 or where[0] != "scenarios" or not isinstance(where[1], int):
+        return ""
+    entry = data["scenarios"][where[1]]
+    name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) else ""

@@ -1,0 +1,120 @@
+"""Whether the user gives away what the agent should find out.
+
+Policy: what stands under ``knows`` the user may say; anything else that only the phone knows it may not. Numbers count
+however they are written.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from sandbox_mcp.world import to_local
+from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_scenarios.lint.complaint import LintFinding
+from sandbox_scenarios.lint.texts import Text, contains, has_number, known, phone_numbers, spoken, texts
+from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_NAME = re.compile(r"\w+_\w+")
+_DATE_WORDS = ("date", "today", "what day", "which day")
+LONG = 4
+"""A wording of fewer letters says too little to be the answer to a question."""
+
+
+def leaks(scenario: Scenario) -> Iterator[LintFinding]:
+    """Rules ``tool_name``, ``argument_name``, ``id``, ``secret`` and ``answer_given``."""
+    for text in texts(scenario):
+        yield from _names(text)
+        if _UUID.search(text.text) and not _UUID.search(known(scenario)):
+            yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
+    for text in spoken(scenario):
+        yield from _secrets(scenario, text)
+    yield from _answers(scenario)
+
+
+@cache
+def _technical() -> tuple[frozenset[str], frozenset[str]]:
+    """The names of tools and of arguments that no person would say."""
+    tools = agent_tools()
+    arguments = {item.name for tool in tools.values() for item in tool.parameters}
+    return frozenset(name for name in tools if "_" in name), frozenset(name for name in arguments if "_" in name)
+
+
+def _names(text: Text) -> Iterator[LintFinding]:
+    tools, arguments = _technical()
+    for name in dict.fromkeys(_NAME.findall(text.text)):
+        if name in tools:
+            yield LintFinding(
+                "tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead"
+            )
+        elif name in arguments and text.spoken:
+            problem = f"{_shown(text)} names the argument {name}"
+            yield LintFinding("argument_name", text.path, problem, "say it as a person would")
+
+
+def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
+    mend = "leave it out, or say under 'knows' that the user knows it"
+    for number, owner in phone_numbers(scenario).items():
+        if has_number(text.text, number) and not has_number(known(scenario), number):
+            yield LintFinding("secret", text.path, f"{_shown(text)} tells the number of {owner}", mend)
+    for what, form in _only_on_the_phone(scenario):
+        if contains(text.text, form) and not contains(known(scenario), form):
+            yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
+
+
+def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """What the phone knows, in the words in which it would be told."""
+    for row in scenario.world.table("setting").values():
+        for column in ("latitude", "longitude"):
+            yield f"the phone's {column}", f"{row[column]:.3f}"
+            yield f"the phone's {column}", str(row[column])
+    for row in scenario.world.table("account").values():
+        yield "the account's password", str(row["password"])
+    for row in scenario.world.table("messaging").values():
+        if len(str(row["content"]).split()) > 2:
+            yield "what a message on the phone says", str(row["content"])
+    if any(word in line.casefold() for line in scenario.user.does_not_know for word in _DATE_WORDS):
+        day = to_local(scenario.clock.now, scenario.clock.zone)
+        for form in ("%d %B", "%B %d", "%Y-%m-%d"):
+            yield "today's date, which it does not know", day.strftime(form).lstrip("0").replace(" 0", " ")
+
+
+def _answers(scenario: Scenario) -> Iterator[LintFinding]:
+    said = "\n".join(text.text for text in spoken(scenario) if "then" not in text.path)  # that comes after the answer
+    by_id = {milestone.id: milestone for milestone in scenario.milestones}
+    for number, milestone in enumerate(scenario.milestones):
+        facts = _told_facts(milestone)
+        if facts and _asks_only(milestone, by_id) and all(_given(said, fact) for fact in facts):
+            text = f"milestone {milestone.id!r} asks for an answer that the user has already said"
+            mend = "ask for something that only a look at the phone can tell, or leave it out of what the user says"
+            yield LintFinding("answer_given", ("milestones", number), text, mend)
+
+
+def _told_facts(milestone: Milestone) -> tuple[tuple[str, ...], ...]:
+    messages = (item for item in milestone.constraints if isinstance(item, MessageConstraint))
+    return tuple(fact for item in messages if item.sender == "agent" for fact in _facts(item.content))
+
+
+def _facts(content: Expected) -> tuple[tuple[str, ...], ...]:
+    if content.measure == "facts":
+        return content.value
+    return ((str(content.value),),) if content.ref is None else ()
+
+
+def _asks_only(milestone: Milestone, by_id: Mapping[str, Milestone]) -> bool:
+    """Whether a reply rests on nothing but looks, so that it answers a question and reports no deed."""
+    constraints = [item for name in milestone.after for item in by_id[name].constraints]
+    calls = [item for item in constraints if isinstance(item, CallConstraint)]
+    tools = agent_tools()
+    looks = all(not tools[pattern.tool].action for item in calls for pattern in item.patterns)
+    return bool(calls) and len(calls) == len(constraints) and looks
+
+
+def _given(said: str, fact: tuple[str, ...]) -> bool:
+    return any(len(wording) >= LONG and "{" not in wording and contains(said, wording) for wording in fact)
+
+
+def _shown(text: Text) -> str:
+    where = next(part for part in reversed(text.path) if isinstance(part, str))
+    line = " ".join(text.text.split())
+    return f"{where} {line if len(line) <= 60 else line[:57] + '...'!r}"

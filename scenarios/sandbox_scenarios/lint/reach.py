@@ -1,0 +1,103 @@
+"""Whether the tools offered can bring about what milestones ask for and what minefields warn of.
+
+Policy: judged with the tools of the base variant. A call that counts as an attempt can always be made, because agents
+also call tools that they were never offered.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.lint.complaint import LintFinding
+from sandbox_scenarios.lint.effects import Effect, effects
+from sandbox_scenarios.lint.parts import LACKS
+from sandbox_scenarios.model import CallConstraint, Constraint, Expected, Milestone, Scenario, TableConstraint
+
+
+def reach(scenario: Scenario) -> Iterator[LintFinding]:
+    """Rules ``unreachable``, ``harmless_minefield``, ``spare_tool`` and ``copied_id``."""
+    for number, milestone in enumerate(scenario.milestones):
+        for reason in _hindrances(scenario, milestone):
+            text = f"milestone {milestone.id!r} cannot be reached: {reason}"
+            mend = "offer the tool under 'tools', or ask for something else"
+            yield LintFinding("unreachable", ("milestones", number), text, mend)
+    for number, minefield in enumerate(scenario.minefields):
+        for reason in _hindrances(scenario, minefield, mine=True):
+            text = f"minefield {minefield.id!r} cannot be hit: {reason}"
+            mend = "offer the tool under 'tools', or let trying count with 'attempt: true'"
+            yield LintFinding("harmless_minefield", ("minefields", number), text, mend)
+    yield from _spare(scenario)
+    yield from _copied(scenario)
+
+
+def _hindrances(scenario: Scenario, milestone: Milestone, *, mine: bool = False) -> Iterator[str]:
+    offered = [name for name in scenario.tools if name not in scenario.without]
+    possible = effects(offered)
+    for constraint in milestone.constraints:
+        if isinstance(constraint, CallConstraint):
+            named = [pattern.tool for pattern in constraint.patterns]
+            if not (mine and constraint.attempt) and not set(named) & set(offered):
+                yield f"{' or '.join(dict.fromkeys(named))} is not offered"
+        elif isinstance(constraint, TableConstraint):
+            yield from _table(scenario, constraint, possible)
+
+
+def _table(scenario: Scenario, constraint: TableConstraint, possible: tuple[Effect, ...]) -> Iterator[str]:
+    mine = [effect for effect in possible if effect.table == constraint.table]
+    kinds = {effect.kind for effect in mine}
+    if constraint.kind in ("adds", "removes", "updates") and constraint.kind not in kinds:
+        yield f"no tool offered {constraint.kind} rows of {constraint.table!r}"
+    elif constraint.kind in ("is", "updates") and not kinds & {"adds", "removes"}:
+        settable = {column for effect in mine for column in effect.columns}
+        yield from _stuck(scenario, constraint, settable)
+
+
+def _stuck(scenario: Scenario, constraint: TableConstraint, settable: set[str]) -> Iterator[str]:
+    """Columns that no tool can set and that have another value in every row."""
+    rows = scenario.world.table(constraint.table).values()
+    for wanted in constraint.rows:
+        for column, expected in wanted.items():
+            if column not in settable and _literal(expected) and not any(row[column] == expected.value for row in rows):
+                yield f"no tool offered sets {column!r} of {constraint.table!r}"
+
+
+def _literal(expected: Expected) -> bool:
+    return expected.ref is None and expected.measure in (None, "exact")
+
+
+def _spare(scenario: Scenario) -> Iterator[LintFinding]:
+    if LACKS in scenario.categories:
+        return  # there the tools at hand may be of no use: that is the point
+    called = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
+    mined = {tool for minefield in scenario.minefields for item in minefield.constraints for tool in _named(item)}
+    for number, name in enumerate(scenario.tools):
+        if agent_tools()[name].action and name not in called | mined:
+            text = f"offers {name!r}, which no solution uses and no minefield names"
+            mend = "leave it out, since variants bring distraction, or say under 'minefields' that it must not be used"
+            yield LintFinding("spare_tool", ("tools", number), text, mend)
+
+
+def _named(constraint: Constraint) -> tuple[str, ...]:
+    """The tools that a constraint is on, directly or by what it says of a table."""
+    if isinstance(constraint, CallConstraint):
+        return tuple(pattern.tool for pattern in constraint.patterns)
+    if isinstance(constraint, TableConstraint):
+        return tuple(name for name in agent_tools() if any(e.table == constraint.table for e in effects([name])))
+    return ()
+
+
+def _copied(scenario: Scenario) -> Iterator[LintFinding]:
+    keys = {schema.key for schema in SCHEMAS.values()} | {"sender_person_id", "recipient_person_id"}
+    for i, solution in enumerate(scenario.solutions):
+        for j, turn in enumerate(solution.turns):
+            for k, batch in enumerate(turn.batches):
+                for call in batch:
+                    for name in _literal_ids(call.arguments, keys):
+                        text = f"solution {i + 1} calls {call.tool} with an id as {name!r} that no call has returned"
+                        mend = "look it up first and refer to the result, as an agent would have to"
+                        yield LintFinding("copied_id", ("reference", i, "turns", j, "calls", k), text, mend)
+
+
+def _literal_ids(arguments: Mapping[str, object], keys: set[str]) -> Iterator[str]:
+    return (name for name, value in arguments.items() if name in keys and not any(labels_in(value)))

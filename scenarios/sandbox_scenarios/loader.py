@@ -1,0 +1,257 @@
+"""Finding and loading scenarios.
+
+Policy: a name is found by a scan of the texts, and of its file only its own entry is parsed, so that one scenario costs
+itself and what it extends, however large the suite and the file are. Whatever lists names parses whole files.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sandbox_scenarios.build import build, labels_of
+from sandbox_scenarios.errors import ScenarioFileError, UnknownScenarioError
+from sandbox_scenarios.excerpt import excerpt
+from sandbox_scenarios.form import validate
+from sandbox_scenarios.merge import merge, written_as
+from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.problem import ProblemError, closest
+from sandbox_scenarios.schema import RawScenario
+from sandbox_scenarios.values import row_id
+from sandbox_scenarios.yaml_lines import load
+
+BUILT_IN = Path(__file__).parent / "suite"
+_NAMING = r"name[\"']?:\s*[\"']?{}\b"
+"""How a name is written, mostly. Finds too much: people have names as well."""
+
+
+class _File:
+    """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = str(path)
+        data, self.lines = load(text, self.path)
+        self.alone = validate(data, self.path, self.lines)
+        self.entries: list[dict[str, Any]] = data["scenarios"]
+        self.index: dict[str, int] = {}
+        for number, entry in enumerate(self.entries):
+            if self.index.setdefault(entry["name"], number) != number:
+                line = self.lines.of(("scenarios", number, "name"))
+                raise ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One link of a chain of ``extends``: an entry, and all that it inherits."""
+
+    file: _File
+    number: int
+    base: dict[str, Any]
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        return self.file.entries[self.number]
+
+    def merged(self) -> dict[str, Any]:
+        """The entry with all that it inherits."""
+        return merge(self.base, self.entry) if self.base else self.file.alone[self.number]
+
+    def find(self, path: Sequence[str | int]) -> tuple[int, int]:
+        """How many parts of a path of the merged scenario were written here, and the line of the last."""
+        depth, line = self.file.lines.find(("scenarios", self.number, *written_as(self.entry, self.base, path)))
+        return depth - 2, line
+
+
+def _place(chain: Sequence[_Source], path: Sequence[str | int]) -> tuple[int, str, int]:
+    """How far the link that wrote most of a path got, its file, and the line there; of equals the nearest."""
+    found = ((*source.find(path), source.file.path) for source in chain)
+    return max(((depth, file, line) for depth, line, file in found), key=lambda place: place[0])
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ScenarioFileError(str(path), None, f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioFileError(str(path), None, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+class Suite:
+    """The scenarios in some files and folders; without any, the built-in suite."""
+
+    def __init__(self, places: Iterable[Path] = ()) -> None:
+        given = tuple(places)
+        self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
+        self._own = len(given)
+        self._files: dict[Path, _File] = {}
+        self._built: dict[str, Scenario] = {}
+        self._chains: dict[str, list[_Source]] = {}
+
+    @cached_property
+    def _texts(self) -> dict[Path, str]:
+        """Every file as it is written; files given by the caller come before built-in ones."""
+        return {path: _text(path) for path in self._paths(self._places)}
+
+    @staticmethod
+    def _paths(places: Sequence[Path]) -> list[Path]:
+        paths: list[Path] = []
+        for place in places:
+            if not place.exists():
+                raise ScenarioFileError(
+                    str(place), None, "does not exist; expected a scenario file or a folder of them"
+                )
+            paths += sorted(place.rglob("*.yaml")) if place.is_dir() else [place]
+        return paths
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all scenarios that can be played, in the order of files and of each file.
+
+        Of the caller's own files where there are any, otherwise of the built-in suite.
+
+        Raises:
+            ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
+        """
+        return self._playable(self._places[: self._own] or self._places)
+
+    def _playable(self, places: Sequence[Path]) -> tuple[str, ...]:
+        homes: dict[str, str] = {}
+        for file in map(self._file, self._paths(places)):
+            for name, number in file.index.items():
+                if file.entries[number].get("abstract"):
+                    continue
+                if homes.setdefault(name, file.path) != file.path:
+                    line = file.lines.of(("scenarios", number, "name"))
+                    raise ScenarioFileError(file.path, line, f"scenario {name!r} also stands in {homes[name]}")
+        return tuple(homes)
+
+    def get(self, name: str) -> Scenario:
+        """One scenario.
+
+        Raises:
+            UnknownScenarioError: there is none of that name.
+            ScenarioFileError: its file cannot be used.
+        """
+        if name not in self._built:
+            found = self._find(name)
+            if found is None or found[0].entries[found[1]].get("abstract"):
+                raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
+            self._built[name] = self._build(*found)
+        return self._built[name]
+
+    def all(self) -> tuple[Scenario, ...]:
+        """Every scenario that can be played. Raises like :meth:`get`."""
+        return tuple(self.get(name) for name in self.names())
+
+    def place(self, name: str, path: Sequence[str | int] = ()) -> tuple[str, int]:
+        """The file and line where a part of a scenario is written, in the base it inherits that part from if need be.
+
+        ``path`` leads from the scenario down, such as ``("user", "opening")``. Raises like :meth:`get`.
+        """
+        _, file, line = _place(self._links(name), path)
+        return file, line
+
+    def lineage(self, name: str) -> tuple[str, ...]:
+        """The scenario and all it extends, nearest first. Raises like :meth:`get`."""
+        return tuple(str(link.entry["name"]) for link in self._links(name))
+
+    def labels(self, name: str) -> Mapping[str, str]:
+        """The id of every row of a scenario's or base's world that has a label, to ``table.label``.
+
+        Raises like :meth:`get`, but for bases, which have one too.
+        """
+        nearest = self._links(name)[0]
+        world: dict[str, Any] = nearest.merged().get("world") or {}
+        rows = ((table, label) for table, labelled in world.items() for label in labels_of(table, labelled))
+        return {row_id(table, label): f"{table}.{label}" for table, label in rows}
+
+    def base(self, name: str) -> Scenario:
+        """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
+        nearest = self._links(name)[0]
+        merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
+        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0)
+
+    def bases(self) -> tuple[str, ...]:
+        """The base worlds that scenarios branch from, the caller's own and the built-in, each once.
+
+        Raises like :meth:`get`.
+        """
+        return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self._every_name()))
+
+    def _links(self, name: str) -> list[_Source]:
+        found = self._find(name)
+        if found is None:
+            raise UnknownScenarioError(name, self._every_name())
+        return self._chain(*found, ())
+
+    def _file(self, path: Path) -> _File:
+        if path not in self._files:
+            self._files[path] = _File(path, _text(path))
+        return self._files[path]
+
+    def _file_with(self, path: Path, name: str) -> _File:
+        """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file."""
+        if path in self._files:
+            return self._files[path]
+        text = excerpt(self._texts[path], name)
+        if text is not None:
+            with suppress(ScenarioFileError):
+                return _File(path, text)
+        return self._file(path)
+
+    def _every_name(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._playable(self._places[: self._own]), *self._playable((BUILT_IN,)))))
+
+    def _find(self, name: str) -> tuple[_File, int] | None:
+        """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
+        for path in self._candidates(name):
+            file = self._file_with(path, name)
+            if name in file.index:
+                return file, file.index[name]
+        return None
+
+    def _candidates(self, name: str) -> Iterator[Path]:
+        naming = re.compile(_NAMING.format(re.escape(name)))
+        for path, text in self._texts.items():
+            file = self._files.get(path)
+            if name in file.index if file else name in text and naming.search(text):
+                yield path
+        yield from self._texts
+
+    def _why_not(self, base: str, via: tuple[str, ...]) -> str:
+        if base in via:
+            return f"itself by way of {' > '.join((*via, base))}"
+        return f"unknown {base!r}; {closest(base, self._seeming_names())}"
+
+    def _seeming_names(self) -> Iterable[str]:
+        """What the files seem to name, without reading them; each once."""
+        naming = re.compile(_NAMING.format("([a-z][a-z0-9_]*)"))
+        return dict.fromkeys(name for text in self._texts.values() for name in naming.findall(text))
+
+    def _build(self, file: _File, number: int) -> Scenario:
+        chain = self._chain(file, number, ())
+        entry = chain[0].entry
+        merged = {**chain[0].merged(), "name": entry["name"]}
+        try:
+            line = file.lines.of(("scenarios", number))
+            return build(RawScenario.model_validate(merged), merged, file.path, line)
+        except ProblemError as problem:
+            _, path, line = _place(chain, problem.path)
+            raise ScenarioFileError(path, line, f"scenario {entry['name']!r}: {problem.text}") from problem
+
+    def _chain(self, file: _File, number: int, via: tuple[str, ...]) -> list[_Source]:
+        """An entry and all it extends, nearest first."""
+        entry = file.entries[number]
+        name, base = str(entry["name"]), entry.get("extends")
+        if base is None:
+            return [_Source(file, number, {})]
+        found = None if base in (*via, name) else self._find(base)
+        if found is None:
+            line = file.lines.of(("scenarios", number, "extends"))
+            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {self._why_not(base, (*via, name))}")
+        rest = self._chains.get(base) or self._chain(*found, (*via, name))
+        self._chains[base] = rest
+        return [_Source(file, number, rest[0].merged()), *rest]

@@ -1,0 +1,97 @@
+"""Reference solutions as something to play, in the names under which a session presents its tools.
+
+Policy: what a solution takes from earlier results is filled in as ``sandbox_scenarios.filling`` says; what
+cannot be filled in is a fault of whoever plays it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.tools.free_text import ACT, render
+from sandbox_scenarios import filling
+from sandbox_scenarios.errors import ScenarioError
+from sandbox_scenarios.filling import as_text, refusal
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
+from sandbox_scenarios.variants import actions, variant_named
+
+__all__ = ("PlanError", "as_text", "fill", "look_up", "presented_solution", "ready", "refusal", "staged")
+
+
+class PlanError(ScenarioError):
+    """A reference solution refers to something that no call before it returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Renaming:
+    tools: Mapping[str, str]
+    arguments: Mapping[str, Mapping[str, str]]
+
+    def call(self, planned: PlannedCall) -> PlannedCall:
+        names = self.arguments.get(planned.tool, {})
+        given = {names.get(name, name): value for name, value in planned.arguments.items()}
+        return replace(planned, tool=self.tools.get(planned.tool, planned.tool), arguments=given)
+
+
+def presented_solution(solution: Solution, offered: Mapping[str, PresentedTool]) -> Solution:
+    """The solution in the names under which a session presents its tools and their arguments."""
+    tools = {tool.tool.name: name for name, tool in offered.items()}
+    arguments = {
+        tool.tool.name: {canonical: shown for shown, canonical in tool.names.items()} for tool in offered.values()
+    }
+    renaming = _Renaming(tools, arguments)
+    turns = tuple(
+        PlannedTurn(tuple(tuple(renaming.call(call) for call in batch) for batch in turn.batches), turn.reply)
+        for turn in solution.turns
+    )
+    return Solution(turns, solution.about)
+
+
+def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mapping[str, PresentedTool]) -> Solution:
+    """The solution as a session of this variant can be played; ``offered`` are the tools that it presents.
+
+    Where actions are free text, a call becomes one of the tool that takes them; :func:`ready` writes the text, because
+    only then are all its values known.
+    """
+    if not variant_named(variant).free_text:
+        return presented_solution(solution, offered)
+    named = presented_solution(solution, actions(scenario, variant))
+    turns = tuple(
+        PlannedTurn(tuple(tuple(_as_action(call) for call in batch) for batch in turn.batches), turn.reply)
+        for turn in named.turns
+    )
+    return Solution(turns, named.about)
+
+
+def _as_action(call: PlannedCall) -> PlannedCall:
+    return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
+
+
+def ready(call: PlannedCall, results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments with which a call is made, all values filled in.
+
+    Raises:
+        PlanError: there is no such result, or nothing at that path in it.
+    """
+    given = fill(call.arguments, results)
+    if call.tool != ACT:
+        return given
+    return {"action": render(given["action"]["name"], given["action"]["arguments"])}
+
+
+def fill(value: Any, results: Mapping[str, Any]) -> Any:
+    """A planned value with everything that it takes from earlier results; ``results`` maps label to value.
+
+    Raises:
+        PlanError: there is no such result, or nothing at that path in it.
+    """
+    try:
+        return filling.fill(value, results)
+    except filling.FillError as error:
+        raise PlanError(str(error)) from error
+
+
+def look_up(reference: str, results: Mapping[str, Any]) -> Any:
+    """The value at ``label.path``. Raises like :func:`fill`."""
+    return fill(f"${reference}", results)

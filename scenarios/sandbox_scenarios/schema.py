@@ -1,0 +1,161 @@
+"""The form of a scenario file, as an author writes it. Validated here; meaning is given in ``sandbox_scenarios.build``.
+
+Policy: unknown keys are errors, because a misspelt ``milestone`` that is silently ignored makes every agent look good.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandbox_scenarios.model import Category
+
+
+class Strict(BaseModel):
+    """Base of all parts of a scenario file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Cells = dict[str, Any]
+"""Column to value; see ``docs/scenarios.md`` for how a value names its measure."""
+
+
+class RawClock(Strict):
+    """Virtual time: ``now`` as local wall time of ``zone``, ``step`` in seconds per event."""
+
+    now: Any = None
+    zone: str | None = None
+    step: float | None = Field(default=None, gt=0)
+
+
+class RawAnswer(Strict):
+    """What the scripted user says when asked about one of these words or phrases."""
+
+    about: list[str] = Field(min_length=1)
+    say: str
+
+
+class RawScript(Strict):
+    """The scripted user's behaviour."""
+
+    answers: list[RawAnswer] = []
+    then: list[str] = []
+    confirm: str | None = None
+    unknown: str | None = None
+    approves: bool = True
+    decline: str | None = None
+    patience: int | None = Field(default=None, ge=1)
+
+
+class RawExchange(Strict):
+    """One pair of lines in a demonstration."""
+
+    user: str
+    agent: str
+
+
+class RawUser(Strict):
+    """The simulated user."""
+
+    goal: str | None = None
+    opening: str | None = None
+    knows: list[str] = []
+    does_not_know: list[str] = []
+    demonstration: list[RawExchange] = []
+    script: RawScript = RawScript()
+
+
+class RawCall(Strict):
+    """One call of a reference solution; ``as`` names its result."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+    label: str | None = Field(default=None, alias="as")
+
+
+class RawTurn(Strict):
+    """One turn of a reference solution. An item of ``calls`` is a call, or a list of calls that are sent together."""
+
+    calls: list[RawCall | Annotated[list[RawCall], Field(min_length=1)]] = []
+    reply: str
+
+
+class RawSolution(Strict):
+    """One reference solution."""
+
+    about: str = ""
+    turns: list[RawTurn] = Field(min_length=1)
+
+
+class RawPattern(Strict):
+    """One acceptable call."""
+
+    tool: str
+    arguments: Cells = {}
+
+
+class RawMessage(Strict):
+    """A message constraint."""
+
+    sender: Literal["user", "agent", "environment"] = "agent"
+    recipient: Literal["user", "agent", "environment"] = "user"
+    content: Any
+
+
+class RawConstraint(Strict):
+    """One constraint: on a table, on a call, or on a message."""
+
+    table: str | None = None
+    matches: Cells | list[Cells] | None = Field(default=None, alias="is")
+    adds: Cells | list[Cells] | None = None
+    removes: Cells | list[Cells] | None = None
+    updates: Cells | list[Cells] | None = None
+    unchanged: Literal[True] | None = None
+    since: str | None = None
+    tool: str | None = None
+    arguments: Cells | None = None
+    any_of: list[RawPattern] | None = Field(default=None, min_length=1)
+    attempt: bool = False
+    message: RawMessage | None = None
+
+
+class RawMilestone(RawConstraint):
+    """A milestone or minefield: one constraint written flat, or several under ``all``."""
+
+    id: Name
+    about: str = ""
+    after: list[str] = []
+    transient: bool = False
+    all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
+
+
+class RawScenario(Strict):
+    """One scenario, or with ``abstract`` a base that others branch from."""
+
+    name: Name
+    extends: str | None = None
+    abstract: bool = False
+    about: str | None = None
+    categories: list[Category] | None = None
+    world: dict[str, Any] = {}
+    clock: RawClock = RawClock()
+    tools: list[str] | None = None
+    without: list[str] | None = None
+    user: RawUser = RawUser()
+    reference: list[RawSolution] | None = None
+    milestones: list[RawMilestone] | None = None
+    minefields: list[RawMilestone] | None = None
+    allows: dict[str, list[str]] | None = None
+    confirm: list[str] | None = None
+    sign_in: bool = False
+    max_turns: int | None = Field(default=None, ge=2)
+    max_calls: int | None = Field(default=None, ge=1)
+    idle_score: str | None = None
+
+
+class RawFile(Strict):
+    """One scenario file: a family of related scenarios."""
+
+    family: str
+    scenarios: list[RawScenario] = Field(min_length=1)

@@ -1,0 +1,229 @@
+"""Counting what a suite covers.
+
+Policy: a scenario counts once per classic variant, a milestone once per column and once per tool that it names,
+however often it does. A column that may be anything is not named. Turns are messages: the user's opening, two per
+call, each reply and each further word of the user; where a scenario has several solutions, their mean counts.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_scenarios.loader import Suite
+from sandbox_scenarios.model import CallConstraint, Category, Milestone, Scenario, Solution, TableConstraint
+from sandbox_scenarios.stats import published
+from sandbox_scenarios.variants import presented
+
+CLASSIC = (
+    "base",
+    "3_distraction_tools",
+    "10_distraction_tools",
+    "all_tools",
+    "tool_name_scrambled",
+    "tool_description_scrambled",
+    "argument_description_scrambled",
+    "argument_type_scrambled",
+)
+"""The variants that ToolSandbox has of every scenario."""
+MANY_ARGUMENTS, MANY_TOOLS = 6, 4
+"""More arguments in a call, and more tools in a turn, make a hard case. Source: MTU-Bench, table 8."""
+
+Similarity = Callable[[Iterable[str]], Mapping[str, float]]
+"""How much some names have in common, in one or more readings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One figure of ours, and the published one if any; without ``goal`` that is there to compare only."""
+
+    name: str
+    ours: float
+    theirs: float | None = None
+    goal: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether ours is at least theirs, where that is the goal."""
+        return not self.goal or self.theirs is None or self.ours >= self.theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """All figures of a suite: tables 4, 6, 7 and 8, what else it has, and how alike its tools' names are.
+
+    ``similarity`` maps a variant to the mean of each reading over its tool lists, ``calls`` a tool and a category to
+    the scenarios whose solutions call it, ``arguments`` a tool to how many of its arguments some solution gives, of
+    how many.
+    """
+
+    scenarios: int
+    statistics: tuple[Count, ...]
+    categories: tuple[Count, ...]
+    columns: tuple[Count, ...]
+    tools: tuple[Count, ...]
+    features: tuple[Count, ...]
+    worlds: Mapping[str, int]
+    families: Mapping[str, int]
+    similarity: Mapping[str, Mapping[str, float]]
+    calls: Mapping[str, Mapping[str, int]]
+    arguments: Mapping[str, tuple[int, int]]
+
+    @property
+    def missed(self) -> tuple[Count, ...]:
+        """What falls short of the published figures."""
+        counts = (*self.statistics, *self.categories, *self.columns, *self.tools)
+        return tuple(item for item in counts if not item.met)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings in which the similarity of names was measured."""
+        return tuple(dict.fromkeys(name for means in self.similarity.values() for name in means))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as one JSON object."""
+        tables = ("statistics", "categories", "columns", "tools", "features")
+        counted = {name: {item.name: _pair(item) for item in getattr(self, name)} for name in tables}
+        rest = ("worlds", "families", "similarity", "calls", "arguments")
+        return {
+            "scenarios": self.scenarios,
+            **counted,
+            **{name: dict(getattr(self, name)) for name in rest},
+            "missed": [item.name for item in self.missed],
+        }
+
+
+def _pair(count: Count) -> dict[str, float | None]:
+    return {"ours": count.ours, "toolsandbox": count.theirs}
+
+
+def measure(suite: Suite, similarity: Similarity) -> Stats:
+    """Count everything that can be played.
+
+    Raises:
+        ScenarioFileError: a scenario cannot be used.
+    """
+    scenarios = suite.all()
+    return Stats(
+        scenarios=len(scenarios),
+        statistics=_statistics(scenarios),
+        categories=_categories(scenarios),
+        columns=_milestones(scenarios, _columns, published.COLUMNS, _every_column()),
+        tools=_milestones(scenarios, _tools, published.TOOLS, agent_tools()),
+        features=_features(scenarios),
+        worlds=Counter(suite.lineage(item.name)[-1] for item in scenarios),
+        families=Counter(Path(item.path).stem for item in scenarios),
+        similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
+        calls=_calls(scenarios),
+        arguments=_arguments(scenarios),
+    )
+
+
+def _statistics(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+    ours = (
+        _mean([_mean([turns(solution) for solution in item.solutions]) for item in scenarios]),
+        _mean([_mean([len(_planned(solution)) for solution in item.solutions]) for item in scenarios]),
+        len(scenarios) * len(CLASSIC),
+        len(all_tools()),
+    )
+    named = zip(published.STATISTICS.items(), ours, strict=True)
+    return tuple(Count(name, value, theirs, not name.startswith("average")) for (name, theirs), value in named)
+
+
+def turns(solution: Solution) -> int:
+    """How many messages a session has that plays the solution, the user's opening included."""
+    return 2 * len(_planned(solution)) + 2 * len(solution.turns)
+
+
+def _planned(solution: Solution) -> list[Any]:
+    return [call for turn in solution.turns for call in turn.calls]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _categories(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+    found = Counter(category for item in scenarios for category in item.categories)
+    return tuple(Count(name, found[name] * len(CLASSIC), published.CATEGORIES.get(name)) for name in get_args(Category))
+
+
+def _milestones(
+    scenarios: Sequence[Scenario],
+    names: Callable[[Milestone], Iterable[str]],
+    theirs: Mapping[str, int],
+    known: Iterable[str],
+) -> tuple[Count, ...]:
+    found = Counter(name for item in scenarios for milestone in item.milestones for name in set(names(milestone)))
+    every = sorted(known)
+    return tuple(
+        Count(name, found[name] * len(CLASSIC), theirs.get(name)) for name in every if found[name] or name in theirs
+    )
+
+
+def _every_column() -> list[str]:
+    return [f"{table}.{column.name}" for table, schema in SCHEMAS.items() for column in schema.columns]
+
+
+def _columns(milestone: Milestone) -> Iterator[str]:
+    for constraint in milestone.constraints:
+        if isinstance(constraint, TableConstraint):
+            for row in constraint.rows:
+                yield from (f"{constraint.table}.{name}" for name, cell in row.items() if cell.measure != "any")
+
+
+def _tools(milestone: Milestone) -> Iterator[str]:
+    for constraint in milestone.constraints:
+        if isinstance(constraint, CallConstraint):
+            yield from (pattern.tool for pattern in constraint.patterns)
+
+
+def _features(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+    counted: Mapping[str, Callable[[Scenario], bool]] = {
+        "several reference solutions": lambda item: len(item.solutions) > 1,
+        "a minefield": lambda item: bool(item.minefields),
+        "a follow-up of the user": lambda item: bool(item.user.script.then),
+        "a demonstration": lambda item: bool(item.user.demonstration),
+        "required confirmation": lambda item: bool(item.confirm),
+        "sign-in": lambda item: item.sign_in,
+        "timers or waiting": lambda item: any(agent_tools()[name].domain == "timer" for name in item.tools),
+        f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(map(_wide, item.solutions)),
+        f"more than {MANY_TOOLS} tools in a turn": lambda item: any(map(_busy, item.solutions)),
+    }
+    return tuple(Count(name, sum(map(has, scenarios))) for name, has in counted.items())
+
+
+def _wide(solution: Solution) -> bool:
+    return any(len(call.arguments) > MANY_ARGUMENTS for call in _planned(solution))
+
+
+def _busy(solution: Solution) -> bool:
+    return any(len({call.tool for call in turn.calls}) > MANY_TOOLS for turn in solution.turns)
+
+
+def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similarity) -> Mapping[str, float]:
+    """The mean over scenarios of how alike the names of the tools are that a variant offers."""
+    found = [similarity(presented(item, variant)) for item in scenarios]
+    return {name: _mean([item[name] for item in found]) for name in (found[0] if found else ())}
+
+
+def _calls(scenarios: Sequence[Scenario]) -> Mapping[str, Mapping[str, int]]:
+    table: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in agent_tools()}
+    for scenario in scenarios:
+        called = {call.tool for solution in scenario.solutions for call in _planned(solution)}
+        for name in called:
+            for category in scenario.categories:
+                table[name][category] += 1
+    return table
+
+
+def _arguments(scenarios: Sequence[Scenario]) -> Mapping[str, tuple[int, int]]:
+    given: dict[str, set[str]] = {name: set() for name in agent_tools()}
+    for scenario in scenarios:
+        for solution in scenario.solutions:
+            for call in _planned(solution):
+                given[call.tool].update(call.arguments)
+    return {name: (len(given[name]), len(tool.parameters)) for name, tool in agent_tools().items()}

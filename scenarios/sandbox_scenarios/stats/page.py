@@ -1,0 +1,65 @@
+"""The figures as a page: tables in Markdown, put between two marks of a file whose rest is written by hand."""
+
+from collections.abc import Iterable, Sequence
+
+from sandbox_scenarios.stats.measure import CLASSIC, Count, Stats
+
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+
+
+def update(text: str, stats: Stats, picture: str) -> str:
+    """The file's text with the figures of today between its marks; without marks they go to the end."""
+    figures = f"{BEGIN}\n\n{page(stats, picture)}\n{END}"
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if begin and end:
+        return f"{before}{figures}{after}"
+    return f"{text.rstrip()}\n\n{figures}\n" if text.strip() else f"{figures}\n"
+
+
+def page(stats: Stats, picture: str) -> str:
+    """All tables; ``picture`` is where the picture of the coverage is."""
+    cases = stats.scenarios * len(CLASSIC)
+    return "\n".join(
+        (
+            f"{stats.scenarios} scenarios, {len(CLASSIC)} classic variants each: {cases} test cases.\n",
+            f"![Which tools are called in which categories]({picture})\n",
+            _table("Statistics (ToolSandbox, table 4; ours are of the reference solutions)", stats.statistics),
+            _table("Test cases per category (table 6)", stats.categories),
+            _table("Milestones per table and column (table 7)", stats.columns),
+            _table("Milestones per tool (table 8)", stats.tools),
+            _plain("Scenarios that have", "", [(item.name, item.ours) for item in stats.features]),
+            _plain("Scenarios per world", "world", stats.worlds.items()),
+            _plain("Scenarios per file", "file", stats.families.items()),
+            _similar(stats),
+        )
+    )
+
+
+def _table(title: str, counts: Sequence[Count]) -> str:
+    rows = [(item.name, _number(item.ours), _number(item.theirs), "" if item.met else "short") for item in counts]
+    return _markdown(title, ("", "ours", "ToolSandbox", ""), rows)
+
+
+def _plain(title: str, head: str, rows: Iterable[tuple[str, float]]) -> str:
+    return _markdown(title, (head, "scenarios"), [(name, _number(value)) for name, value in rows])
+
+
+def _similar(stats: Stats) -> str:
+    """Mean pairwise Jaccard similarity of tool names. Source: ToolScan, appendix B.4, in each reading of it."""
+    rows = [(variant, *(f"{item[name]:.3f}" for name in stats.readings)) for variant, item in stats.similarity.items()]
+    return _markdown(
+        "How alike the names of the tools are (ToolScan, appendix B.4)", ("variant", *stats.readings), rows
+    )
+
+
+def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---", *("---:" for _ in heads[1:])]
+    lines = [f"| {' | '.join(row)} |" for row in (heads, rule, *rows)]
+    return "\n".join((f"## {title}\n", *lines, ""))
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if float(value).is_integer() else f"{value:.2f}"

@@ -1,0 +1,199 @@
+"""How a value is written in a scenario file, and what it becomes.
+
+Policy: a plain value is compared by the default measure of its column; a mapping with one known key names another.
+A date and time without a zone is wall time in the scenario's zone; ``@table.label`` is the id of the row so labelled.
+"""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any, cast
+
+from sandbox_mcp.world import to_timestamp
+from sandbox_scenarios.model import Conversion, Expected, ValueRef
+
+_NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
+MEASURES = ("exact", "close", "contains", "one_of", "rouge", "any", "facts", "from")
+CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_POSITION = re.compile(r"-?[0-9]{1,9}")
+
+
+class ValueProblemError(Exception):
+    """A value that cannot be understood; the message says why."""
+
+
+@lru_cache(maxsize=65536)
+def row_id(table: str, label: str) -> str:
+    """The id of the row that scenario files call ``label``: opaque to agents, the same in every session."""
+    return str(uuid.uuid5(_NAMESPACE, f"{table}/{label}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Turns what a file says into what it means, in one scenario's zone and with its labelled rows."""
+
+    zone: str
+    labels: Mapping[str, frozenset[str]]
+
+    def plain(self, value: Any) -> Any:
+        """A value with times as timestamps and ``@table.label`` as ids, also deep inside.
+
+        Raises:
+            ValueProblemError: it names a row that does not exist.
+        """
+        if isinstance(value, str):
+            return self._labelled(value) if value.startswith("@") else value
+        if isinstance(value, datetime):
+            return to_timestamp(value, self.zone)
+        if isinstance(value, date):
+            raise ValueProblemError(
+                f"{value.isoformat()} is a date without a time; write it as text in quotes, or add a time"
+            )
+        if isinstance(value, list):
+            return [self.plain(item) for item in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            return {key: self.plain(item) for key, item in cast("dict[str, Any]", value).items()}
+        return value
+
+    def _labelled(self, text: str) -> str:
+        table, _, label = text[1:].partition(".")
+        known = self.labels.get(table)
+        if known is None:
+            raise ValueProblemError(f"{text!r} names no table; known: {', '.join(sorted(self.labels))}")
+        if label not in known:
+            raise ValueProblemError(
+                f"{text!r} names no row of this scenario's world; known: {', '.join(sorted(known))}"
+            )
+        return row_id(table, label)
+
+    def expected(self, value: Any) -> Expected:
+        """What a value in a milestone should be compared with, and how.
+
+        Raises:
+            ValueProblemError: the mapping does not name one known measure, or its parts do not fit.
+        """
+        if isinstance(value, list):
+            raise ValueProblemError(f"{value!r} is a list; one of several values is written one_of: [...]")
+        if not isinstance(value, dict):
+            return Expected(value=self.plain(value))
+        parts = cast("dict[str, Any]", value)
+        named = [key for key in parts if key in MEASURES]
+        if len(named) != 1:
+            raise ValueProblemError(
+                f"expected a plain value or a mapping with one of {', '.join(MEASURES)}; found {_keys(parts)}"
+            )
+        build = {"facts": self._facts, "from": self._reference}.get(named[0], self._measured)
+        return build(named[0], parts)
+
+    def _measured(self, measure: Any, parts: dict[str, Any]) -> Expected:
+        allowed = {measure, "within"} if measure == "close" else {measure}
+        _only(parts, allowed)
+        target = self.plain(parts[measure])
+        if measure == "any":
+            return Expected(measure="any")
+        if measure == "one_of":
+            if not isinstance(target, list):
+                raise ValueProblemError("one_of expects a list of values")
+            return Expected(measure="one_of", value=tuple(cast("list[Any]", target)))
+        if measure == "close" and not _number(parts.get("within")):
+            raise ValueProblemError("close also needs within, the tolerance as a number")
+        if measure == "close" and not _number(target):
+            raise ValueProblemError(f"close expects a number or a moment, not {target!r}")
+        if measure in ("contains", "rouge") and not isinstance(target, str):
+            raise ValueProblemError(f"{measure} expects text, not {target!r}")
+        return Expected(measure=measure, value=target, within=parts.get("within"))
+
+    def _facts(self, _: str, parts: dict[str, Any]) -> Expected:
+        _only(parts, {"facts", "avoid", "values"})
+        facts = tuple(_wordings(item) for item in _list(parts["facts"], "facts"))
+        values = {name: _value_ref(item) for name, item in _mapping(parts.get("values") or {}, "values").items()}
+        avoid = tuple(_texts(parts.get("avoid") or [], "avoid"))
+        if not facts and not avoid:
+            raise ValueProblemError("facts expects at least one fact, or something to avoid")
+        _check_placeholders((*avoid, *(wording for fact in facts for wording in fact)), values)
+        return Expected(measure="facts", value=facts, avoid=avoid, values=values)
+
+    def _reference(self, _: str, parts: dict[str, Any]) -> Expected:
+        measure = "close" if "within" in parts else None
+        if measure and not _number(parts["within"]):
+            raise ValueProblemError(f"within is the tolerance as a number, not {parts['within']!r}")
+        ref = _value_ref({key: item for key, item in parts.items() if key != "within"})
+        return Expected(measure=measure, within=parts.get("within"), ref=ref)
+
+
+def _value_ref(value: Any) -> ValueRef:
+    if not isinstance(value, dict):
+        raise ValueProblemError(f"expected a mapping with from and perhaps path, source, to, decimals; found {value!r}")
+    parts = cast("dict[str, Any]", value)
+    decimals = _list(parts.get("decimals", []), "decimals")
+    if not all(isinstance(item, int) and item >= 0 for item in decimals):
+        raise ValueProblemError(f"decimals expects whole numbers from 0 up, not {decimals!r}")
+    _only(parts, {"from", "path", "source", "to", "decimals"})
+    source, to = parts.get("source", "result"), parts.get("to", "raw")
+    if source not in ("result", "arguments"):
+        raise ValueProblemError(f"source {source!r} is unknown; expected result or arguments")
+    if to not in CONVERSIONS:
+        raise ValueProblemError(f"to {to!r} is unknown; expected one of {', '.join(CONVERSIONS)}")
+    if not isinstance(parts.get("from"), str):
+        raise ValueProblemError("from expects the id of a milestone")
+    return ValueRef(parts["from"], source, parse_path(parts.get("path", "")), to, tuple(decimals))
+
+
+def parse_path(text: object) -> tuple[str | int, ...]:
+    """``0.person_id`` as keys and positions; whole numbers are positions."""
+    return tuple(int(part) if _POSITION.fullmatch(part) else part for part in str(text).split(".") if part)
+
+
+def _wordings(item: Any) -> tuple[str, ...]:
+    wordings = tuple(_texts(item if isinstance(item, list) else [item], "facts"))
+    if not wordings:
+        raise ValueProblemError("a fact needs at least one wording")
+    return wordings
+
+
+def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:
+    used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+    for name in sorted(used - set(values)):
+        raise ValueProblemError(f"nothing in values is called {name!r}; known: {', '.join(values) or 'nothing'}")
+    for name in sorted(set(values) - used):
+        raise ValueProblemError(f"no text says where the value {name!r} goes; expected {{{name}}} in one of them")
+
+
+def _texts(items: Any, what: str) -> list[str]:
+    texts = _list(items, what)
+    for item in texts:
+        if isinstance(item, bool | dict | list) or item is None:
+            raise ValueProblemError(f"{what} expects texts, not {item!r}; put it in quotes")
+        if not str(item).strip():
+            raise ValueProblemError(f"{what} expects texts that say something, not {item!r}")
+    return [str(item) for item in texts]
+
+
+def _mapping(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueProblemError(f"{what} expects a mapping, not {value!r}")
+    return cast("dict[str, Any]", value)
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueProblemError(f"{what} expects a list, not {value!r}")
+    return cast("list[Any]", value)
+
+
+def _only(parts: Mapping[str, Any], allowed: set[str]) -> None:
+    extra = sorted(set(parts) - allowed)
+    if extra:
+        raise ValueProblemError(f"unknown key {', '.join(map(repr, extra))}; expected {', '.join(sorted(allowed))}")
+
+
+def _keys(parts: Mapping[str, Any]) -> str:
+    return ", ".join(map(repr, parts)) or "nothing"
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,164 @@
+"""Variants of a scenario: the same task, with the tools presented differently. Made by code, never by hand.
+
+Policy: tools that a scenario withholds are never offered by any variant, and are left out before distraction tools are
+counted, so that three distraction tools are three. What a variant hides is hidden everywhere: descriptions and errors
+speak the presented names. Sources: ToolSandbox, appendix A.2.1; ToolTalk, section 4.3; ToolScan, section 5.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, object_schema, present, speak
+from sandbox_mcp.tools.free_text import ACT, act_tool
+from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_scenarios.errors import ScenarioError
+from sandbox_scenarios.model import Scenario
+
+BASE = "base"
+Selection = Callable[[Scenario], list[Tool]]
+
+
+NEVER_A_DISTRACTION = ("account",)
+"""Domains of tools that make no sense on a phone that does not need them."""
+
+
+def _needed(scenario: Scenario) -> list[Tool]:
+    offered = set(scenario.tools) - set(scenario.without)
+    return [tool for name, tool in agent_tools().items() if name in offered]
+
+
+def distractors(scenario: Scenario) -> list[Tool]:
+    """All other tools the scenario may offer, the most distracting first.
+
+    Tools of a domain that the scenario uses come before the rest; within both, the more a tool's name resembles that
+    of a needed tool, the earlier. Ties keep the order of the registry.
+    """
+    from rapidfuzz import fuzz, utils
+
+    needed = _needed(scenario)
+    domains = {tool.domain for tool in needed}
+    left_out = {tool.name for tool in needed} | set(scenario.without)
+
+    def rank(tool: Tool) -> tuple[bool, float]:
+        scores = (fuzz.WRatio(tool.name, other.name, processor=utils.default_process) for other in needed)
+        return tool.domain not in domains, -max(scores, default=0.0)
+
+    others = (tool for name, tool in agent_tools().items() if name not in left_out)
+    return sorted((tool for tool in others if tool.domain not in NEVER_A_DISTRACTION), key=rank)
+
+
+def _with(count: int | None) -> Selection:
+    def select(scenario: Scenario) -> list[Tool]:
+        chosen = {tool.name for tool in (*_needed(scenario), *distractors(scenario)[:count])}
+        return [tool for name, tool in agent_tools().items() if name in chosen]
+
+    return select
+
+
+def _as_is(tool: PresentedTool) -> PresentedTool:
+    return tool
+
+
+def _rename_tool(tool: PresentedTool) -> PresentedTool:
+    """A name that says only the domain: its place in the alphabet among the tools of that domain."""
+    domain = tool.tool.domain
+    names = sorted(other.name for other in agent_tools().values() if other.domain == domain)
+    return replace(tool, name=f"{domain}_{names.index(tool.tool.name)}")
+
+
+def _drop_description(tool: PresentedTool) -> PresentedTool:
+    return replace(tool, description="")
+
+
+def _drop_argument_descriptions(tool: PresentedTool) -> PresentedTool:
+    return _with_parameters(tool, tuple(replace(parameter, description="") for parameter in tool.parameters))
+
+
+def _drop_argument_types(tool: PresentedTool) -> PresentedTool:
+    schema = object_schema(tool.parameters)
+    for argument in schema["properties"].values():
+        argument.pop("type")
+    return replace(tool, schema=schema)
+
+
+def _rename_arguments(tool: PresentedTool) -> PresentedTool:
+    shown = {parameter.name: f"argument_{index}" for index, parameter in enumerate(tool.parameters)}
+    renamed = tuple(
+        replace(parameter, name=shown[parameter.name], description=speak(parameter.description, shown))
+        for parameter in tool.parameters
+    )
+    names = {presented: tool.names[canonical] for canonical, presented in shown.items()}
+    changed = replace(tool, names=names, description=speak(tool.description, shown))
+    return _with_parameters(changed, renamed)
+
+
+def _drop_documentation(tool: PresentedTool) -> PresentedTool:
+    return _drop_argument_descriptions(_drop_description(tool))
+
+
+def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> PresentedTool:
+    return replace(tool, parameters=parameters, schema=object_schema(parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Which tools are offered and how each is changed.
+
+    ``terse`` errors keep silent about what would be valid; ``free_text`` offers all tools through one that takes text.
+    """
+
+    select: Selection
+    change: Callable[[PresentedTool], PresentedTool] = _as_is
+    terse: bool = False
+    free_text: bool = False
+
+
+VARIANTS: Mapping[str, Variant] = MappingProxyType(
+    {
+        BASE: Variant(_needed),
+        "3_distraction_tools": Variant(_with(3)),
+        "10_distraction_tools": Variant(_with(10)),
+        "all_tools": Variant(_with(None)),
+        "tool_name_scrambled": Variant(_with(3), _rename_tool),
+        "tool_description_scrambled": Variant(_with(3), _drop_description),
+        "argument_description_scrambled": Variant(_with(3), _drop_argument_descriptions),
+        "argument_type_scrambled": Variant(_with(3), _drop_argument_types),
+        "argument_name_scrambled": Variant(_with(3), _rename_arguments),
+        "no_documentation": Variant(_with(3), _drop_documentation),
+        "terse_errors": Variant(_needed, terse=True),
+        "text_actions": Variant(_needed, free_text=True),
+    }
+)
+"""Every variant by name."""
+
+
+def variant_named(name: str) -> Variant:
+    """The variant of that name.
+
+    Raises:
+        ScenarioError: there is none.
+    """
+    found = VARIANTS.get(name)
+    if found is None:
+        raise ScenarioError(f"unknown variant {name!r}; known: {', '.join(VARIANTS)}")
+    return found
+
+
+def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
+    """The tools that a session of this scenario and variant offers, by presented name, in the order of the registry.
+
+    Raises:
+        ScenarioError: there is no such variant.
+    """
+    tools = actions(scenario, variant)
+    if variant_named(variant).free_text:
+        return {ACT: act_tool(tools)}
+    return tools
+
+
+def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
+    """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
+    found = variant_named(variant)
+    tools = (found.change(present(tool)) for tool in found.select(scenario))
+    return {tool.name: tool for tool in tools}

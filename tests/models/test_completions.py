@@ -1,0 +1,122 @@
+"""Chat completions as endpoints of all kinds write them, read into one form."""
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+
+from sandbox_mcp.endpoint.app import Endpoint
+from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, Usage
+from sandbox_mcp.models.completions import Completions, as_message, read_answer
+from tests.clients.sessions import scripted
+
+
+def body(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"choices": [{"message": message, "finish_reason": "stop"}], **more}
+
+
+def called(**call: Any) -> dict[str, Any]:
+    return {"content": None, "tool_calls": [call]}
+
+
+def test_text_with_usage() -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    assert read_answer(body({"content": "Hi."}, usage=usage)) == ModelAnswer("Hi.", (), Usage(7, 2, 1), "stop")
+
+
+def test_text_in_parts() -> None:
+    parts = [{"type": "text", "text": "H"}, {"type": "refusal", "refusal": "x"}, {"type": "text", "text": "i."}]
+    assert read_answer(body({"content": parts})).text == "Hi."
+
+
+def test_calls() -> None:
+    answer = read_answer(
+        body(called(id="a", type="function", function={"name": "wait", "arguments": '{"seconds": 1}'}))
+    )
+    assert answer.calls == (FunctionCall("a", "wait", '{"seconds": 1}'),)
+    assert answer.text == ""
+
+
+@pytest.mark.parametrize("arguments", ["", None])
+def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
+    (call,) = read_answer(body(called(id="a", function={"name": "wait", "arguments": arguments}))).calls
+    assert call.arguments == "{}"
+
+
+def test_arguments_as_an_object_and_calls_without_an_id() -> None:
+    (call,) = read_answer(body(called(function={"name": "wait", "arguments": {"label": "Zoë"}}))).calls
+    assert (call.id, json.loads(call.arguments)) == ("call_0", {"label": "Zoë"})
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}])
+def test_usage_that_is_not_told_counts_the_request_alone(usage: Any) -> None:
+    assert read_answer(body({"content": "Hi."}, usage=usage)).usage == Usage(0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "broken", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": {"tool_calls": [{"id": "a"}]}}]}]
+)
+def test_anything_else_is_no_answer(broken: Any) -> None:
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        read_answer(broken)
+
+
+def test_an_answer_goes_back_as_it_came() -> None:
+    message = called(id="a", type="function", function={"name": "wait", "arguments": "{oops"})
+    assert as_message(read_answer(body(message))) == {"role": "assistant", **message}
+    assert as_message(read_answer(body({"content": ""}))) == {"role": "assistant", "content": ""}
+
+
+def test_usages_add_up() -> None:
+    assert (Usage(1, 2, 3) + Usage(10, 20, 30)).to_json() == {
+        "prompt_tokens": 11,
+        "completion_tokens": 22,
+        "requests": 33,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "url"),
+    [
+        (None, None, "https://api.openai.com/v1"),
+        (None, "http://models.example/v1", "http://models.example/v1"),
+        ("http://mine.example/v1", "http://models.example/v1", "http://mine.example/v1"),
+    ],
+)
+def test_where_the_endpoint_is(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, environment: str | None, url: str
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    if environment:
+        monkeypatch.setenv("OPENAI_BASE_URL", environment)
+    assert EndpointSettings(base_url=given).url == url
+
+
+def test_a_connection_that_was_closed_is_opened_again() -> None:
+    async def work() -> list[str]:
+        endpoint = Completions(EndpointSettings("m", url))
+        answers: list[str] = []
+        for _ in range(2):
+            answers.append((await endpoint.ask([{"role": "user", "content": "Hi"}], [])).text)
+            await endpoint.aclose()
+        return answers
+
+    with running(Endpoint(scripted("steps: [{say: Hello.}]"))) as url:
+        assert anyio.run(work) == ["Hello.", "Hello."]
+
+
+def test_an_error_names_the_endpoint_and_not_its_credentials() -> None:
+    async def work() -> None:
+        settings = EndpointSettings("m", "http://user:word@127.0.0.1:1/v1", retries=0)
+        endpoint = Completions(settings)
+        try:
+            await endpoint.ask([{"role": "user", "content": "Hi"}], [])
+        finally:
+            await endpoint.aclose()
+
+    with pytest.raises(EndpointError) as caught:
+        anyio.run(work)
+    assert str(caught.value).startswith("model endpoint http://127.0.0.1:1/v1: connection failed: ")
+    assert "word" not in str(caught.value)
