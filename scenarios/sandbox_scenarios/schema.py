@@ -155,7 +155,12 @@ class RawScenario(Strict):
 
 
 class RawFile(Strict):
-    """One scenario file: a family of related scenarios."""
+    """One scenario file: a family of related scenarios.
+
+    ``canary`` is a text by which the file is found again where it should not be, such as in training data. It is no
+    part of any scenario, so that no digest changes with it.
+    """
 
     family: str
+    canary: str | None = Field(default=None, min_length=1)
     scenarios: list[RawScenario] = Field(min_length=1)

@@ -139,6 +139,24 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         SOUND,
         {"    user:\n": "    world: {setting: {cellular: false}}\n    user:\n"},
     ),
+    "a sentence without an end": (
+        "torn_sentence",
+        "has no end",
+        SOUND,
+        {"knows: [Tomas is a colleague.]": f"knows: [Tomas is a colleague]  {HERE}"},
+    ),
+    "the rest of a sentence that YAML cut at a comma": (
+        "torn_sentence",
+        "'only old.' starts in lower case",
+        SOUND,
+        {"knows: [Tomas is a colleague.]": f'knows: ["Tomas is no child.", only old.]  {HERE}'},
+    ),
+    "a follow-up without an end": (
+        "torn_sentence",
+        "then 'And tell Wren'",
+        SOUND,
+        {"script:\n": f"script:\n        then: [And tell Wren]  {HERE}\n", "single_user_turn": "multiple_user_turn"},
+    ),
     "rows nobody can add": (
         "unreachable",
         "no tool offered adds rows of 'reminder'",

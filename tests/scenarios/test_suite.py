@@ -3,13 +3,16 @@
 One scenario of each family is played here; ``scenarios lint --deep``, which ``make check`` runs, plays them all.
 """
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from sandbox_grader.scores import grade
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
 
 from sandbox_mcp.worlds.phone.registry import agent_tools
@@ -138,6 +141,15 @@ def test_guessing_hits_the_minefield(name: str) -> None:
 def test_what_is_withheld_is_offered_nowhere(name: str) -> None:
     scenario = SUITE.get(name)
     assert not set(scenario.without) & set(scenario.tools)
+
+
+def test_every_file_carries_the_canary_that_the_page_on_the_suite_explains() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "suite.md").read_text(encoding="utf-8")
+    canary = re.search(r"`([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})`", page)
+    assert canary
+    files = sorted(BUILT_IN.rglob("*.yaml"))
+    assert files
+    assert [path.name for path in files if canary[1] not in path.read_text(encoding="utf-8")] == []
 
 
 @pytest.mark.parametrize("category", get_args(Category))

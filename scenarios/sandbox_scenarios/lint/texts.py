@@ -40,6 +40,16 @@ def texts(scenario: Scenario) -> Iterator[Text]:
         yield Text(("user", "demonstration", number, "user"), exchange.user, spoken=False)
 
 
+def sentence_lists(scenario: Scenario) -> Iterator[Text]:
+    """Every item of the lists that hold sentences about the user or of it."""
+    user = scenario.user
+    for name in ("knows", "does_not_know"):
+        for number, line in enumerate(getattr(user, name)):
+            yield Text(("user", name, number), line, spoken=False)
+    for number, line in enumerate(user.script.then):
+        yield Text(("user", "script", "then", number), line)
+
+
 def spoken(scenario: Scenario) -> tuple[Text, ...]:
     """What the scripted user may say."""
     return tuple(text for text in texts(scenario) if text.spoken)
