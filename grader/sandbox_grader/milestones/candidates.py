@@ -62,10 +62,6 @@ class Hopes:
         """The rows that count with a version as the reference: equal where all values are."""
         return self._sets[0].eligible[reference]
 
-    def stands_in(self, earlier: int, reference: int) -> bool:
-        """Whether no value from a version on is smaller if an earlier one is the reference instead of it."""
-        return self._sets[0].stands_in(earlier, reference)
-
     def _best(self, ranked: Sequence[Bits]) -> float:
         """The mean for sets of rows, one per expected row in its own order."""
         pairs = zip(ranked, self._orders, strict=True)

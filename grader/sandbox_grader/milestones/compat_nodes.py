@@ -12,7 +12,7 @@ from sandbox_grader.milestones.case import LO, STATE_TABLES, Graph
 from sandbox_grader.milestones.compat_judge import Judge
 from sandbox_grader.milestones.history import History
 from sandbox_grader.milestones.matching import View
-from sandbox_grader.milestones.node_scores import Mark, same_marks
+from sandbox_grader.milestones.node_scores import Mark
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
@@ -69,7 +69,6 @@ class CompatNodes:
         self._base: dict[int, list[float]] = {}
         self._ceilings: dict[int, list[float]] = {}
         self._marks: dict[int, list[Mark]] = {}
-        self._stand_ins: dict[int, list[int]] = {}
         self._joined: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
         self._places: dict[int, dict[tuple[int, ...], list[int]]] = {}
         self._slots = {
@@ -87,7 +86,7 @@ class CompatNodes:
         rules = self.rules[node]
         return (None,) * (len(rules.guarded) + len(rules.referring))
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
+    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:  # noqa: ARG002
         """Take over the versions at a reference; guardrails that disagree make the node dead."""
         taken = mark[self.followers[reference].index(node)]
         if view == DEAD or taken == DEAD:
@@ -128,17 +127,6 @@ class CompatNodes:
             columns = [self._taken(follower, node) for follower in self.followers[node]]
             marks = self._marks[node] = list(zip(*columns, strict=True))
         return marks
-
-    def stand_ins(self, node: int, view: View) -> Sequence[int]:  # as its marks
-        """For every index the last one before it that the nodes that refer to this one cannot tell from it."""
-        found = self._stand_ins.get(node)
-        if found is None:
-            found = self._stand_ins[node] = same_marks(self.marks(node, view) or ())
-        return found
-
-    def share(self, node: int, view: View) -> float:  # noqa: ARG002
-        """All of the ceiling, unless the node is dead."""
-        return 0.0 if view == DEAD else 1.0
 
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every guardrail held and every reference were where it suits best."""

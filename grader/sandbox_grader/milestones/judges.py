@@ -171,12 +171,6 @@ class TableJudge:
         """Something about a version as the reference that is equal where all values are."""
         return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).told(reference)
 
-    def stands_in(self, earlier: int, reference: int) -> bool:
-        """Whether no value from a version on is smaller if an earlier one is the reference instead of it."""
-        if self.constraint.kind == "unchanged":
-            return earlier == reference
-        return self._hopeful(FAVOURABLE).stands_in(earlier, reference)
-
     def lasts(self, key: str) -> bool:
         """Whether the row's existence, or absence, is at the end as it was achieved."""
         if self._lasting is None:

@@ -40,8 +40,11 @@ class Similarities(Protocol):
         """The view of a node when nothing is assigned."""
         ...
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
-        """The view once ``reference``, one of the node's references, was assigned to an index with ``mark``."""
+    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:
+        """The view once ``reference``, one of the node's references, was assigned to an index.
+
+        ``mark`` is the index's and ``similarity`` the reference's there, of which more is never worse for ``node``.
+        """
         ...
 
     def series(self, node: int, view: View) -> Sequence[float]:
@@ -52,20 +55,8 @@ class Similarities(Protocol):
         """The mark of every index, for the same views as ``series``; None where nothing refers to the node."""
         ...
 
-    def stand_ins(self, node: int, view: View) -> Sequence[int]:
-        """For every index an earlier one, or -1: there the node leaves those that refer to it at least as well off.
-
-        That is, if its similarity is no smaller there, they have no smaller similarity at any index from this one on,
-        nor have those that refer to them. Asked only where there are marks.
-        """
-        ...
-
     def ceiling(self, node: int) -> Sequence[float]:
         """At every index a number that the similarity never exceeds, whatever the view."""
-        ...
-
-    def share(self, node: int, view: View) -> float:
-        """How much of its ceiling, from 0 to 1, a node may still reach with what its view has absorbed so far."""
         ...
 
 
@@ -90,8 +81,8 @@ def match(
     Why it is exact: nodes are decided in one fixed topological order. What the open nodes still allow depends only
     on each one's lower limit (the largest index of a placed ancestor) and its view, because similarities refer to
     ancestors only; so a state (open nodes, limits, views) has one value, computed once. Open nodes that no edge or
-    reference connects add up independently. An index is skipped only if an earlier allowed one stands in for it
-    with no smaller similarity: taking that one instead loosens every limit and loses nothing. A branch is cut only if
+    reference connects add up independently. An index is skipped only if an earlier allowed one has the same mark
+    and no smaller similarity: taking that one instead loosens every limit and loses nothing. A branch is cut only if
     its ceiling is no better than a value already reached, rounding apart.
 
     Why it is polynomial for bounded width: limits take at most T values and views as many as there are marks; a chain
@@ -148,7 +139,6 @@ class _Search:
         self.linked = _linked(self.before, self.references)
         self.tracks: dict[tuple[int, View], Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
-        self._all_alike = range(-1, similarities.length - 1)
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
 
@@ -208,12 +198,12 @@ class _Search:
         track, rest = self._track(first, views[first]), part & ~(1 << first)
         raised = rest & self.followers[first]
         steady = self._bound(rest & ~raised, limits, views)
-        hopes = [(*self._hope(position, part, views), limits[position]) for position in _positions(raised)]
+        hopes = [(self._hope(position, part, views), limits[position]) for position in _positions(raised)]
         branches: list[tuple[float, int]] = []
         for index in track.worthwhile(limits[first]):
             bound = steady + track.series[index]
-            for share, best, limit in hopes:
-                bound += share * best[max(index, limit)]
+            for best, limit in hopes:
+                bound += best[max(index, limit)]
             branches.append((-bound, index))
         branches.sort()
         reached = -1.0
@@ -233,45 +223,39 @@ class _Search:
         return tuple(raised)
 
     def _absorbed(self, position: int, index: int, track: Track, views: _Views) -> _Views:
-        if track.marks is None:
+        if not self.referrers[position]:
             return views
-        absorbed, node, mark = list(views), self.order[position], track.marks[index]
+        absorbed, node, similarity = list(views), self.order[position], track.series[index]
+        mark = track.marks[index] if track.marks else None
         for other in self.referrers[position]:
-            absorbed[other] = self.similarities.absorb(self.order[other], views[other], node, mark)
+            absorbed[other] = self.similarities.absorb(self.order[other], views[other], node, mark, similarity)
         return tuple(absorbed)
 
     def _bound(self, open_: int, limits: _Limits, views: _Views) -> float:
         """A number that the sum of the open nodes never exceeds."""
         total = 0.0
         for position in _positions(open_):
-            share, best = self._hope(position, open_, views)
-            total += share * best[limits[position]]
+            total += self._hope(position, open_, views)[limits[position]]
         return total
 
-    def _hope(self, position: int, open_: int, views: _Views) -> tuple[float, Sequence[float]]:
-        """How much of what, the best from each index on, an open node may still get."""
-        view = views[position]
+    def _hope(self, position: int, open_: int, views: _Views) -> Sequence[float]:
+        """The best that an open node may still get from each index on."""
         if not self.references[position] & open_:
-            track = self.tracks.get((position, view))
+            track = self.tracks.get((position, views[position]))
             if track is not None:
-                return 1.0, track.best
-        return self.similarities.share(self.order[position], view), self._ceiling(position)
+                return track.best
+        maxima = self._ceilings.get(position)
+        if maxima is None:
+            maxima = self._ceilings[position] = suffix_maxima(self.similarities.ceiling(self.order[position]))
+        return maxima
 
     def _track(self, position: int, view: View) -> Track:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
-            marks = self.similarities.marks(node, view)
-            stand_ins = self._all_alike if marks is None else self.similarities.stand_ins(node, view)
-            track = Track(self.similarities.series(node, view), marks, stand_ins)
+            track = Track(self.similarities.series(node, view), self.similarities.marks(node, view))
             self.tracks[position, view] = track
         return track
-
-    def _ceiling(self, position: int) -> Sequence[float]:
-        maxima = self._ceilings.get(position)
-        if maxima is None:
-            maxima = self._ceilings[position] = suffix_maxima(self.similarities.ceiling(self.order[position]))
-        return maxima
 
     def _parts(self, open_: int) -> tuple[int, ...]:
         """The open nodes, split where neither an edge nor a reference connects them."""

@@ -26,23 +26,23 @@ def same_marks(marks: Sequence[Hashable]) -> list[int]:
 class Track:
     """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
 
-    An index is worth a look from ``low`` on if no index in between stands in for it with at least its similarity: such
-    an earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose
-    rival is not simply the index before can be worth a look from further back.
+    An index is worth a look from ``low`` on if none in between has its mark and at least its similarity: such an
+    earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose rival
+    is not simply the index before can be worth a look from further back. Without marks all indexes look the same.
     """
 
-    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None, stand_ins: Sequence[int]) -> None:
+    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None) -> None:
         self.series = series
         self.marks = marks
         self.best = suffix_maxima(series)
-        self._stand_ins = stand_ins
         self._rivals: list[int] = []
         self._breaks: list[int] = []
 
     def worthwhile(self, low: int) -> Iterator[int]:
         """The indexes from ``low`` on that an optimal assignment may need."""
         if not self._rivals:
-            self._rivals = _rivals(self.series, self._stand_ins)
+            alike = range(-1, len(self.series) - 1) if self.marks is None else same_marks(self.marks)
+            self._rivals = _rivals(self.series, alike)
             self._breaks = _breaks(self._rivals)
         yield low
         for index in self._breaks[bisect_right(self._breaks, low) :]:
@@ -60,9 +60,9 @@ def suffix_maxima(series: Sequence[float]) -> list[float]:
     return maxima
 
 
-def _rivals(series: Sequence[float], stand_ins: Sequence[int]) -> list[int]:
-    """For each index the last one known that stands in for it with at least its similarity, -1 if there is none."""
-    rivals = list(stand_ins)
+def _rivals(series: Sequence[float], alike: Sequence[int]) -> list[int]:
+    """For each index the last one known that looks the same with at least its similarity, -1 if there is none."""
+    rivals = list(alike)
     for index in _above_zero(series):
         rival, similarity = rivals[index], series[index]
         while rival >= 0 and series[rival] < similarity:

@@ -51,7 +51,7 @@ class RowSets:
 
     A row counts where it is ``usable`` now and ``eligible`` by the reference: one that ``is`` or was added or updated
     must be there now, one that was removed must not; by the reference it must not have been there, have been there, or
-    have been there with other cells. Both hold one set per version, and ``usable_later`` what is usable there or later.
+    have been there with other cells. Both hold one set per version.
     """
 
     def __init__(self, kind: RowKind, chosen: Sequence[Life], every: Iterable[Life], size: int) -> None:
@@ -69,11 +69,6 @@ class RowSets:
             self.eligible = [bits & ~equal for bits, equal in zip(named, same, strict=True)]
         else:
             self.eligible = absent if kind == "adds" else here
-        self.usable_later = _later(self.usable)
-
-    def stands_in(self, earlier: int, reference: int) -> bool:
-        """Whether all that one version makes eligible for itself and those after it an earlier one does as well."""
-        return not self.eligible[reference] & self.usable_later[reference] & ~self.eligible[earlier]
 
 
 def _at(chosen: Sequence[Life], every: Iterable[Life], size: int, aspect: Callable[[Life], Hashable]) -> list[Bits]:
@@ -100,13 +95,6 @@ def _id(life: Life) -> Hashable:
 
 def _content(life: Life) -> Hashable:
     return life.key, frozenset(life.row.items())
-
-
-def _later(sets: Sequence[Bits]) -> list[Bits]:
-    """For every version the union of its set and all later ones."""
-    found = list(accumulate(reversed(sets), int.__or__))
-    found.reverse()
-    return found
 
 
 def members(bits: Bits) -> Iterator[int]:

@@ -2,6 +2,13 @@
 
 Policy: a message counts only as far as what it rests on was met, so that its similarity is multiplied by the smallest
 similarity among its direct predecessors, theirs included; deeds count by themselves.
+
+An example. *found* is a search; *sent*, after it, adds a text to the number that *found*'s call returned; *told*, after
+*sent*, is a message. Where *found* goes decides the number that *sent* looks for: *sent* has one **aspect**, the call
+matched at *found*. The **mark** of an event for *found* is that call, or an earlier one that found the same number, or
+-1 where none was matched: events with equal marks leave *sent* equally well off. What *sent* knows of *found*, its
+**view**, is this mark. *told* takes no value, but it rests on *sent*: it counts as far as *sent* was met, which its
+view holds beside the aspects. So once *found* and *sent* are placed, every similarity of *told* is a plain number.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +30,7 @@ from sandbox_scenarios.model import (
 from sandbox_grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
 from sandbox_grader.milestones.matching import MatchedPlace, View
 from sandbox_grader.milestones.measures import Lookup
-from sandbox_grader.milestones.node_scores import Mark, same_marks
+from sandbox_grader.milestones.node_scores import Mark
 from sandbox_grader.milestones.referring import fitting, taken_from, values_of, yielding
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -32,15 +39,13 @@ CALL = "call"
 """The aspect of a place that values are taken from: which call was matched there, -1 if none."""
 Aspect = tuple[int, str]
 """Something about another milestone's place: its number, and a table (the version there) or ``CALL``."""
-GATE = -1
-"""The slot of a message milestone's view that holds how well what it rests on was met."""
 
 
 class StrictNodes:
     """The milestones of one list, by number, as the matcher wants them.
 
-    A view is a tuple with one entry per aspect that the node depends on, in the order of ``aspects``; a message
-    milestone's last entry is the smallest similarity among the predecessors placed so far.
+    A view is what its aspects say, in the order of ``aspects`` and -1 as long as nothing is known, and the smallest
+    similarity so far of what the milestone rests on.
     """
 
     def __init__(self, milestones: Sequence[Milestone], timeline: Timeline, *, mines: bool = False) -> None:
@@ -52,7 +57,15 @@ class StrictNodes:
         self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
         self.gated = [not mines and bool(self.before[n]) and _speaks(item) for n, item in enumerate(milestones)]
         self.aspects = [self._aspects(item) for item in milestones]
-        self.watched = [self._watched(number) for number in range(len(milestones))]
+        self._watched = [
+            [
+                (n, at)
+                for n, aspects in enumerate(self.aspects)
+                for at, (seen, _) in enumerate(aspects)
+                if seen == number
+            ]
+            for number in range(len(milestones))
+        ]
         self._judges = {
             (number, id(constraint)): TableJudge(
                 constraint, timeline, None if mines else self.lasting(number, constraint)
@@ -63,7 +76,6 @@ class StrictNodes:
         }
         self._ceilings: dict[int, list[float]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
-        self._steady: dict[tuple[int, int, str], list[bool]] = {}
         self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
         self._raw: dict[tuple[int, tuple[int, ...]], list[float]] = {}
 
@@ -74,43 +86,31 @@ class StrictNodes:
 
     def start(self, node: int) -> View:
         """A view with nothing known."""
-        return (*(-1 for _ in self.aspects[node]), *((1.0,) if self.gated[node] else ()))
+        return (-1,) * len(self.aspects[node]), 1.0
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark) -> View:
+    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:
         """Take over what the place of a reference says."""
-        slots = list(view)
-        for (follower, slot), told in zip(self.watched[reference], mark, strict=True):
-            if follower == node:
-                slots[slot] = min(slots[slot], told) if slot == GATE else told
-        return tuple(slots)
+        slots, met = view
+        if mark is not None:
+            known = list(slots)
+            for (follower, slot), told in zip(self._watched[reference], mark, strict=True):
+                if follower == node:
+                    known[slot] = told
+            slots = tuple(known)
+        rests = self.gated[node] and reference in self.before[node]
+        return slots, min(met, similarity) if rests else met
 
     def series(self, node: int, view: View) -> Sequence[float]:
         """At every event the similarity, as far as what it rests on was met."""
-        if not self.gated[node]:
-            return self.raw(node, view)
-        met: float = view[-1]
-        return [value and value * met for value in self.raw(node, view[:-1])] if met else [0.0] * self.length
+        slots, met = view
+        if met == 1:
+            return self.raw(node, slots)
+        return [value and value * met for value in self.raw(node, slots)] if met else [0.0] * self.length
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:
-        """At every event what later milestones can tell about this one being placed there."""
-        columns = [self._told(node, follower, slot, view) for follower, slot in self.watched[node]]
+        """At every event what the aspects of later milestones say of this one being placed there."""
+        columns = [self._told(node, follower, slot, view) for follower, slot in self._watched[node]]
         return list(zip(*columns, strict=True)) if columns else None
-
-    def stand_ins(self, node: int, view: View) -> Sequence[int]:
-        """For every index the one before it if that stands in for it, else the last one that tells the same."""
-        watched = [item for item in self.watched[node] if item[1] != GATE]  # a gate sees no more than the similarity
-        if not watched:
-            return range(-1, self.length - 1)
-        told = [self._told(node, follower, slot, view) for follower, slot in watched]
-        found = same_marks(list(zip(*told, strict=True)))
-        as_good = [self._as_good(node, *item, column) for item, column in zip(watched, told, strict=True)]
-        for index in compress(range(self.length), map(all, zip(*as_good, strict=True))):
-            found[index] = index - 1
-        return found
-
-    def share(self, node: int, view: View) -> float:
-        """As much of the ceiling as what a message rests on was met."""
-        return view[-1] if self.gated[node] else 1.0
 
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every value and state from elsewhere were the most favourable."""
@@ -187,12 +187,12 @@ class StrictNodes:
         best = max(values)
         return values.index(best) if best else None
 
-    def since(self, node: int, constraint: TableConstraint, view: View) -> int:
+    def since(self, node: int, constraint: TableConstraint, slots: tuple[int, ...]) -> int:
         """The version of the table that a constraint compares with."""
         if constraint.since == START:
             return 0
         wanted = (self.numbers[constraint.since], constraint.table)
-        return max(0, view[self.aspects[node].index(wanted)])
+        return max(0, slots[self.aspects[node].index(wanted)])
 
     def lasting(self, number: int, constraint: TableConstraint) -> Lasting | None:
         """What a constraint achieves for good: all but what milestones after it set or remove in the same table."""
@@ -239,36 +239,16 @@ class StrictNodes:
         return chain.from_iterable(map(self.timeline.calls, {pattern.tool for pattern in constraint.patterns}))
 
     def _told(self, node: int, follower: int, slot: int, view: View) -> Sequence[Any]:
-        """At every event what a follower takes over into one slot of its view."""
-        if slot == GATE:
-            return self.series(node, view)
+        """At every event what one aspect of a follower says of this milestone being placed there."""
         table = self.aspects[follower][slot][1]
         if table == CALL:
-            return self._calls_told(node, follower, view)
+            told, yields = [-1] * self.length, self._yields(node, follower)
+            for index in compress(range(self.length), self.raw(node, view[0])):
+                told[index] = yields(index)
+            return told
         told = self._states.get((follower, node, table))
         if told is None:
             told = self._states[follower, node, table] = self._representatives(follower, node, table)
-        return told
-
-    def _as_good(self, node: int, follower: int, slot: int, told: Sequence[int]) -> Sequence[bool]:
-        """For every index whether a follower is as well off with the index before it."""
-        table = self.aspects[follower][slot][1]
-        if table == CALL:
-            return [now in (-1, before) for before, now in zip((-1, *told), told, strict=False)]
-        found = self._steady.get((follower, node, table))
-        if found is None:
-            judges, versions = self._comparing(follower, node, table), self.timeline.versions(table)
-            steps = zip((0, *versions), versions, strict=False)
-            found = self._steady[follower, node, table] = [
-                before == now or all(judge.stands_in(before, now) for judge in judges) for before, now in steps
-            ]
-        return found
-
-    def _calls_told(self, node: int, follower: int, view: View) -> list[int]:
-        """At every event the first call that yields the same to a follower as the one met there, -1 for none."""
-        told, yields = [-1] * self.length, self._yields(node, follower)
-        for index in compress(range(self.length), self.raw(node, view[: len(self.aspects[node])])):
-            told[index] = yields(index)
         return told
 
     def _yields(self, node: int, follower: int) -> Callable[[int], int]:
@@ -297,21 +277,17 @@ class StrictNodes:
 
     def _representatives(self, follower: int, node: int, table: str) -> list[int]:
         """At every event the first version of a table that is the same to a follower as the one after the event."""
-        judges, first = self._comparing(follower, node, table), dict[Hashable, int]()
+        name, first = self.milestones[node].id, dict[Hashable, int]()
+        judges = [
+            self.judge(follower, item)
+            for item in self.milestones[follower].constraints
+            if isinstance(item, TableConstraint) and (item.table, item.since) == (table, name)
+        ]
         told = [
             first.setdefault(tuple(judge.told(version) for judge in judges), version)
             for version in range(self.timeline.last_version(table) + 1)
         ]
         return [told[version] for version in self.timeline.versions(table)]
-
-    def _comparing(self, follower: int, node: int, table: str) -> list[TableJudge]:
-        """What judges a follower's constraints that compare a table with what it is at a milestone's place."""
-        name = self.milestones[node].id
-        return [
-            self.judge(follower, item)
-            for item in self.milestones[follower].constraints
-            if isinstance(item, TableConstraint) and (item.table, item.since) == (table, name)
-        ]
 
     def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
         found: dict[Aspect, None] = {}
@@ -321,17 +297,6 @@ class StrictNodes:
         for ref in values_of(milestone):
             found[self.numbers[ref.milestone], CALL] = None
         return tuple(found)
-
-    def _watched(self, node: int) -> tuple[tuple[int, int], ...]:
-        """Who takes over what from a milestone's place: the follower, and the slot of its view."""
-        slots = [
-            (follower, slot)
-            for follower, aspects in enumerate(self.aspects)
-            for slot, (number, _) in enumerate(aspects)
-            if number == node
-        ]
-        resting = [(n, GATE) for n, before in enumerate(self.before) if self.gated[n] and node in before]
-        return (*slots, *resting)
 
 
 def _speaks(milestone: Milestone) -> bool:

@@ -133,14 +133,6 @@ class TestStates:
         found = [judge(state("reminder", kind, wanted), played).told(version) for version in range(3)]
         assert [before != after for before, after in pairwise(found)] == told
 
-    @pytest.mark.parametrize(("kind", "earlier"), [("adds", True), ("removes", False), ("updates", False)])
-    def test_an_earlier_reference_stands_in_where_it_lets_no_fewer_rows_count(self, kind: str, earlier: bool):
-        played = Play().changes("add", "reminder", "a", reminder("a", "milk"))
-        played.changes("edit", "reminder", "a", reminder("a", "milk shake")).changes("rm", "reminder", "a", None)
-        found = judge(state("reminder", kind, row(content="milk")), played)
-        assert found.stands_in(0, 1) == earlier
-        assert found.stands_in(1, 1)
-
     def test_rows_without_expectations(self):
         assert judge(state("contact", "is"), Play()).value(0, 0, PLAIN) == 0
         empty = judge(state("messaging", "is"), Play())

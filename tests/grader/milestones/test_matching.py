@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.milestones.matching import CycleError, MatchedPlace, match
-from sandbox_grader.milestones.node_scores import same_marks
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -34,7 +33,7 @@ class Tables:
     def start(self, node: int) -> Any:
         return ()
 
-    def absorb(self, node: int, view: Any, reference: int, mark: Any) -> Any:
+    def absorb(self, node: int, view: Any, reference: int, mark: Any, similarity: float) -> Any:
         return tuple(sorted((*view, (reference, mark))))
 
     def series(self, node: int, view: Any) -> list[float]:
@@ -42,12 +41,6 @@ class Tables:
 
     def marks(self, node: int, view: Any) -> list[int] | None:
         return list(self.marked[node]) if self.marked else None
-
-    def stand_ins(self, node: int, view: Any) -> list[int]:
-        return same_marks(self.marked[node])
-
-    def share(self, node: int, view: Any) -> float:
-        return 1.0
 
     def ceiling(self, node: int) -> list[float]:
         return list(self.ceilings[node]) if self.ceilings else list(self.plain[node])
@@ -143,7 +136,7 @@ class Guessing(Tables):
     def start(self, node: int) -> Any:
         return tuple((reference, 0) for reference in sorted(self.references(node)))
 
-    def absorb(self, node: int, view: Any, reference: int, mark: Any) -> Any:
+    def absorb(self, node: int, view: Any, reference: int, mark: Any, similarity: float) -> Any:
         return tuple(sorted({**dict(view), reference: mark}.items()))
 
 

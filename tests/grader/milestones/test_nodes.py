@@ -173,7 +173,7 @@ class TestMarks:
         nodes = StrictNodes(TRIOS["values"], Timeline(played.done()))
         marks = nodes.marks(0, nodes.start(0))
         assert marks is not None
-        assert marks[1][:-1] == marks[2][:-1] != marks[0][:-1]
+        assert marks[1] == marks[2] != marks[0]
 
     def test_a_call_that_yields_what_nobody_could_use_is_none(self):
         played = Play().calls("search", name="Ann", result=[{"phone": "+1"}])
@@ -205,7 +205,7 @@ class TestMarks:
 
     def test_a_contradiction_between_guardrails_is_dead(self):
         nodes, _ = compat_nodes("values", Play().calls("search", name="Ann", result=[{"phone": "+1"}]))
-        assert nodes.absorb(1, DEAD, 0, nodes.marks(0, nodes.start(0))[0]) == DEAD  # pyright: ignore[reportOptionalSubscript]
+        assert nodes.absorb(1, DEAD, 0, nodes.marks(0, nodes.start(0))[0], 1.0) == DEAD  # pyright: ignore[reportOptionalSubscript]
         assert set(nodes.series(1, DEAD)) == {0.0}
 
 

@@ -26,10 +26,10 @@ def test_an_index_is_left_out_if_one_before_it_is_as_good_and_looks_the_same(giv
         for index in range(low, len(series))
         if not any(marks[i] == marks[index] and series[i] >= series[index] for i in range(low, index))
     }
-    assert set(Track(series, marks, same_marks(marks)).worthwhile(low)) == needed
+    assert set(Track(series, marks).worthwhile(low)) == needed
 
 
 def test_where_nobody_looks_only_what_is_better_than_before_is_worth_it():
-    rising = Track([0.0, 0.5, 0.25, 0.5, 1.0], None, range(-1, 4))
+    rising = Track([0.0, 0.5, 0.25, 0.5, 1.0], None)
     assert list(rising.worthwhile(0)) == [0, 1, 4]
     assert list(rising.worthwhile(2)) == [2, 3, 4]
