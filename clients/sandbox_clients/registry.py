@@ -8,10 +8,7 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from sandbox_scenarios.problem import closest
 
@@ -20,6 +17,7 @@ from sandbox_clients.frameworks import FRAMEWORKS, framework_agent
 from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
+from sandbox_mcp.own_code import OwnCodeError, own_code
 
 Builder = Callable[[AgentSettings], Agent]
 
@@ -109,7 +107,10 @@ def _address(name: str, settings: AgentSettings) -> Agent:
 
 
 def _own(name: str, settings: AgentSettings) -> Agent:
-    found = _attribute(name)
+    try:
+        found = own_code(name)
+    except OwnCodeError as error:
+        raise UnknownAgentError(f"agent {name!r}: {error}") from error
     if isinstance(found, Agent):
         return found
     if inspect.iscoroutinefunction(found):
@@ -121,19 +122,3 @@ def _own(name: str, settings: AgentSettings) -> Agent:
         expected = "an Agent, something that makes one from AgentSettings, or an async function"
         raise UnknownAgentError(f"{name!r} is no agent; expected {expected}, found {type(found).__name__}")
     return made
-
-
-def _attribute(name: str) -> Any:
-    """What ``module:attribute`` points to; modules in the working directory count, as for ``python -m``."""
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = import_module(module)
-    except (ImportError, ValueError) as error:
-        raise UnknownAgentError(f"agent {name!r}: module {module!r} cannot be imported: {error}") from error
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-        if found is None:
-            raise UnknownAgentError(f"agent {name!r}: module {module!r} has no {attribute!r}")
-    return found

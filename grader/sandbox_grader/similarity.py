@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.rouge import rouge_l
+from sandbox_mcp.own_code import OwnCodeError, own_code
 
 Similarity = Callable[[str, str], float]
 """From the wanted text and the given one to their likeness: 0 nothing in common, 1 the same."""
@@ -89,13 +90,10 @@ def _bundled() -> Similarity:
 
 
 def _embedder(place: str) -> Embed:
-    module, _, function = place.partition(":")
     try:
-        return getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise GraderError(
-            f"text similarity 'embedding:{place}' cannot be loaded ({error}); expected embedding:MODULE:FUNCTION"
-        ) from error
+        return own_code(place)
+    except OwnCodeError as error:
+        raise GraderError(f"similarity 'embedding:{place}': {error}; expected embedding:MODULE:FUNCTION") from error
 
 
 SIMILARITIES = MappingProxyType({"exact": lambda: exact, DEFAULT: lambda: rouge_l, "embedding": _bundled})

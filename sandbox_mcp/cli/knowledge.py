@@ -1,13 +1,13 @@
 """Options that say what search tools look things up in: live sources, a recording of them, or neither."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.own_code import OwnCodeError, own_code
 
 Command = Callable[..., Any]
 
@@ -56,11 +56,10 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
 def _live(name: str) -> Any:
     from sandbox_mcp.worlds.phone.knowledge import Knowledge
 
-    module, _, attribute = name.partition(":")
     try:
-        found: Any = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SandboxError(f"--knowledge {name!r} cannot be found: {error}") from error
+        found: Any = own_code(name)
+    except OwnCodeError as error:
+        raise SandboxError(f"--knowledge {name!r}: {error}") from error
     knowledge = found if isinstance(found, Knowledge) else found()
     if not isinstance(knowledge, Knowledge):
         raise SandboxError(f"--knowledge {name!r} gives a {type(knowledge).__name__}; expected a Knowledge")

@@ -9,11 +9,9 @@ agent is an error of the sample, never a score. Our own log of the session goes 
 """
 
 import math
-import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from sandbox_scenarios import Suite
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.own_code import own_code
 from sandbox_mcp.run.play import play
 from sandbox_mcp.run.select import select as chosen
 from sandbox_mcp.run.transports import transport
@@ -95,7 +94,7 @@ def session(
     """Play the sample's scenario with an agent of Inspect; the arguments are those of the task."""
     suite = _suite(places)
     users = users_named(user, EndpointSettings(user_model, user_base_url))  # pyright: ignore[reportArgumentType]
-    make = _found(agent) if agent else _plain
+    make = own_code(agent) if agent else _plain
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks the model
         scenario, variant = suite.get(state.metadata["scenario"]), state.metadata["variant"]
@@ -204,16 +203,6 @@ def _sample(suite: Suite, name: str, variant: str, seed: int) -> Sample:
     scenario = suite.get(name)
     about = {"scenario": name, "variant": variant, "categories": list(scenario.categories)}
     return Sample(id=Unit(name, variant, seed).name, input=scenario.user.opening, metadata=about)
-
-
-def _found(name: str) -> MakeAgent:
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SandboxError(f"agent {name!r} cannot be found: {error}; expected MODULE:ATTRIBUTE") from error
 
 
 @dataclass(slots=True)

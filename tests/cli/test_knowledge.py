@@ -1,6 +1,8 @@
 """Live sources, recorded and replayed through the command line."""
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,12 +42,13 @@ nonsense = 5
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine.yaml").write_text(SCENARIO)
     (tmp_path / "live_sources.py").write_text(LIVE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield tmp_path
+    sys.modules.pop("live_sources", None)
 
 
 def run(out: str, *more: str) -> Result:
@@ -78,8 +81,8 @@ def test_without_them_the_offline_sources_answer(place: Path) -> None:
     [
         (("--record", "tape.jsonl"), "--record needs live sources"),
         (("--replay", "t", "--knowledge", "live_sources:make"), "--replay takes every answer from the recording"),
-        (("--knowledge", "no_such_module:make"), "'no_such_module:make' cannot be found"),
-        (("--knowledge", "live_sources:missing"), "'live_sources:missing' cannot be found"),
+        (("--knowledge", "no_such_module:make"), "module 'no_such_module' cannot be imported"),
+        (("--knowledge", "live_sources:missing"), "module 'live_sources' has no 'missing'"),
         (("--knowledge", "live_sources:OfflineStocks"), "gives a OfflineStocks; expected a Knowledge"),
         (("--replay", "mine.yaml"), "mine.yaml"),
     ],
