@@ -7,13 +7,12 @@ stands before the routing of everything else.
 from collections.abc import Callable
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sandbox_mcp.server.connections import Connections
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
 from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
-from sandbox_mcp.server.malformed import mending
 from sandbox_mcp.server.mcp_server import SCOPE_KEY
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
@@ -39,20 +38,21 @@ class SessionDoor:
         self._app = app
         self._manager = manager
         self._settings = settings
-        self._transport = transport
+        self._connections = Connections(transport, settings.max_body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request for a session to MCP or refuse it, and pass on all others."""
         path = scope["path"].removeprefix(scope.get("root_path", "")) if scope["type"] == "http" else ""
         if not (path.startswith(BEFORE) and path.endswith(AFTER)):
             return await self._app(scope, receive, send)
-        opened = self._opened(path[len(BEFORE) : -len(AFTER)], scope)
-        if isinstance(opened, Response) and opened.status_code == 404 and _takes_leave(scope):
-            return await self._transport.asgi_app(scope, receive, send)
+        token = path[len(BEFORE) : -len(AFTER)]
+        opened = self._opened(token, scope)
+        if isinstance(opened, Response) and opened.status_code == 404 and self._connections.took_leave(token, scope):
+            opened = Response(status_code=200)
         if isinstance(opened, Response):
             return await opened(scope, receive, send)
         scope[SCOPE_KEY] = opened
-        return await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)
+        return await self._connections.serve(opened, scope, receive, send)
 
     def _opened(self, token: str, scope: Scope) -> OpenSession | Response:
         bearer = bearer_in(scope) if self._settings.auth else None
@@ -67,11 +67,6 @@ class SessionDoor:
         return opened
 
 
-def _takes_leave(scope: Scope) -> bool:
-    """Whether a client of the older protocol ends its connection, which it may do when its session is gone."""
-    return scope["method"] == "DELETE" and "mcp-session-id" in Headers(scope=scope)
-
-
 class LobbyDoor:
     """ASGI endpoint of the lobby: each token has a seat of its own; where no token is asked for, all share one."""
 
@@ -83,7 +78,7 @@ class LobbyDoor:
         announce: Callable[[OpenSession], None],
     ) -> None:
         self._settings = settings
-        self._transport = transport
+        self._connections = Connections(transport, settings.max_body)
         seats = settings.lobby_tokens or ("",)
         self._lobbies = {token: Lobby(manager, MemorySeat(manager), announce) for token in seats}
 
@@ -95,4 +90,4 @@ class LobbyDoor:
             refusal = problem(401, "unauthorized", "the lobby needs a token: Authorization: Bearer ...")
             return await refusal(scope, receive, send)
         scope[SCOPE_KEY] = self._lobbies[seat]
-        return await self._transport.asgi_app(scope, mending(receive, self._settings.max_body), send)
+        return await self._connections.serve(self._lobbies[seat], scope, receive, send)

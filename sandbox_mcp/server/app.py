@@ -28,6 +28,7 @@ from sandbox_mcp.server.guard import Guard, problem
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.models import Health
+from sandbox_mcp.server.patience import PatientConnections
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 
@@ -152,7 +153,7 @@ async def serving(
             yield
 
     listener = listener_on("127.0.0.1", 0)
-    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server)))
+    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server), settings))
     stopped = anyio.Event()
 
     async def run() -> None:
@@ -187,13 +188,21 @@ def serve_forever(
             await super().shutdown(sockets)
             await manager.close_all()
 
-    Standalone(uvicorn_config(build_app(manager, settings, announce))).run(sockets=[listener])
+    Standalone(uvicorn_config(build_app(manager, settings, announce), settings)).run(sockets=[listener])
 
 
-def uvicorn_config(app: Starlette) -> Any:
-    """How uvicorn runs the application: no access log, because paths hold secrets."""
+def uvicorn_config(app: Starlette, settings: ServerSettings | None = None) -> Any:
+    """How uvicorn runs the application: no access log, because paths hold secrets, and no line per broken request."""
     import uvicorn
 
+    patient: Any = PatientConnections((settings or ServerSettings()).patience)
     return uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", server_header=False, timeout_graceful_shutdown=2
+        app,
+        http=patient,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        lifespan="on",
+        server_header=False,
+        timeout_graceful_shutdown=2,
     )

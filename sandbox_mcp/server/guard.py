@@ -1,9 +1,11 @@
 """What stands before every route: who may address this server, and how long a request may be.
 
 Policy: a page in a browser must not reach a server on its user's machine by way of a name that points there, so Host
-and Origin must be known names (421 and 403). Secrets are compared in constant time.
+and Origin must be known names (421 and 403), written as a browser writes them and only once: what two readers could
+understand differently is refused. Secrets are compared in constant time.
 """
 
+import re
 import secrets
 from collections.abc import Iterable
 
@@ -12,6 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_mcp.server.settings import LOOPBACK, ServerSettings
+
+_AUTHORITY = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^\[\]:/?#@\s,]{1,255}))(?::[0-9]{1,5})?")
 
 
 class Guard:
@@ -29,17 +33,19 @@ class Guard:
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> Response | None:
         """One pass over the headers, because every request goes through here."""
-        host, origin, length = b"", None, b"0"
+        hosts: list[bytes] = []
+        origins: list[bytes] = []
+        length = b"0"
         for name, value in headers:
             if name == b"host":
-                host = value
+                hosts.append(value)
             elif name == b"origin":
-                origin = value
+                origins.append(value)
             elif name == b"content-length":
                 length = value
-        if host_of(host.decode("latin-1")) not in self._hosts:
+        if len(hosts) != 1 or host_of(hosts[0].decode("latin-1")) not in self._hosts:
             return problem(421, "wrong_host", "this server does not answer to that Host; see --allowed-host")
-        if origin is not None and host_of(origin.decode("latin-1").partition("://")[2]) not in self._hosts:
+        if origins and (len(origins) > 1 or host_of_origin(origins[0].decode("latin-1")) not in self._hosts):
             return problem(403, "wrong_origin", "requests from that Origin are not allowed")
         if length.isdigit() and int(length) > self._max_body:
             return problem(413, "too_large", f"a request body may have at most {self._max_body} bytes")
@@ -47,10 +53,17 @@ class Guard:
 
 
 def host_of(authority: str) -> str:
-    """The host in ``host``, ``host:port`` or ``[v6]:port``, in lower case."""
-    if authority.startswith("["):
-        return authority[1:].partition("]")[0].lower()
-    return authority.rpartition(":")[0].lower() if authority.count(":") == 1 else authority.lower()
+    """The host in ``host``, ``host:port`` or ``[v6]:port``, in lower case; empty where it is nothing of the kind."""
+    if authority.count(":") > 1 and "[" not in authority:
+        return authority.lower()  # a bare address of version 6, which some clients send
+    found = _AUTHORITY.fullmatch(authority)
+    return (found["v6"] or found["name"]).lower() if found else ""
+
+
+def host_of_origin(origin: str) -> str:
+    """The host in ``http://host:port``, in lower case; empty where it is nothing of the kind."""
+    scheme, _, authority = origin.partition("://")
+    return host_of(authority) if scheme.lower() in ("http", "https") else ""
 
 
 def problem(status: int, code: str, message: str) -> JSONResponse:

@@ -47,19 +47,23 @@ def _is_unicode(value: Any) -> bool:
     return True
 
 
-def mending(receive: Receive, limit: int) -> Receive:
-    """An ASGI ``receive`` that hands on mended bodies; one longer than ``limit`` is left to whoever refuses it."""
+async def whole_body(receive: Receive, limit: int) -> Receive | None:
+    """Wait for the body of a request; an ASGI ``receive`` that hands it on mended, or None if the client has gone.
 
-    async def mended() -> Message:
+    A body longer than ``limit`` is left to whoever refuses it.
+    """
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more and size <= limit:
         message = await receive()
         if message["type"] != "http.request":
-            return message
-        body = message.get("body", b"")
-        while message.get("more_body", False) and len(body) <= limit:
-            message = await receive()
-            if message["type"] != "http.request":
-                return message
-            body += message.get("body", b"")
-        return {**message, "body": mended_body(body)}
+            return None
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        more = message.get("more_body", False)
+    waiting = [{"type": "http.request", "body": mended_body(b"".join(parts)), "more_body": more}]
 
-    return mended
+    async def handed_on() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return handed_on

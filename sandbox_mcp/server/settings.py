@@ -8,9 +8,10 @@ import secrets
 from dataclasses import dataclass, field
 
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.server.patience import Patience
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MAX_BODY = 4 * 1024 * 1024
+MAX_BODY = 1024 * 1024
 """Largest request body in bytes; longer ones are refused before they are read."""
 
 
@@ -32,7 +33,7 @@ class ServerSettings:
     those of loopback, under which the server may be addressed. ``lobby`` says whether there is one, ``elicits``
     whether the person at a client may confirm calls where no harness does. ``streams`` answers with event streams, on
     which a client of the older protocol can be asked something while its call waits, instead of with bare JSON, which
-    costs half as much.
+    costs half as much. ``patience`` is how long clients may take, and how many there may be.
     """
 
     api_token: str = field(default_factory=new_token)
@@ -43,6 +44,7 @@ class ServerSettings:
     lobby: bool = True
     elicits: bool = True
     streams: bool = False
+    patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
         if self.api_token in self.lobby_tokens:

@@ -91,8 +91,8 @@ class OpenSession:
     """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
 
     __slots__ = (
-        "__weakref__", "_batcher", "_closing", "_log", "_watchers", "bearer", "lock", "opening", "path", "presentation",
-        "session", "token", "used",
+        "__weakref__", "_batcher", "_closing", "_forgotten", "_log", "_watchers", "bearer", "lock", "opening", "path",
+        "presentation", "session", "token", "used",
     )  # fmt: skip
 
     def __init__(
@@ -110,6 +110,7 @@ class OpenSession:
         self._batcher = Batcher(self.run, window)
         self._watchers: list[Callable[[], None]] = []
         self._closing: list[Callable[[], None]] = []
+        self._forgotten: list[Callable[[], None]] = []
         session.on_notice = self._tell
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
@@ -149,6 +150,16 @@ class OpenSession:
         self._watchers.append(told)
         self._closing.append(closing)
         self.settled()
+
+    def when_forgotten(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once the session can be reached no more."""
+        self._forgotten.append(told)
+
+    def forget(self) -> None:
+        """Tell all who asked that the session can be reached no more."""
+        forgotten, self._forgotten = self._forgotten, []
+        for told in forgotten:
+            told()
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
         """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
@@ -312,6 +323,7 @@ class SessionManager:
             await opened.end(reason)
         finally:
             self._open.pop(token, None)
+            opened.forget()
 
     async def close_all(self, reason: EndReason = "abandoned") -> None:
         """End and forget every session."""
@@ -357,7 +369,7 @@ class SessionManager:
         over = next((token for token, opened in self._open.items() if opened.session.over), None)
         if over is None:
             raise TooManySessionsError(self.max_sessions)
-        del self._open[over]
+        self._open.pop(over).forget()
 
     def presentation(self, spec: SessionSpec) -> Presentation:
         """The tools as sessions of this spec present them.

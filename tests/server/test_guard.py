@@ -50,7 +50,15 @@ async def answered(asked: Scope, **settings: object) -> int | None:
         ("::1", "::1"),
         ("", ""),
         (":80", ""),
-        ("evil.example:80@localhost", "evil.example"),
+        ("evil.example:80@localhost", ""),
+        ("localhost:80@evil.example", ""),
+        ("[::1].evil.com:80", ""),
+        ("[::1]evil.com", ""),
+        ("[::1", ""),
+        ("localhost:", ""),
+        ("localhost:80:80", "localhost:80:80"),
+        ("localhost,evil.com", ""),
+        ("localhost/x", ""),
     ],
 )
 def test_the_host_is_found_in_an_authority(authority: str, host: str) -> None:
@@ -83,7 +91,28 @@ async def test_a_request_without_a_host_does_not_get_through() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "", "localhost", "file://", "http://localhost.x"])
+@given(st.sampled_from(LOOPBACK), st.text("[]:.@/?#, abc019", max_size=12), st.text("[]:.@/?#, abc019", max_size=12))
+async def test_only_a_port_may_stand_beside_a_known_host(known: str, before: str, behind: str) -> None:
+    """Whatever is put around a known name makes another name of it, or nonsense."""
+    host = f"{before}{known}{behind}"
+    harmless = host in LOOPBACK or (host_of(host) == known and host.partition(known)[2].strip("]:0123456789") == "")
+    assert harmless or await answered(scope(host=host)) == 421
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["host", "origin"])
+async def test_a_name_given_twice_does_not_get_through(name: str) -> None:
+    asked = scope(host="localhost", origin="http://localhost")
+    twice = {**asked, "headers": [*asked["headers"], *(item for item in asked["headers"] if item[0] == name.encode())]}
+    assert await answered(twice) == (421 if name == "host" else 403)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", "", "localhost", "file://", "http://localhost.x", "http://[::1]x", "x://localhost",
+     "http://localhost/", "http://localhost http://evil.example"],
+)  # fmt: skip
 async def test_a_page_from_elsewhere_does_not_get_through(origin: str) -> None:
     assert await answered(scope(host="localhost", origin=origin)) == 403
 

@@ -1,0 +1,196 @@
+"""Connections of the older protocol, each tied to what it was made at: a session's URL, or a seat in the lobby.
+
+Policy: the SDK knows connections by their id alone. Here an id means something only at the place where it was given
+out; everywhere else it is as unknown as one that never was. A place keeps the connections that were used last, because
+some clients open one per call and never close it. When a session is over its open streams end, and when it is
+forgotten its connections go with it.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from sandbox_mcp.server.malformed import whole_body
+from sandbox_mcp.session.manager import OpenSession
+
+MOST = 64
+"""How many connections of the older protocol one place keeps."""
+MOST_OF_ALL = 8000
+"""How many of them a server keeps; below the limit at which the SDK would refuse whoever comes next."""
+NOT_FOUND = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Session not found"}}'
+"""What the SDK says of an id that it does not know."""
+
+
+class _Place:
+    """What hangs on one session or seat. ``known`` is every connection with how many requests use it now."""
+
+    __slots__ = ("known", "over", "streams")
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[str, int] = OrderedDict()
+        self.streams: set[asyncio.Event] = set()
+        self.over = False
+
+
+class Connections:
+    """Hands requests to the SDK, at most those that belong where they came in."""
+
+    def __init__(self, transport: StreamableHTTPSessionManager, max_body: int) -> None:
+        self._transport = transport
+        self._max_body = max_body
+        self._places: WeakKeyDictionary[object, _Place] = WeakKeyDictionary()
+        self._order: OrderedDict[str, _Place] = OrderedDict()
+        self._farewells: OrderedDict[str, str] = OrderedDict()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    async def serve(self, owner: object, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that came in at the place of ``owner``, which is a session or a seat."""
+        read = await whole_body(receive, self._max_body)
+        if read is None:
+            return None  # the client has gone before it had said what it wants
+        place = self._place(owner)
+        used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if used is None:
+            return await self._transport.asgi_app(scope, read, self._noting(place, send))
+        if used not in place.known:
+            return await Response(NOT_FOUND, 404, media_type="application/json")(scope, read, send)
+        if scope["method"] == "DELETE":
+            self._drop(place, used)
+            return await self._transport.asgi_app(scope, read, send)
+        self._order.move_to_end(used)
+        place.known.move_to_end(used)
+        place.known[used] += 1
+        try:
+            if scope["method"] == "GET":
+                await self._stream(place, scope, read, send)
+            else:
+                await self._transport.asgi_app(scope, read, send)
+        finally:
+            if used in place.known:
+                place.known[used] -= 1
+
+    def took_leave(self, token: str, scope: Scope) -> bool:
+        """Whether a client ends, at the URL of a session that is gone, a connection that it had there."""
+        used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
+        if scope["method"] != "DELETE" or self._farewells.get(used) != token:
+            return False
+        del self._farewells[used]
+        return True
+
+    def _place(self, owner: object) -> _Place:
+        place = self._places.get(owner)
+        if place is None:
+            place = self._places[owner] = _Place()
+            if isinstance(owner, OpenSession):
+                owner.watch(_unheard, lambda: self._end_streams(place))
+                owner.when_forgotten(lambda token=owner.token: self._end_all(place, token))
+        return place
+
+    def _noting(self, place: _Place, send: Send) -> Send:
+        """A ``send`` that learns the id of the connection that an answer opens."""
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if opened is not None:
+                    place.known[opened] = 0
+                    self._order[opened] = place
+                    self._make_room(place, opened)
+            await send(message)
+
+        return noting
+
+    def _make_room(self, place: _Place, newest: str) -> None:
+        if len(place.known) > MOST:
+            self._end(place, next((name for name, uses in place.known.items() if not uses), next(iter(place.known))))
+        if len(self._order) > MOST_OF_ALL:
+            idle = (name for name, at in self._order.items() if not at.known[name] and name != newest)
+            oldest = next(idle, next(iter(self._order)))
+            self._end(self._order[oldest], oldest)
+
+    async def _stream(self, place: _Place, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a stream of its own until the client goes or the session is over."""
+        ended, state = asyncio.Event(), {"open": False}
+        if place.over:
+            ended.set()
+        place.streams.add(ended)
+
+        async def receive_or_end() -> Message:
+            waits = [asyncio.ensure_future(item) for item in (receive(), ended.wait())]
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                return {"type": "http.disconnect"} if ended.is_set() else waits[0].result()  # pyright: ignore[reportReturnType]
+            finally:
+                for wait in waits:
+                    wait.cancel()
+
+        async def noting(message: Message) -> None:
+            state["open"] = message["type"] == "http.response.start" or message.get("more_body", False)
+            await send(message)
+
+        try:
+            await self._transport.asgi_app(scope, receive_or_end, noting)
+        finally:
+            place.streams.discard(ended)
+        if ended.is_set() and state["open"]:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _end_streams(self, place: _Place) -> None:
+        place.over = True
+        for ended in place.streams:
+            ended.set()
+
+    def _end_all(self, place: _Place, token: str) -> None:
+        self._end_streams(place)
+        for name in list(place.known):
+            self._end(place, name)
+            self._farewells[name] = token
+        while len(self._farewells) > MOST_OF_ALL:
+            self._farewells.popitem(last=False)
+
+    def _drop(self, place: _Place, name: str) -> None:
+        place.known.pop(name, None)
+        self._order.pop(name, None)
+
+    def _end(self, place: _Place, name: str) -> None:
+        self._drop(place, name)
+        self._begin(_left(self._transport, name))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+async def _left(transport: StreamableHTTPSessionManager, name: str) -> None:
+    """Tell the SDK that a connection has ended, in the words in which its client would."""
+    headers = [(b"mcp-session-id", name.encode()), (b"content-length", b"0")]
+    scope: Scope = {
+        "type": "http", "method": "DELETE", "path": "/", "raw_path": b"/", "query_string": b"", "headers": headers,
+        "http_version": "1.1", "scheme": "http", "server": None, "client": None, "root_path": "",
+    }  # fmt: skip
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_: Message) -> None:
+        return None
+
+    with suppress(RuntimeError):  # the server is stopping, and with it all connections
+        await transport.asgi_app(scope, receive, send)
+
+
+def _unheard() -> None:
+    """What is called when a session announces something: here nobody waits for that."""

@@ -1,0 +1,188 @@
+"""How long the server waits for a client, and how many it lets wait at a time.
+
+Policy: who has begun a request gets a limited time to finish it, and who does not fetch an answer is let go. When all
+places are taken, the client that has been silent longest makes room, so that no number of half-sent requests shuts
+others out. A request that is being answered is never cut off.
+"""
+
+import asyncio
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+MOST_CONNECTIONS = 2000
+"""How many connections a server holds open, where the system lets it."""
+RESERVED = 192
+"""Descriptors that are kept for logs and for everything that is no connection."""
+FEWEST = 16
+"""How many connections there may be at least, however few descriptors there are."""
+LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds the server waits, and for how many clients at a time.
+
+    ``head`` is for the head of a request, from the connection or its first byte on, ``body`` for what follows the head,
+    ``fetch`` for a client that leaves its answer unread. ``connections`` is how many may be open.
+    """
+
+    head: float = 10.0
+    body: float = 30.0
+    fetch: float = 60.0
+    connections: int = MOST_CONNECTIONS
+
+
+class PatientConnections:
+    """Makes the protocol of each connection, and knows them all, the longest silent first."""
+
+    def __init__(self, patience: Patience) -> None:
+        self.patience = patience
+        self.limit = affordable(patience.connections)
+        self.open: OrderedDict[int, PatientProtocol] = OrderedDict()
+
+    def __call__(self, **given: Any) -> "PatientProtocol":
+        """The protocol of one connection; uvicorn calls this as it would call the class."""
+        return PatientProtocol(self, given)
+
+    def admit(self, connection: "PatientProtocol") -> bool:
+        """Whether there is a place for a connection; one that waits for nothing of ours may lose its own for it."""
+        if len(self.open) >= self.limit:
+            silent = next((item for item in self.open.values() if not item.answering), None)
+            if silent is None:
+                return False
+            silent.let_go()
+        self.open[id(connection)] = connection
+        return True
+
+    def heard(self, connection: "PatientProtocol") -> None:
+        """A connection has said something."""
+        if id(connection) in self.open:
+            self.open.move_to_end(id(connection))
+
+    def forget(self, connection: "PatientProtocol") -> None:
+        """A connection has ended."""
+        self.open.pop(id(connection), None)
+
+
+class PatientProtocol(asyncio.Protocol):
+    """uvicorn's protocol, with an end to every wait for the client."""
+
+    def __init__(self, among: PatientConnections, given: dict[str, Any]) -> None:
+        from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+        self._among = among
+        self._http: Any = AutoHTTPProtocol(**given)
+        self._transport: asyncio.Transport | None = None
+        self._awaited: tuple[str, object] | None = None
+        self._until: asyncio.TimerHandle | None = None
+        self._fetching: asyncio.TimerHandle | None = None
+
+    @property
+    def answering(self) -> bool:
+        """Whether a whole request has come in whose answer has not gone out."""
+        cycle = self._http.cycle
+        return cycle is not None and not cycle.response_complete and not cycle.more_body
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected."""
+        if not isinstance(transport, asyncio.Transport):
+            raise TypeError(f"expected a transport to write to, got {type(transport).__name__}")
+        self._transport = transport
+        self._http.connection_made(transport)
+        if self._among.admit(self):
+            self._wait_for_more()
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """A client has sent something."""
+        self._among.heard(self)
+        self._http.data_received(data)
+        self._wait_for_more()
+
+    def eof_received(self) -> None:
+        """A client will send nothing more."""
+        self._http.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._among.forget(self)
+        for timer in (self._until, self._fetching):
+            if timer is not None:
+                timer.cancel()
+        self._http.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """A client does not fetch what was sent."""
+        self._http.pause_writing()
+        if self._transport is not None:
+            loop = asyncio.get_running_loop()
+            self._fetching = loop.call_later(self._among.patience.fetch, self._transport.abort)
+
+    def resume_writing(self) -> None:
+        """A client fetches again."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+        self._http.resume_writing()
+
+    def let_go(self) -> None:
+        """End the connection for the benefit of others."""
+        self._among.forget(self)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _wait_for_more(self) -> None:
+        """Set the time by which what the client still owes has to be there; it does not start anew with every byte."""
+        awaited = self._owed()
+        if awaited == self._awaited:
+            return
+        self._awaited = awaited
+        if self._until is not None:
+            self._until.cancel()
+        self._until = None
+        if awaited is not None:
+            patience = self._among.patience
+            seconds = patience.head if awaited[0] == "head" else patience.body
+            self._until = asyncio.get_running_loop().call_later(seconds, self._too_late)
+
+    def _owed(self) -> tuple[str, object] | None:
+        """What the client has yet to send, of which request; None where it is for us to answer."""
+        cycle = self._http.cycle
+        if cycle is None:
+            return "head", None
+        if cycle.more_body:
+            return "body", cycle
+        # Between requests uvicorn's own limit holds, until the next one begins to come in.
+        waits = cycle.response_complete and self._http.timeout_keep_alive_task is None
+        return ("head", cycle) if waits else None
+
+    def _too_late(self) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        cycle = self._http.cycle
+        if cycle is None or not cycle.response_started or cycle.response_complete:
+            self._transport.write(LATE)
+        self._transport.close()
+
+
+def affordable(most: int) -> int:
+    """How many connections this process can hold open, at most ``most``, with the descriptors it may have."""
+    descriptors = _descriptors(most + RESERVED)
+    return max(FEWEST, min(most, descriptors - min(RESERVED, descriptors // 2)))
+
+
+def _descriptors(wanted: int) -> int:
+    """How many files this process may open; its limit is raised to what is wanted, as far as it may be."""
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return max(soft, allowed)
