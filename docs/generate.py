@@ -8,7 +8,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.values import row_id
 
 from sandbox_mcp.tools import Outcome, Tool, call, present
-from sandbox_mcp.world import Change, IdStream, World, fold
+from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 
@@ -132,12 +132,12 @@ def sample(tool: Tool) -> Outcome:
     return outcome
 
 
-def _world(tool: Tool) -> World:
+def _world(tool: Tool) -> Running:
     scenario = Suite().get("wifi_off")
     account = {"account_id": "a", "username": "ingrid", "password": "lake-side-9", "signed_in": tool.name in SIGNED_IN}
     timer = {"timer_id": "t", "label": "tea", "creation_timestamp": 0.0, "due_timestamp": 4e9}
     extra = [Change("account", "a", None, account), Change("timer", "t", None, timer)]
-    return World(fold(scenario.world, extra), scenario.clock, IdStream("docs"))
+    return Running(fold(scenario.world, extra), scenario.clock, IdStream("docs"))
 
 
 if __name__ == "__main__":

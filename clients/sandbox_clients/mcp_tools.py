@@ -14,13 +14,12 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
+from sandbox_mcp.tools.races import BATCH_KEY
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import CallToolResult
 
-BATCH = "io.github.sandbox-mcp/batch"
-"""Key in a call's ``_meta``: ``{"id", "index", "size"}``. Calls with the same id were decided on together."""
 CARRIED = frozenset({"result", "notices"})
 """Keys of an object that only carries a value."""
 TIMEOUT = 60.0
@@ -108,7 +107,7 @@ class McpTools:
         try:
             async with anyio.create_task_group() as group:
                 for index, request in enumerate(requests):
-                    mark = {BATCH: {"id": batch, "index": index, "size": len(requests)}}
+                    mark = {BATCH_KEY: {"id": batch, "index": index, "size": len(requests)}}
                     group.start_soon(self._collect, outputs, index, request, mark)
         except ExceptionGroup as errors:
             first = leaves(errors)[0]

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.stage import Stage
 
-from sandbox_grader.references import OPENING_EVENTS
 from sandbox_grader.values import is_array, is_object, same_value
 from sandbox_mcp.tools import Outcome, attempt, bind, present
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
-from sandbox_mcp.world import Change, Clock, IdStream, World
+from sandbox_mcp.world import Change, Clock, IdStream
 from sandbox_mcp.worlds.phone.registry import all_tools
 
 DRIFT = 60.0
@@ -69,36 +69,33 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario) -> tuple[Trajectory, tup
     """
     if not can_rebuild(trajectory):
         return trajectory, ()
-    stage = _Stage(trajectory, scenario)
-    events = tuple(map(stage.event, trajectory.events))
+    again = _Reenactment(trajectory, scenario)
+    events = tuple(map(again.event, trajectory.events))
     clock = scenario.clock
     started = replace(
         trajectory.started,
         world=scenario.world.tables,
         clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
     )
-    return replace(trajectory, started=started, events=events), tuple(stage.mismatches)
+    return replace(trajectory, started=started, events=events), tuple(again.mismatches)
 
 
-class _Stage:
+class _Reenactment:
     """The scenario's world while a log is carried out in it."""
 
     def __init__(self, trajectory: Trajectory, scenario: Scenario) -> None:
-        started, clock = trajectory.started, scenario.clock
-        self._ids = IdStream(f"{scenario.name}/{started.variant}/{started.seed}")
-        self._world = World(scenario.world, clock, self._ids)
-        self._world.tick(max(0, OPENING_EVENTS - _opening(trajectory)) * clock.step)
-        self._timed = _is_timed(trajectory, clock)
+        self._stage = Stage.of(scenario, trajectory.started.variant, trajectory.started.seed)
+        self._ids = self._stage.running.ids
+        self._stage.open(skipped=_opening(trajectory))
+        self._timed = _is_timed(trajectory, scenario.clock)
         self.mismatches: list[Mismatch] = []
 
     def event(self, event: Message | ToolCall) -> Message | ToolCall:
         """The event as it is in this world."""
-        world = self._world
         if self._timed:
-            world.clock = Clock(event.clock, world.clock.zone, world.clock.step)
+            self._stage.set_time(event.clock)
         else:
-            world.tick()
-            event = replace(event, clock=world.clock.now)
+            event = replace(event, clock=self._stage.tick())
         if isinstance(event, Message) or event.caller != "agent" or not _ran(event):
             return event
         return replace(event, changes=tuple(self._again(event)))
@@ -108,21 +105,22 @@ class _Stage:
         if event.tool == CLOCK and isinstance(event.result, float | int) and not isinstance(event.result, bool):
             self._set_clock(float(event.result))
         tool = event.tool or ""
-        self._world.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
+        running = self._stage.running
+        running.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
         bound = bind({tool: present(all_tools()[tool])}, tool, dict(event.arguments))
         if isinstance(bound, Outcome):
             self._compare(event, bound)
             return
-        transaction = self._world.begin()
+        transaction = running.begin()
         outcome = attempt(transaction, bound)
         agreed = self._compare(event, outcome)
         if agreed and outcome.fault is None:
-            yield from self._world.commit(transaction)
+            yield from running.commit(transaction)
 
     def _set_clock(self, told: float) -> None:
-        clock = self._world.clock
-        if abs(told - clock.now) <= DRIFT or (not self._timed and 0 <= told - clock.now <= YEAR):
-            self._world.clock = Clock(told, clock.zone, clock.step)
+        later = told - self._stage.now
+        if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
+            self._stage.set_time(told)
 
     def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
         if event.meta.get("result_missing") or self._agree(event, outcome):

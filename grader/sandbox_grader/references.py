@@ -10,18 +10,14 @@ from typing import Any
 
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.filling import fill, refusal
-from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario
+from sandbox_scenarios.model import PlannedCall, Scenario
 from sandbox_scenarios.model import Solution as PlannedSolution
+from sandbox_scenarios.stage import Stage
 
 from sandbox_grader.metric import Solution
-from sandbox_mcp.tools import Bound, Outcome, run
-from sandbox_mcp.tools.gates import Gates
+from sandbox_mcp.tools import Bound
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
-from sandbox_mcp.world import IdStream, World
 from sandbox_mcp.worlds.phone.registry import all_tools
-
-OPENING_EVENTS = 3
-"""What a session writes before the agent's first turn: a word to the agent, one to the user, and the opening."""
 
 
 def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[Solution, ...]:
@@ -29,71 +25,42 @@ def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[So
     started = trajectory.started
     if started.reference or scenario is None:
         return started.reference
-    return _solved(_Key(scenario, f"{started.scenario}/{started.variant}/{started.seed}"))
-
-
-class _Key:
-    """A scenario and the seed of its ids, compared by the scenario's digest."""
-
-    __slots__ = ("ids", "scenario")
-
-    def __init__(self, scenario: Scenario, ids: str) -> None:
-        self.scenario = scenario
-        self.ids = ids
-
-    def __hash__(self) -> int:
-        return hash((self.scenario.digest, self.ids))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.scenario, self.ids) == (other.scenario, other.ids)
+    return _solved(scenario, started.variant, started.seed)
 
 
 @lru_cache(maxsize=4096)
-def _solved(key: _Key) -> tuple[Solution, ...]:
-    found = (_carry_out(key.scenario, solution, key.ids) for solution in key.scenario.solutions)
+def _solved(scenario: Scenario, variant: str, seed: int) -> tuple[Solution, ...]:
+    found = (_carry_out(Stage.of(scenario, variant, seed), scenario, solution) for solution in scenario.solutions)
     return tuple(solution for solution in found if solution is not None)
 
 
-def _carry_out(scenario: Scenario, solution: PlannedSolution, ids: str) -> Solution | None:
-    """One solution with concrete values; None where it takes a value that no call returned."""
-    stage = _Stage(scenario, ids)
+def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> Solution | None:
+    """One solution with concrete values; None where it takes a value that no call returned.
+
+    The user confirms whatever waits for it between two turns.
+    """
+    stage.open()
+    results: dict[str, Any] = {}
+    turns: list[ReferenceTurn] = []
     try:
-        return tuple(stage.turn(turn) for turn in solution.turns)
+        for turn in solution.turns:
+            calls = tuple(_call(stage, call, results) for call in turn.calls)
+            turns.append(ReferenceTurn(calls=calls, reply=str(fill(turn.reply, results))))
+            stage.tick()
+            stage.tick()
+            if scenario.user.script.approves:
+                stage.gates.approve_all()
     except ScenarioError:
         return None
+    return tuple(turns)
 
 
-class _Stage:
-    """A fresh world with what has been returned so far. The user confirms whatever waits for it between two turns."""
-
-    def __init__(self, scenario: Scenario, ids: str) -> None:
-        self._world = World(scenario.world, scenario.clock, IdStream(ids))
-        self._world.tick(OPENING_EVENTS * scenario.clock.step)
-        self._gates = Gates(ids, scenario.confirm, sign_in=scenario.sign_in)
-        self._approves = scenario.user.script.approves
-        self._results: dict[str, Any] = {}
-
-    def turn(self, planned: PlannedTurn) -> ReferenceTurn:
-        calls = tuple(self._call(call) for call in planned.calls)
-        reply = str(fill(planned.reply, self._results))
-        self._world.tick()
-        self._world.tick()
-        if self._approves:
-            self._gates.approve_all()
-        return ReferenceTurn(calls=calls, reply=reply)
-
-    def _call(self, planned: PlannedCall) -> ReferenceCall:
-        tool = all_tools()[planned.tool]
-        arguments: Mapping[str, Any] = fill(planned.arguments, self._results)
-        self._world.tick()
-        outcome = self._run(Bound(tool, arguments))
-        if planned.label:
-            self._results[planned.label] = refusal(outcome.fault.text) if outcome.fault else outcome.result
-        error = outcome.fault.type if outcome.fault else None
-        return ReferenceCall(
-            tool=tool.name, arguments=arguments, result=outcome.result, error=error, action=tool.action
-        )
-
-    def _run(self, call: Bound) -> Outcome:
-        refused = self._gates.check(call, self._world.snapshot)
-        return Outcome(call.tool, call.arguments, fault=refused[0]) if refused else run(self._world, call)
+def _call(stage: Stage, planned: PlannedCall, results: dict[str, Any]) -> ReferenceCall:
+    tool = all_tools()[planned.tool]
+    arguments: Mapping[str, Any] = fill(planned.arguments, results)
+    stage.tick()
+    outcome, _ = stage.run(Bound(tool, arguments))
+    if planned.label:
+        results[planned.label] = refusal(outcome.fault.text) if outcome.fault else outcome.result
+    error = outcome.fault.type if outcome.fault else None
+    return ReferenceCall(tool=tool.name, arguments=arguments, result=outcome.result, error=error, action=tool.action)

@@ -19,7 +19,7 @@ from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import World
+from sandbox_mcp.world import Running
 
 UNKNOWN = "unknown"
 _INSIDE = re.compile(r"\$\{([^}]*)\}")
@@ -44,7 +44,7 @@ class Rehearsed:
     """
 
     log: Trajectory
-    world: World
+    world: Running
     done: tuple[Done, ...]
     turns: int
     results: Mapping[str, Any]

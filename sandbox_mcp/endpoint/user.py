@@ -11,10 +11,9 @@ from sandbox_scenarios.model import Scenario, UserSpec
 
 from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
+from sandbox_mcp.tools.user_tools import CONFIRM, END
 from sandbox_mcp.users import Line, ScriptedUser
 
-END = "end_conversation"
-CONFIRM = "confirm_action"
 STRANGER = "I do not know what I wanted."
 
 

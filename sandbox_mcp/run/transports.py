@@ -82,8 +82,7 @@ class _DirectTools:
     async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
         await checkpoint_if_cancelled()
         calls = [AgentCall(request.name, request.arguments) for request in requests]
-        async with self.opened.lock:
-            return [_output(result) for result in self.opened.session.call_batch(calls)]
+        return [_output(result) for result in await self.opened.run(calls)]
 
 
 def _output(result: CallResult) -> ToolOutput:

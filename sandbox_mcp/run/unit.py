@@ -7,6 +7,7 @@ user belong to the run, because one folder holds one run.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sandbox_scenarios.stage import session_name
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.run.errors import RunError
@@ -24,7 +25,7 @@ class Unit:
     @property
     def name(self) -> str:
         """The unit's name, unique within a run."""
-        return f"{self.scenario}-{self.variant}-s{self.seed}-t{self.trial}"
+        return session_name(self.scenario, self.variant, self.seed, self.trial)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
 """Sessions: what happens between an agent, a simulated user and a world, and the record of it."""
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
-from sandbox_mcp.session.opening import SessionError, initial_world
+from sandbox_mcp.session.opening import AGENT_INSTRUCTIONS, SessionError, SessionSpec
 from sandbox_mcp.session.session import Notice, Reply, Session
-from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
 
 __all__ = (
     "AGENT_INSTRUCTIONS",
@@ -15,5 +14,4 @@ __all__ = (
     "SessionError",
     "SessionSpec",
     "Unconfirmed",
-    "initial_world",
 )

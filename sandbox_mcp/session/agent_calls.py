@@ -9,18 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sandbox_scenarios.stage import NOTHING, Stage
 from sandbox_scenarios.variants import actions, variant_named
 
-from sandbox_mcp.session.spec import SessionSpec
-from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, bind, plan, run, speak
+from sandbox_mcp.session.opening import SessionSpec
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, speak
 from sandbox_mcp.tools.free_text import unpack
-from sandbox_mcp.tools.gates import SIGN_IN, Gates
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.world import World
-from sandbox_mcp.worlds.phone.registry import all_tools
+from sandbox_mcp.tools.gates import SIGN_IN
 
-CONFIRM = "confirm_action"
-NOTHING: Mapping[str, Any] = {}
 RACED: Mapping[str, Any] = {"race": True}
 
 
@@ -83,13 +79,12 @@ class Due:
 class AgentCalls:
     """What calls can be made in one session, under what names, and what stands in their way."""
 
-    def __init__(self, spec: SessionSpec, seed: str, tools: Mapping[str, PresentedTool], world: World) -> None:
+    def __init__(self, spec: SessionSpec, tools: Mapping[str, PresentedTool], stage: Stage) -> None:
         """``tools`` are those that the agent sees, which in free text are not those that it can use."""
         scenario, variant = spec.scenario, variant_named(spec.variant)
         self._free_text = variant.free_text
         self._terse = variant.terse
-        self._world = world
-        self._gates = Gates(seed, scenario.confirm, sign_in=scenario.sign_in)
+        self._stage = stage
         self.actions = actions(scenario, spec.variant) if variant.free_text else tools
 
     def due(self, calls: Sequence[AgentCall]) -> list[Due]:
@@ -98,7 +93,7 @@ class AgentCalls:
         checked = [item if isinstance(item, Outcome) else bind(self.actions, *item) for item in named]
         names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
         runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
-        schedule = plan(self._world, [item for item in checked if isinstance(item, Bound)], self._gates)
+        schedule = self._stage.plan([item for item in checked if isinstance(item, Bound)])
         order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
         racing = {runnable[i] for i in schedule.racing}
         return [Due(i, names[i], checked[i], RACED if i in racing else NOTHING) for i in order]
@@ -109,18 +104,11 @@ class AgentCalls:
 
     def carry_out(self, due: Due) -> tuple[Outcome, Mapping[str, Any]]:
         """Run a call if its checks and no gate stop it; with the outcome, what the log should keep beside it."""
-        outcome, meta = self._run(due.checked) if isinstance(due.checked, Bound) else (due.checked, NOTHING)
-        return self._spoken(due.name, outcome), {**meta, **due.meta}
-
-    def _run(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
+        if isinstance(due.checked, Outcome):
+            return self._spoken(due.name, due.checked), due.meta
         names = (name for name, tool in self.actions.items() if tool.tool.name == SIGN_IN)
-        refused = self._gates.check(call, self._world.snapshot, next(names, SIGN_IN))
-        if refused:
-            return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
-        before = self._world.clock.now
-        outcome = run(self._world, call)
-        waited = self._world.clock.now - before
-        return outcome, {"waited": waited} if waited else {}
+        outcome, meta = self._stage.run(due.checked, next(names, SIGN_IN))
+        return self._spoken(due.name, outcome), {**meta, **due.meta}
 
     def _spoken(self, name: str, outcome: Outcome) -> Outcome:
         """The outcome with its error in the words of this presentation."""
@@ -138,19 +126,3 @@ class AgentCalls:
             return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
         wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
         return CallResult({"result": outcome.result} if wrapped else outcome.result)
-
-    def confirm(self, code: str) -> Outcome:
-        """Let the call pass that waits for the user's word under this code."""
-        known = self._gates.approve(code)
-        fault = None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
-        return Outcome(all_tools()[CONFIRM], {"code": code}, fault=fault)
-
-    def replay(self, event: ToolCall) -> None:
-        """Do again what a recorded call did to the world and to the gates."""
-        self._world.replay(event.changes)
-        if event.tool and event.error is None:
-            self._gates.spend(event.tool, event.arguments)
-        if event.tool and "confirmation" in event.meta:
-            self._gates.recall(event.tool, event.arguments, event.meta["confirmation"])
-        if event.caller == "user" and event.tool == CONFIRM and event.error is None:
-            self._gates.approve(str(event.arguments["code"]))

@@ -14,9 +14,8 @@ from typing import Any, cast
 import anyio
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
+from sandbox_mcp.tools.races import BATCH_KEY
 
-BATCH_KEY = "io.github.sandbox-mcp/batch"
-"""Key in a call's ``_meta``: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size`` calls."""
 WINDOW = 0.01
 """Seconds for which the first call after a pause waits for others."""
 PAUSE = 0.05

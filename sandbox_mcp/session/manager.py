@@ -26,8 +26,8 @@ from sandbox_mcp.plurals import counted
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile, LogFiles
+from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Notice, Reply, Session
-from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
@@ -91,7 +91,7 @@ class OpenSession:
     """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
 
     __slots__ = (
-        "__weakref__", "_batcher", "_closing", "_forgotten", "_log", "_watchers", "bearer", "lock", "opening", "path",
+        "__weakref__", "_batcher", "_closing", "_forgotten", "_lock", "_log", "_watchers", "bearer", "opening", "path",
         "presentation", "session", "token", "used",
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ class OpenSession:
         self.session = session
         self.presentation = presentation
         self.opening = opening
-        self.lock = anyio.Lock(fast_acquire=True)
+        self._lock = anyio.Lock(fast_acquire=True)
         self.used = time.monotonic()
         self.path: Path | None = log.path if isinstance(log, LogFile) else None
         self._log = log
@@ -130,7 +130,7 @@ class OpenSession:
         await self._batcher.settle()
         async with self.turn():
             result = self.session.call_confirmed(call, refused, meta)
-        self.settled()
+        self._settled()
         return result
 
     async def answered(self, content: str, answer: UserTurn) -> CallResult:
@@ -149,7 +149,7 @@ class OpenSession:
         """Have ``told`` called whenever the phone announces something, and ``closing`` once it never will again."""
         self._watchers.append(told)
         self._closing.append(closing)
-        self.settled()
+        self._settled()
 
     def when_forgotten(self, told: Callable[[], None]) -> None:
         """Have ``told`` called once the session can be reached no more."""
@@ -177,24 +177,29 @@ class OpenSession:
             async with self.turn():
                 self.session.end(reason, detail)
         finally:
-            self.settled()
+            self._settled()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being done in the session just now."""
+        return self._lock.locked()
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """The session to oneself, for as long as the context is open."""
-        return self.lock
+        return self._lock
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Let go of the log's file; it is taken up again by whatever is recorded next."""
         if isinstance(self._log, LogFile):
             self._log.release()
 
-    def settled(self) -> None:
+    def _settled(self) -> None:
         """Once the session is over, let go of those who watch it and of its file."""
         if self.session.over:
             closing, self._closing = self._closing, []
             for told in closing:
                 told()
-            self.release()
+            self._release()
 
     def lines(self) -> bytes | None:
         """The log so far as JSON Lines, or None where somebody else keeps it."""
@@ -206,14 +211,15 @@ class OpenSession:
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch. Nothing else can happen meanwhile, so a lock that nobody holds need not be taken."""
-        if self.lock.locked():
-            async with self.lock:
+        if self.busy:
+            async with self._lock:
                 return self._batch(calls)
         return self._batch(calls)
 
     def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+        self.used = time.monotonic()
         results = self.session.call_batch(calls)
-        self.settled()
+        self._settled()
         return results
 
     def _tell(self) -> None:
@@ -227,7 +233,7 @@ class OpenSession:
                 with anyio.CancelScope(shield=True):
                     return await work()
             finally:
-                self.settled()
+                self._settled()
         raise RuntimeError("a shield was broken")
 
 
@@ -334,7 +340,7 @@ class SessionManager:
         """Close the sessions that nobody has used for ``idle_seconds``; one that is at work is left alone."""
         before = time.monotonic() - self.idle_seconds
         for opened in list(self._open.values()):
-            if opened.used < before and not opened.lock.locked():
+            if opened.used < before and not opened.busy:
                 await self._give_up(opened.token)
 
     async def _give_up(self, token: str, reason: EndReason = "abandoned") -> None:

@@ -1,20 +1,50 @@
-"""How a session begins: what its log's first line says, what the user is told, and the world it starts from.
+"""How a session begins: what defines it, what its log's first line says, and what agent and user are told.
 
 Policy: a session goes on only from a log that began as it would begin now.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_scenarios.model import UserSpec
+from sandbox_scenarios.model import Scenario, UserSpec
+from sandbox_scenarios.stage import session_name
+from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.trajectory import SessionStarted, ToolSpec
+from sandbox_mcp.trajectory import SessionStarted, ToolSpec, UserChannel
 from sandbox_mcp.users import User
-from sandbox_mcp.world import Clock, IdStream, World, snapshot_of
+
+AGENT_INSTRUCTIONS = (
+    "You are the assistant on somebody's phone and act through the tools you are given. "
+    "Rely on what the user and the tools tell you: look up or ask for what you do not know, never make it up, "
+    "and say so when something cannot be done with the tools you have."
+)
+"""What the agent is told before the conversation: the same in every session, and nothing about the scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """Which scenario, how it is presented, and who takes part. The same spec gives the same world, tools and ids.
+
+    ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
+    (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log.
+    """
+
+    scenario: Scenario
+    variant: str = BASE
+    seed: int = 0
+    trial: int = 0
+    user_channel: UserChannel = "harness"
+    agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    session_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The session's name in logs and reports; made from the rest where none was given."""
+        return self.session_id or session_name(self.scenario.name, self.variant, self.seed, self.trial)
 
 
 class SessionError(SandboxError):
@@ -81,16 +111,3 @@ def check_same(spec: SessionSpec, started: SessionStarted) -> None:
         raise SessionError(f"the log is of scenario, variant and seed {theirs!r}, not {mine!r}")
     if started.digest != spec.scenario.digest:
         raise SessionError(f"scenario {started.scenario!r} has changed since this session began; start a new one")
-
-
-def initial_world(started: SessionStarted) -> World:
-    """A world as it was when the session began, with its clock and its ids.
-
-    Raises:
-        SessionError: the log recorded no state.
-    """
-    if started.world is None:
-        raise SessionError(f"the log of {started.session!r} recorded no state")
-    clock = Clock(started.clock["now"], started.clock["zone"], started.clock["step"])
-    ids = IdStream(f"{started.scenario}/{started.variant}/{started.seed}")
-    return World(snapshot_of(started.world), clock, ids)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.session.opening import initial_world
-from sandbox_mcp.tools import Bound, Outcome, run
+from sandbox_scenarios.stage import Stage
+
+from sandbox_mcp.tools import Bound, Outcome
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
-from sandbox_mcp.world import Clock, World
 from sandbox_mcp.worlds.phone.registry import all_tools
 
 
@@ -32,9 +32,9 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
     """Every disagreement between a log and its replay, in order; none if the session is deterministic.
 
     Raises:
-        SessionError: the log recorded no state.
+        ScenarioError: the log recorded no state.
     """
-    world = initial_world(trajectory.started)
+    stage = Stage.recorded(trajectory.started)
     for event in trajectory.events:
         if not isinstance(event, ToolCall) or event.caller == "user":
             continue
@@ -42,15 +42,15 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
             if event.changes:
                 yield ReplayDifference(event.seq, "changes", _text(event.changes), "[]")
             continue
-        yield from _compare(event, _again(world, event))
+        yield from _compare(event, _again(stage, event))
 
 
-def _again(world: World, event: ToolCall) -> Outcome:
-    world.clock = Clock(event.clock, world.clock.zone, world.clock.step)
+def _again(stage: Stage, event: ToolCall) -> Outcome:
+    stage.set_time(event.clock)
     tool = all_tools().get(event.tool or "")
     if tool is None:
         return Outcome(None, event.arguments)
-    return run(world, Bound(tool, event.arguments))
+    return stage.again(Bound(tool, event.arguments))
 
 
 def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:

@@ -5,22 +5,28 @@ something; the user answers or ends the conversation. Whoever drives, the log is
 bus, and a tool call is two (the call and its result), as in ToolSandbox, appendix A.3.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from sandbox_scenarios.stage import NOTHING, OPENING, Stage
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.session.agent_calls import CONFIRM, NOTHING, AgentCall, AgentCalls, CallResult, Unconfirmed
-from sandbox_mcp.session.opening import SessionError, check_same, started_event, user_briefing
-from sandbox_mcp.session.recorder import Recorder
-from sandbox_mcp.session.spec import AGENT_INSTRUCTIONS, SessionSpec
-from sandbox_mcp.session.timers import gone_off
-from sandbox_mcp.tools import Outcome, PresentedTool, call, present
-from sandbox_mcp.trajectory import EndReason, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
+from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Unconfirmed
+from sandbox_mcp.session.opening import (
+    AGENT_INSTRUCTIONS,
+    SessionError,
+    SessionSpec,
+    check_same,
+    started_event,
+    user_briefing,
+)
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool
+from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
+from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
-from sandbox_mcp.world import Clock, IdStream, World
-from sandbox_mcp.worlds.phone.registry import all_tools
+from sandbox_mcp.world import Row, Running, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +67,11 @@ class Session:
         search tools look things up in; without it, the offline sources.
         """
         scenario = spec.scenario
-        seed = f"{scenario.name}/{spec.variant}/{spec.seed}"
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
-        self.world = World(scenario.world, scenario.clock, IdStream(seed), knowledge)
-        self._calls = AgentCalls(spec, seed, self.tools, self.world)
+        self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
+        self._calls = AgentCalls(spec, self.tools, self.stage)
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
@@ -83,12 +88,13 @@ class Session:
         Returns the user's first words.
         """
         self._recorder.write(started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp()))
-        self._message("system", "agent", AGENT_INSTRUCTIONS)
-        self._message("system", "user", user_briefing(self.spec.scenario.user))
-        opening = self.spec.scenario.user.opening
-        self._say("user", opening, {})
-        self.turns = 0
-        return opening
+        user = self.spec.scenario.user
+        for (sender, recipient), text in zip(
+            OPENING, (AGENT_INSTRUCTIONS, user_briefing(user), user.opening), strict=True
+        ):
+            self._message(sender, recipient, text)
+        self._dialogue.append(Line("user", user.opening))
+        return user.opening
 
     def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool. Faults are results, never exceptions."""
@@ -106,7 +112,7 @@ class Session:
         results: dict[int, CallResult] = {}
         order = self._calls.due(calls)
         for due in order:
-            clock = self.world.tick()
+            clock = self.stage.tick()
             outcome, meta = self._calls.carry_out(due)
             results[due.index] = self._record(due.name, outcome, clock, batch, {**calls[due.index].meta, **meta})
         self._announce()
@@ -132,7 +138,7 @@ class Session:
         refusal = self._refusal()
         if refusal:
             return CallResult({}, refusal)
-        clock = self.world.tick()
+        clock = self.stage.tick()
         return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None, *, answer: UserTurn | None = None) -> Reply:
@@ -168,10 +174,15 @@ class Session:
         if self.ended is not None:
             return
         self.ended = reason
-        now = self.world.tick()
+        now = self.stage.tick()
         self._recorder.write(
             SessionEnded(seq=self._recorder.seq, clock=now, reason=reason, detail=detail, wall=self._recorder.stamp())
         )
+
+    @property
+    def world(self) -> Running:
+        """The world that the session is played in."""
+        return self.stage.running
 
     @property
     def over(self) -> bool:
@@ -207,9 +218,9 @@ class Session:
         check_same(self.spec, trajectory.started)
         for event in trajectory.events:
             waited = float(event.meta.get("waited", 0.0))
-            self.world.clock = Clock(event.clock + waited, self.world.clock.zone, self.world.clock.step)
+            self.stage.set_time(event.clock + waited)
             if isinstance(event, ToolCall):
-                self._calls.replay(event)
+                self.stage.recall(event)
                 self._count_call(event.caller)
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(Line("user" if event.sender == "user" else "agent", event.content))
@@ -217,7 +228,7 @@ class Session:
             elif event.sender == "environment":
                 self._announced.append(Notice(event.clock, event.content))
         self.turns = max(0, self.turns - 1)  # the opening does not count
-        self._heard = self.world.clock.now
+        self._heard = self.stage.now
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.seq = 1 + len(trajectory.events) + (trajectory.ended is not None)
 
@@ -254,8 +265,8 @@ class Session:
 
     def _announce(self) -> None:
         """Let the phone say which timers have gone off since it last spoke up. That takes no time."""
-        now = self.world.clock.now
-        for timer in gone_off(self.world.snapshot, self._heard, now):
+        now = self.stage.now
+        for timer in _gone_off(self.stage.state, self._heard, now):
             notice = f"The timer {timer['label']!r} has gone off."
             self._message("environment", "agent", notice, {"timer": timer["timer_id"]}, now)
             self._notices.append(notice)
@@ -278,7 +289,7 @@ class Session:
         self._recorder.write(
             Message(
                 seq=self._recorder.seq,
-                clock=self.world.tick() if clock is None else clock,
+                clock=self.stage.tick() if clock is None else clock,
                 sender=sender,
                 recipient=recipient,
                 content=content,
@@ -289,20 +300,19 @@ class Session:
         )
 
     def _end_conversation(self, meta: Mapping[str, Any]) -> None:
-        clock = self.world.tick()
-        tool = present(all_tools()["end_conversation"])
-        outcome = call(self.world, {tool.name: tool}, tool.name, {})
-        self._record(tool.name, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
+        clock = self.stage.tick()
+        outcome = self.stage.again(Bound(end_conversation, NOTHING))
+        self._record(END, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _recall(self, made: UserCall) -> None:
         """Record what the user has looked up. That takes no time: the phone is not to know whether its owner thinks."""
         outcome = Outcome(made.tool, made.arguments, result=made.result)
-        now = self.world.clock.now
+        now = self.stage.now
         self._record(made.tool.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="user")
 
     def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
-        clock = self.world.tick()
-        outcome = self._calls.confirm(code)
+        clock = self.stage.tick()
+        outcome = Outcome(confirm_action, {"code": code}, fault=self.stage.confirm(code))
         self._record(CONFIRM, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _record(
@@ -321,3 +331,53 @@ class Session:
 
 def _unheard() -> None:
     """What is called when the phone speaks up and nobody has asked to be told."""
+
+
+def _gone_off(state: Snapshot, since: float, now: float) -> list[Row]:
+    """The timers due after ``since`` and not after ``now``, in the order in which they went off."""
+    due = [row for row in state.table("timer").values() if since < cast(float, row["due_timestamp"]) <= now]
+    return sorted(due, key=lambda row: cast(float, row["due_timestamp"]))
+
+
+class Recorder:
+    """Counts and stamps events. ``wall`` is the real clock, the only one a session ever looks at."""
+
+    __slots__ = ("_sink", "_wall", "seq")
+
+    def __init__(self, sink: Sink, seq: int = 0, wall: Callable[[], float] = time.time) -> None:
+        self._sink = sink
+        self._wall = wall
+        self.seq = seq
+
+    def write(self, event: Event) -> None:
+        """Keep one event and count it."""
+        self._sink.write(event)
+        self.seq += 1
+
+    def call(
+        self, name: str, outcome: Outcome, clock: float, batch: str, meta: Mapping[str, Any], caller: Role
+    ) -> None:
+        """Keep one call, under the name that the caller knows the tool by, and how it came out."""
+        fault = outcome.fault
+        self.write(
+            ToolCall(
+                seq=self.seq,
+                clock=clock,
+                call=f"c{self.seq}",
+                batch=batch,
+                caller=caller,
+                name=name,
+                tool=outcome.tool.name if outcome.tool else None,
+                arguments=outcome.arguments,
+                raw_arguments=outcome.raw_arguments,
+                result=outcome.result,
+                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
+                changes=outcome.changes,
+                meta=meta,
+                wall=self.stamp(),
+            )
+        )
+
+    def stamp(self, **more: float) -> Mapping[str, Any]:
+        """The ``wall`` field of an event: seconds since the epoch, and what else was measured."""
+        return {"time": round(self._wall(), 6), **more}

@@ -15,8 +15,8 @@ from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
-from sandbox_mcp.session.spec import SessionSpec
 from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User
 
@@ -69,15 +69,15 @@ class StoredSession(OpenSession):
 
     @asynccontextmanager
     async def _exclusive(self) -> AsyncGenerator[None]:
-        async with self.lock, self._lock_file.held_async():
+        async with self._lock, self._lock_file.held_async():
             if self._size() != self._known:
                 self._take_up()
             try:
                 yield
             finally:
-                self.release()
+                self._release()
                 self._known = self._size()
-                self.settled()
+                self._settled()
 
     def _take_up(self) -> None:
         mend_log(self._file.path)
@@ -93,7 +93,7 @@ class StoredSession(OpenSession):
             self.session.restore(trajectory)
             if len(self.session.notices) > told:
                 self._tell()
-        self.release()
+        self._release()
         self._known = self._size()
 
     def _size(self) -> int:

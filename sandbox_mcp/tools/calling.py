@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from sandbox_mcp.tools.definition import JsonType, Parameter, Tool, ToolFault, object_schema
-from sandbox_mcp.world import Access, Change, Transaction, World
+from sandbox_mcp.world import Access, Change, Running, Transaction
 
 FaultKind = Literal[
     "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused"
@@ -93,7 +93,7 @@ def speak(text: str, shown: Mapping[str, str]) -> str:
     return text
 
 
-def call(world: World, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:
+def call(world: Running, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:
     """Check and run one call; ``arguments`` is whatever the caller sent. Its faults are outcomes, never exceptions."""
     bound = bind(offered, name, arguments)
     return bound if isinstance(bound, Outcome) else run(world, bound)
@@ -112,7 +112,7 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
     return Outcome(tool.tool, canonical, fault=fault) if fault else Bound(tool.tool, canonical)
 
 
-def run(world: World, bound: Bound) -> Outcome:
+def run(world: Running, bound: Bound) -> Outcome:
     """Run a checked call in a transaction of its own; a fault leaves the world as it was."""
     tx = world.begin()
     outcome = attempt(tx, bound)

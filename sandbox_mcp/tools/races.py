@@ -18,8 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sandbox_mcp.tools.calling import Bound, Fault, Outcome, attempt
-from sandbox_mcp.world import Access, Snapshot, Transaction, World, fold
+from sandbox_mcp.world import Access, Running, Snapshot, Transaction, fold
 
+BATCH_KEY = "io.github.sandbox-mcp/batch"
+"""Key in a call's ``_meta`` over MCP: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size``."""
 _NEW = "\x00new"
 """Stands for the id of any row that a trial inserted: two inserts never meet, a scan of the table meets both."""
 
@@ -45,7 +47,7 @@ class Gate(Protocol):
         ...
 
 
-def plan(world: World, calls: Sequence[Bound], gate: Gate) -> Plan:
+def plan(world: Running, calls: Sequence[Bound], gate: Gate) -> Plan:
     """Decide the order of a batch. Runs nothing for good."""
     if len(calls) < 2:
         return Plan(tuple(range(len(calls))), frozenset())
@@ -101,7 +103,7 @@ def _same(a: Access, b: Access) -> bool:
 
 
 def _preferences(
-    world: World,
+    world: Running,
     calls: Sequence[Bound],
     trials: Sequence[Outcome],
     touched: Sequence[_Touched],

@@ -19,13 +19,12 @@ from sandbox_scenarios.model import Exchange, UserSpec
 from sandbox_mcp.models.asking import EndpointError, ModelAnswer, Usage
 from sandbox_mcp.models.completions import Completions, as_message
 from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.user_tools import CONFIRM, END
 from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
 from sandbox_mcp.users.recall import USER_TOOLS
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
 """What a user may be told beside its goal."""
-END = "end_conversation"
-CONFIRM = "confirm_action"
 ASKED = 3
 """How often a model is asked in all when it neither speaks nor leaves."""
 LOOKS = 4

@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 Cell = str | int | float | bool | None
 Row = Mapping[str, Cell]
-Table = Mapping[str, Row]
+Rows = Mapping[str, Row]
 
-EMPTY_TABLE: Table = MappingProxyType({})
+EMPTY_TABLE: Rows = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Change:
 class Snapshot:
     """All tables at one moment: table name to row id to row. Row order is insertion order."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, Rows]
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> Rows:
         """The rows of one table by id; empty for a table the world does not have."""
         return self.tables.get(name, EMPTY_TABLE)
 

@@ -209,3 +209,6 @@ class Scenario:
     digest: str
     path: str = ""
     line: int = 0
+
+    def __hash__(self) -> int:
+        return hash(self.digest)

@@ -12,7 +12,7 @@ from sandbox_scenarios.lint.texts import contains, has_ending, has_number
 from sandbox_scenarios.model import PlannedCall
 
 from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
-from sandbox_mcp.world import IdStream, World
+from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
 
@@ -343,14 +343,14 @@ def test_a_complaint_reads_as_one_line_and_as_json(tmp_path: Path) -> None:
 # What the tools can do, as lint believes it, against what they do.
 
 
-def world_of(scenario: Scenario, **settings: bool) -> World:
-    world = World(scenario.world, scenario.clock, IdStream("test"))
+def world_of(scenario: Scenario, **settings: bool) -> Running:
+    world = Running(scenario.world, scenario.clock, IdStream("test"))
     with world.transaction() as tx:
         tx.update("setting", next(iter(scenario.world.table("setting"))), settings)
     return world
 
 
-def tried(world: World, call: PlannedCall) -> Outcome:
+def tried(world: Running, call: PlannedCall) -> Outcome:
     tool = present(agent_tools()[call.tool])
     bound = bind({tool.name: tool}, call.tool, call.arguments)
     return attempt(world.begin(), bound) if isinstance(bound, Bound) else bound

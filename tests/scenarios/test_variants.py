@@ -12,7 +12,7 @@ from sandbox_mcp.session.agent_calls import AgentCalls, Due
 from sandbox_mcp.tools import PresentedTool, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import IdStream, World
+from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
 SUITE = Suite()
@@ -112,7 +112,7 @@ def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
 @pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_errors_speak_the_presented_argument_names(tool: PresentedTool) -> None:
     offered = {tool.name: tool}
-    world = World(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x"))
+    world = Running(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x"))
     calls = AgentCalls(SessionSpec(WIFI_OFF, "argument_name_scrambled"), "x", offered, world)
     canonical = [parameter.name for parameter in tool.tool.parameters if "_" in parameter.name]
     bad: list[object] = [{}, {"nonsense": 1}, "no object", [1], dict.fromkeys(tool.names, None)]

@@ -170,7 +170,7 @@ async def test_a_user_who_never_answers_does_not_keep_the_server(monkeypatch: py
     pipes.tell(call(1, '{"on": false}'))
     pipes.close()
     with anyio.fail_after(10):
-        async with session.lock:
+        async with session.turn():
             await serve_stdio(server_for(session), pipes.their_in, pipes.their_out)
     pipes.answers.close()
     os.close(pipes.their_in)

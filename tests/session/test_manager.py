@@ -5,8 +5,10 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_clients.base import ToolRequest
 from sandbox_scenarios import ScenarioError, Suite
 
+from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.log_files import LogFiles
 from sandbox_mcp.session.manager import (
@@ -279,3 +281,15 @@ async def test_a_thousand_sessions_are_open_at_once(tmp_path: Path) -> None:
     assert len({id(session.presentation) for session in sessions}) == 1
     assert not (await sessions[0].call("set_wifi_status", {"on": False})).error
     await manager.close_all()
+
+
+async def test_calls_sent_together_past_mcp_are_recorded_like_any_others() -> None:
+    manager = SessionManager(SUITE)
+    session = begin(manager)
+    gone: list[str] = []
+    session.watch(lambda: None, lambda: gone.append("over"))
+    requests = [ToolRequest("set_wifi_status", {"on": False})] * WIFI_OFF.max_calls
+    async with DirectTarget(session).connect() as tools:
+        await tools.call_together(requests)
+        await tools.call_together(requests[:1])
+    assert gone == ["over"]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Scenario, ScenarioError, Suite
 
 from sandbox_mcp.session import AGENT_INSTRUCTIONS, Session, SessionError, SessionSpec
 from sandbox_mcp.session.replay import differences
@@ -242,5 +242,5 @@ def test_replay_of_renamed_arguments_agrees() -> None:
 def test_replay_needs_a_log_with_state() -> None:
     _, log = opened()
     log.events[0] = dataclasses.replace(log.events[0], world=None)
-    with pytest.raises(SessionError, match="recorded no state"):
+    with pytest.raises(ScenarioError, match="recorded no state"):
         list(differences(log.trajectory()))

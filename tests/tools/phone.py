@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox_mcp.tools import Outcome, call, present
-from sandbox_mcp.world import Clock, IdStream, World, snapshot_of
+from sandbox_mcp.world import Clock, IdStream, Running, snapshot_of
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
 ME, ANN, BOB, EVE = "p-me", "p-ann", "p-bob", "p-eve"
@@ -91,7 +91,7 @@ class Phone:
             "timer": {},
             "account": {"a": {"account_id": "a", "username": "ingrid", "password": "s3cret", "signed_in": False}},
         }
-        self.world = World(snapshot_of(tables), Clock(NOW, zone), IdStream("test"))
+        self.world = Running(snapshot_of(tables), Clock(NOW, zone), IdStream("test"))
 
     def call(self, tool: str, arguments: object) -> Outcome:
         """Whatever comes of it."""

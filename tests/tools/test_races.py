@@ -12,7 +12,7 @@ from sandbox_mcp.tools import Bound, bind, plan, present, run
 from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Change, IdStream, World, fold
+from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
@@ -22,12 +22,12 @@ OPEN = Gates("races")
 """Gates through which everything may pass."""
 
 
-def world(**settings_: bool) -> World:
+def world(**settings_: bool) -> Running:
     """The world of a known scenario, with some switches set."""
     scenario = SUITE.get("wifi_off")
     phone = next(iter(scenario.world.table("setting").values()))
     change = Change("setting", str(phone["device_id"]), phone, {**phone, **settings_})
-    return World(fold(scenario.world, [change]), scenario.clock, IdStream("races"))
+    return Running(fold(scenario.world, [change]), scenario.clock, IdStream("races"))
 
 
 def bound(name: str, /, **arguments: object) -> Bound:
@@ -36,7 +36,7 @@ def bound(name: str, /, **arguments: object) -> Bound:
     return checked
 
 
-def play(place: World, calls: list[Bound]) -> dict[str, object]:
+def play(place: Running, calls: list[Bound]) -> dict[str, object]:
     """Run a batch as a session would: result or error by call."""
     outcomes: dict[str, object] = {}
     for index in plan(place, calls, OPEN).order:
@@ -46,7 +46,7 @@ def play(place: World, calls: list[Bound]) -> dict[str, object]:
     return outcomes
 
 
-def result_of(place: World, calls: list[Bound], name: str) -> object:
+def result_of(place: Running, calls: list[Bound], name: str) -> object:
     return next(value for label, value in play(place, calls).items() if label.startswith(name))
 
 

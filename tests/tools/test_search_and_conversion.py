@@ -12,7 +12,7 @@ import pytest
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.tools import Outcome, call, present
-from sandbox_mcp.world import Change, IdStream, World, fold, to_local
+from sandbox_mcp.world import Change, IdStream, Running, fold, to_local
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
@@ -20,13 +20,13 @@ OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 LAKESIDE = Suite().get("wifi_off")
 
 
-def world(knowledge: Knowledge | None = None, **settings: Any) -> World:
+def world(knowledge: Knowledge | None = None, **settings: Any) -> Running:
     phone = next(iter(LAKESIDE.world.table("setting").values()))
     change = Change("setting", str(phone["device_id"]), phone, {**phone, **settings})
-    return World(fold(LAKESIDE.world, [change]), LAKESIDE.clock, IdStream("search"), knowledge)
+    return Running(fold(LAKESIDE.world, [change]), LAKESIDE.clock, IdStream("search"), knowledge)
 
 
-def ask(name: str, place: World | None = None, /, **arguments: Any) -> Outcome:
+def ask(name: str, place: Running | None = None, /, **arguments: Any) -> Outcome:
     return call(place or world(), OFFERED, name, arguments)
 
 
@@ -101,7 +101,7 @@ class TestAroundHere:
     """What may be asked about the phone's own place."""
 
     @staticmethod
-    def ask(name: str, place: World | None = None, **arguments: Any) -> Outcome:
+    def ask(name: str, place: Running | None = None, **arguments: Any) -> Outcome:
         extra = {"location": "coffee"} if "location" in name else {}
         return ask(name, place, **extra, **arguments)
 

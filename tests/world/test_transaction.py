@@ -4,11 +4,11 @@ from contextlib import suppress
 
 import pytest
 
-from sandbox_mcp.world import Change, World, fold, freeze, snapshot_of
+from sandbox_mcp.world import Change, Running, fold, freeze, snapshot_of
 from tests.world.worlds import KEY, Failure, plain, start, world
 
 
-def rex(target: World) -> dict[str, object]:
+def rex(target: Running) -> dict[str, object]:
     return dict(target.snapshot.table("animal")["a1"])
 
 

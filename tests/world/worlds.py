@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from sandbox_mcp.world import Clock, IdStream, Snapshot, Transaction, World, snapshot_of
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, Transaction, snapshot_of
 
 TABLES = ("animal", "field")
 KEY = "id"
@@ -45,9 +45,9 @@ def start() -> Snapshot:
     return snapshot_of({"animal": animals, "field": {}})
 
 
-def world(seed: str = "seed", now: float = 1_000_000.0, zone: str = "UTC") -> World:
+def world(seed: str = "seed", now: float = 1_000_000.0, zone: str = "UTC") -> Running:
     """A fresh world."""
-    return World(start(), Clock(now, zone), IdStream(seed))
+    return Running(start(), Clock(now, zone), IdStream(seed))
 
 
 def write(tx: Transaction, op: Op) -> None:
@@ -65,7 +65,7 @@ def write(tx: Transaction, op: Op) -> None:
         tx.delete(op.table, key)
 
 
-def run(target: World, done: Iterable[Step]) -> list[Any]:
+def run(target: Running, done: Iterable[Step]) -> list[Any]:
     """Let transactions happen; the changes of those that did not fail, in order."""
     changes: list[Any] = []
     for step in done:

@@ -11,7 +11,7 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.trajectory import ReferenceCall
-from sandbox_mcp.world import IdStream, World
+from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import all_tools
 
 PASSING = frozenset({"creation_timestamp", "due_timestamp"})
@@ -48,7 +48,7 @@ class Rehearsal:
     def _run(self, order: Sequence[int]) -> tuple[list[Outcome], Any]:
         """The outcome of each call by its place in the solution, and the state that it leaves."""
         scenario, tools = self._scenario, all_tools()
-        world = World(scenario.world, scenario.clock, IdStream(scenario.name))
+        world = Running(scenario.world, scenario.clock, IdStream(scenario.name))
         outcomes: dict[int, Outcome] = {}
         for place in order:
             wanted = self._wanted[place]
@@ -58,7 +58,7 @@ class Rehearsal:
         return [outcomes[place] for place in range(len(self._wanted))], _state(world)
 
 
-def _state(world: World) -> Any:
+def _state(world: Running) -> Any:
     """The rows of all tables without what differs from run to run."""
     return {
         name: sorted(repr(sorted((k, v) for k, v in row.items() if not _passing(k))) for row in rows.values())

@@ -76,7 +76,7 @@ def corrected(score: float, refusal: float) -> float | None:
 
 def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
     result = strict.evaluate(scenario, trajectory)
-    still, refusal = _for_nothing(_Key(scenario, "strict"))
+    still, refusal = _for_nothing(scenario, "strict")
     mines = max((place.similarity for place in result.mines.values()), default=0.0)
     values = _values(result.score, result.milestone_score, mines, turn_count(trajectory), still, refusal)
     return {**values, "unwanted": len(result.unwanted)}, details(scenario, result)
@@ -85,35 +85,19 @@ def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any],
 def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
     translated = to_case(scenario, trajectory)
     result = compat.evaluate(translated.case)
-    still, refusal = _for_nothing(_Key(scenario, "compat"))
+    still, refusal = _for_nothing(scenario, "compat")
     values = _values(result.score, result.milestone_score, result.minefield_score, result.turn_count, still, refusal)
     return values, compat_details(scenario, translated, result)
 
 
-class _Key:
-    """A scenario and a way to grade, compared by value; the scenario's digest is its hash."""
-
-    __slots__ = ("mode", "scenario")
-
-    def __init__(self, scenario: Scenario, mode: Mode) -> None:
-        self.scenario = scenario
-        self.mode: Mode = mode
-
-    def __hash__(self) -> int:
-        return hash((self.scenario.digest, self.mode))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.mode, self.scenario) == (other.mode, other.scenario)
-
-
 @lru_cache(maxsize=1024)
-def _for_nothing(key: _Key) -> tuple[float, float]:
+def _for_nothing(scenario: Scenario, mode: Mode) -> tuple[float, float]:
     """What a scenario gives to a silent and to a refusing agent."""
-    logs = (idle(key.scenario), refusing(key.scenario))
-    if key.mode == "compat":
-        still, refusal = (compat.evaluate(to_case(key.scenario, log).case).score for log in logs)
+    logs = (idle(scenario), refusing(scenario))
+    if mode == "compat":
+        still, refusal = (compat.evaluate(to_case(scenario, log).case).score for log in logs)
     else:
-        still, refusal = (strict.evaluate(key.scenario, log).score for log in logs)
+        still, refusal = (strict.evaluate(scenario, log).score for log in logs)
     return still, refusal
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from sandbox_mcp.world.state import Change, Row, Table
+from sandbox_mcp.world.state import Change, Row, Rows
 
 Bits = int
 """A set of rows: bit n stands for the n-th of those in question."""
@@ -27,7 +27,7 @@ class Life:
     died: int
 
 
-def lives(start: Table, changes: Iterable[tuple[int, Change]], versions: int) -> tuple[Life, ...]:
+def lives(start: Rows, changes: Iterable[tuple[int, Change]], versions: int) -> tuple[Life, ...]:
     """All rows that any of so many versions of a table holds: those of the start, then as they were written.
 
     ``changes`` are those of the table in order, each with the number of the version that it led to.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sandbox_grader.milestones.row_versions import Life, lives
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Change, Table, fold, snapshot_of
+from sandbox_mcp.world.state import Change, Rows, fold, snapshot_of
 
 
 class Timeline:
@@ -24,7 +24,7 @@ class Timeline:
         self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
         self.end = fold(self.start, _changes(self.events))
-        self._versions: dict[str, tuple[list[int], list[Table]]] = {}
+        self._versions: dict[str, tuple[list[int], list[Rows]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}
         self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
         self._messages: dict[tuple[str, str], list[tuple[int, Message]]] = {}
@@ -38,11 +38,11 @@ class Timeline:
         """The number of a table's version after each event."""
         return self._numbered(table)[0]
 
-    def table(self, name: str, version: int) -> Table:
+    def table(self, name: str, version: int) -> Rows:
         """The rows of one version by id."""
         return self._numbered(name)[1][version]
 
-    def tables(self, name: str) -> Sequence[Table]:
+    def tables(self, name: str) -> Sequence[Rows]:
         """The rows of every version by id."""
         return self._numbered(name)[1]
 
@@ -72,7 +72,7 @@ class Timeline:
         """The version at the end of the session."""
         return len(self._numbered(table)[1]) - 1
 
-    def _numbered(self, name: str) -> tuple[list[int], list[Table]]:
+    def _numbered(self, name: str) -> tuple[list[int], list[Rows]]:
         found = self._versions.get(name)
         if found is None:
             tables, numbers = [self.start.table(name)], list[int]()
@@ -97,7 +97,7 @@ def _changes(events: Iterable[Message | ToolCall]) -> list[Change]:
     return [change for event in events if isinstance(event, ToolCall) for change in event.changes]
 
 
-def _written(rows: Table, changes: Iterable[Change]) -> Table:
+def _written(rows: Rows, changes: Iterable[Change]) -> Rows:
     """A table after changes of it."""
     edited = dict(rows)
     for change in changes:

@@ -22,7 +22,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     started,
 )
 from sandbox_mcp.tools import Bound, bind, run
-from sandbox_mcp.world import IdStream, Row, World
+from sandbox_mcp.world import IdStream, Row, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
 SWITCHES: Mapping[str, str] = {
@@ -124,7 +124,7 @@ def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
         return False
     bound = bind(case.stage.tools(ALL), call.tool, call.arguments)
     world = case.wide.world
-    outcome = run(World(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
+    outcome = run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
     return outcome.fault is None and bool(outcome.changes or not agent_tools()[call.tool].action)
 
 

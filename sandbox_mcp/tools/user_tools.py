@@ -1,7 +1,9 @@
-"""What the simulated user can do: confirm, and leave. The session carries both out."""
+"""What the simulated user can do in every world: confirm, and leave. The session carries both out."""
 
 from sandbox_mcp.tools.definition import Tool, user_action
 from sandbox_mcp.world import Transaction
+
+CONFIRM, END = "confirm_action", "end_conversation"
 
 
 @user_action("user")
@@ -14,7 +16,7 @@ def end_conversation(tx: Transaction) -> None:
 
 
 @user_action("user")
-def confirm_action(tx: Transaction, code: str) -> None:
+def confirm_action(tx: Transaction, code: str) -> None:  # noqa: D417 - the transaction is never told
     """Confirm something that the assistant wants to do and asked about, naming a code.
 
     Args:
@@ -25,4 +27,4 @@ def confirm_action(tx: Transaction, code: str) -> None:
     """
 
 
-TOOLS: tuple[Tool, ...] = (end_conversation, confirm_action)
+ENGINE_TOOLS: tuple[Tool, ...] = (end_conversation, confirm_action)

@@ -8,7 +8,7 @@ from sandbox_mcp.world.state import Change, Snapshot, fold, replace_tables
 from sandbox_mcp.world.transaction import Transaction
 
 
-class World:
+class Running:
     """Mutable only here: which snapshot is current, what time it is, how many ids each table has handed out."""
 
     __slots__ = ("_drawn", "clock", "ids", "knowledge", "snapshot")
@@ -62,7 +62,7 @@ class Scope:
 
     __slots__ = ("_world", "tx")
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Running) -> None:
         self._world = world
         self.tx = world.begin()
 
