@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sandbox_grader.metric import Solution, Subject
+from sandbox_grader.metric import Mode, Solution, Subject
+from sandbox_grader.retelling import solutions_of
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Message, ReferenceTurn, ToolCall, Trajectory
@@ -82,14 +83,14 @@ class Dialogue:
         return self.form[-1] == "M"
 
 
-def dialogue(subject: Subject) -> Dialogue | str:
-    """The dialogue of a session, or what its log lacks to be one."""
+def dialogue(subject: Subject, mode: Mode) -> Dialogue | str:
+    """The dialogue of a session beside its references in a mode, or what its log lacks to be one."""
     session = subject.trajectory
     if session.ended is None:
         return "the log does not show that the session ended"
     if session.ended.reason in INFRASTRUCTURE:
         return f"the session ended as {session.ended.reason!r}, which says nothing about the agent"
-    references = subject.references or session.started.reference
+    references = solutions_of(subject, mode)
     if not references:
         return "there is no reference solution to compare with"
     origin = session.started.origin or {}

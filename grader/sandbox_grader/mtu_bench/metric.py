@@ -54,7 +54,7 @@ class MtuBench:
         it is ``right``, its ``error`` class and ``kinds``; in compat ``scored_keys``, and where the parser dies
         ``crash`` and the score ``otherwise``.
         """
-        whole = dialogue(subject)
+        whole = dialogue(subject, mode)
         if isinstance(whole, str):
             return Verdict(inconclusive=whole)
         attempts = [self._attempt(whole, pairs, mode) for pairs in whole.alternatives]

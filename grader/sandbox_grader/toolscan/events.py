@@ -40,6 +40,11 @@ class EpisodeStep:
         """The canonical name of the tool, or what was asked for where there is none."""
         return self.call.tool or self.call.name
 
+    @property
+    def failed(self) -> bool:
+        """Whether the call was right in form and failed all the same, by itself or because it was refused."""
+        return self.call.error is not None and self.pattern is None
+
 
 @dataclass(frozen=True, slots=True)
 class Episode:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.metric import Mode, Solution, Subject, Verdict
+from sandbox_grader.retelling import solutions_of
 from sandbox_grader.similarity import Similarity, exact
 from sandbox_grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
 from sandbox_grader.toolscan.loop import EpisodeTally, LoopInput, cannot_start, replay
@@ -28,10 +29,12 @@ class ToolScan:
     others the log's faults are counted as it would. Errors are set against ``steps_limit``, missing arguments count as
     wrong names, and nothing is bounded.
 
-    ``paper`` and ``strict`` are alike. Five patterns are set against the calls made (``finish`` left out; also given
-    against ``steps_limit``), and once per call; IAC and IAV against the calls of the solution. A call that lacks a
-    required argument counts under IAV. A repetition counts only while nobody changed the world in between. Calls
-    beyond the solution's are in ``excess`` and cost nothing. An empty run is scored like any other.
+    ``paper`` and ``strict`` are alike, but that ``strict`` holds a session against the solutions as it would have told
+    them itself (:mod:`sandbox_grader.retelling`), and takes a refused attempt that a solution makes as well for made.
+    Five patterns are set against the calls made (``finish`` left out; also given against ``steps_limit``), and once per
+    call; IAC and IAV against the calls of the solution. A call that lacks a required argument counts under IAV. A
+    repetition counts only while nobody changed the world in between. Calls beyond the solution's are in ``excess`` and
+    cost nothing. An empty run is scored like any other.
 
     ``success``: every call of a solution made with the right values, the run finished and its answer right, as far as
     these can be told; ``compat``: the run finished, and its answer is right where that matters. ``similarity`` other
@@ -48,10 +51,10 @@ class ToolScan:
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:
         """Grade one session."""
-        solutions = subject.references or subject.trajectory.started.reference
+        solutions = solutions_of(subject, mode)
         if mode == "compat":
             return self._as_coded(subject.trajectory, solutions)
-        return self._adopted(subject.trajectory, solutions)
+        return self._adopted(subject.trajectory, solutions, attempts=mode == "strict")
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """The plain means of all scores and figures over the sessions that have them, and the sums of errors."""
@@ -106,12 +109,12 @@ class ToolScan:
         messages = [text if isinstance(text, str) else "" for text in texts]
         return replay(LoopInput(apis, truth, feedback, observations, self.steps_limit), messages)
 
-    def _adopted(self, trajectory: Trajectory, solutions: Sequence[Solution]) -> Verdict:
+    def _adopted(self, trajectory: Trajectory, solutions: Sequence[Solution], *, attempts: bool) -> Verdict:
         run = read_run(trajectory)
         markers = MARKERS if is_toolscan(trajectory.started) else frozenset[str]()
         free_text = self.free_text if self.similarity is not exact else frozenset[str]()
         values = Values(markers, free_text, self.similarity, self.threshold)
-        place, held = closest(run, solutions, values) if solutions else (None, None)
+        place, held = closest(run, solutions, values, attempts=attempts) if solutions else (None, None)
         return Verdict(_adopted_values(run, held, place, self.steps_limit), _explained(run, held))
 
 

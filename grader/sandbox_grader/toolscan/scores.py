@@ -6,6 +6,7 @@ the first of equals; both scores of the ground truth (IAC, IAV) are then of this
 Source: ToolScan, section 6; ``calculate_rem_metric`` of the authors' code.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -145,17 +146,28 @@ class Against:
         return sum(item.status == "wrong_value" for item in self.wanted)
 
 
-def against(run: Episode, solution: Solution, values: Values) -> Against:
-    """Hold a run against a solution: how many calls of each tool there are, and with which values."""
-    ran: dict[str, list[EpisodeStep]] = {}
-    for step in run.ran:
-        ran.setdefault(step.tool, []).append(step)
-    wanted = _by_tool(solution)
-    calls = [call for turn in solution for call in turn.calls]
+def against(run: Episode, solution: Solution, values: Values, *, attempts: bool = False) -> Against:
+    """Hold a run against a solution: how many calls of each tool there are, and with which values.
+
+    With ``attempts`` a call that failed in the solution is one that failed in the run, refused ones included.
+    """
+    wanted = [call for turn in solution for call in turn.calls]
+    asked, made = Counter[tuple[str, bool]](), dict[tuple[str, bool], list[EpisodeStep]]()
+    for call in wanted:
+        asked[call.tool, attempts and call.error is not None] += 1
+    for step in run.steps:
+        if step.ran:
+            made.setdefault((step.tool, False), []).append(step)
+        if attempts and step.failed:
+            made.setdefault((step.tool, True), []).append(step)
+    failed = Counter(step.tool for step in run.ran if asked[step.tool, True] and step.failed)
     return Against(
-        tuple(_became(call, ran.get(call.tool, ()), values) for call in calls),
-        sum(max(0, len(given) - len(ran.get(tool, ()))) for tool, given in wanted.items()),
-        sum(max(0, len(steps) - len(wanted.get(tool, ()))) for tool, steps in ran.items()),
+        tuple(_became(call, made.get((call.tool, attempts and call.error is not None), ()), values) for call in wanted),
+        sum(max(0, count - len(made.get(kind, ()))) for kind, count in asked.items()),
+        sum(
+            max(0, count - asked[tool, False] - min(asked[tool, True], failed[tool]))
+            for tool, count in Counter(step.tool for step in run.ran).items()
+        ),
     )
 
 
@@ -166,9 +178,11 @@ def _became(call: ReferenceCall, steps: Sequence[EpisodeStep], values: Values) -
     return SolutionCall(call, "matched") if None in differences else SolutionCall(call, "wrong_value", differences[0])
 
 
-def closest(run: Episode, solutions: Sequence[Solution], values: Values) -> tuple[int, Against]:
+def closest(
+    run: Episode, solutions: Sequence[Solution], values: Values, *, attempts: bool = False
+) -> tuple[int, Against]:
     """The number of the solution with the fewest missing calls, then wrong values, and the run held against it."""
-    held = [against(run, solution, values) for solution in solutions]
+    held = [against(run, solution, values, attempts=attempts) for solution in solutions]
     best = min(range(len(held)), key=lambda i: (held[i].missing, held[i].wrong))
     return best, held[best]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.metric import Mode, Solution, Subject, Verdict
+from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import Similarity
 from sandbox_grader.tooltalk.comparing import AsCoded, AsWritten, Compare, OriginalFails
@@ -48,7 +49,7 @@ class ToolTalk:
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:
         """Grade one session; see :class:`Counts` for the ratios."""
-        solutions = subject.references or subject.trajectory.started.reference
+        solutions = solutions_of(subject, mode)
         if not solutions:
             return Verdict(inconclusive="no reference solution, so there is nothing to hold the calls against")
         try:

@@ -21,7 +21,7 @@ def recorded(turn: int) -> HeardSoFar:
     """What was heard by a turn of a session of three, numbered from 0, whose calls return letters."""
     turns: list[Calls] = [[("look", {"secret": "owl"})]] * 3
     talk = session(*turns, user=["I say apple.", "I say pear.", "I say plum."], results=[{"k": "ash"}, ["oak"], "elm"])
-    whole = dialogue(Subject(talk, (solution(*turns),)))
+    whole = dialogue(Subject(talk, (solution(*turns),)), "paper")
     assert not isinstance(whole, str)
     return SearchableSession(talk.events).by(whole.alternatives[0][turn][0])
 
