@@ -233,6 +233,7 @@ def _as_text(scenario: "Scenario") -> str:
         *([f"withheld: {', '.join(scenario.without)}"] if scenario.without else []),
         f"goal: {user.goal}",
         f"opening: {user.opening}",
+        *[f"refuses: {item}" for item in user.wants_not],
         *[f"knows: {item}" for item in user.knows],
         *[f"does not know: {item}" for item in user.does_not_know],
     ]

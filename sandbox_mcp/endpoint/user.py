@@ -48,7 +48,7 @@ class ScriptedUserModel:
 
 def _told(user: UserSpec, system: str) -> int:
     """How much of what is known of a user is in the instructions, less what is not."""
-    facts = (user.goal, *user.knows, *user.does_not_know)
+    facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
     return sum(1 if fact in system else -1 for fact in facts)
 
 

@@ -90,8 +90,8 @@ def tool_spec(tool: PresentedTool) -> ToolSpec:
 
 
 def user_briefing(user: UserSpec) -> str:
-    """What the simulated user is told: its goal, and where its knowledge ends."""
-    parts = [user.goal]
+    """What the simulated user is told: its goal, what it refuses, and where its knowledge ends."""
+    parts = [" ".join((user.goal, *user.wants_not))]
     if user.knows:
         parts.append("You know: " + " ".join(user.knows))
     if user.does_not_know:

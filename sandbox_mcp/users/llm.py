@@ -1,7 +1,8 @@
 """A simulated user played by a language model, over any OpenAI-compatible endpoint.
 
-Policy: the model is told its goal and, each switchable, what it knows, what it does not know, and an example of how
-such a conversation goes; the goal is never left out, because without one nobody wants anything. It has a tool to leave,
+Policy: the model is told its goal, what it does not want and, each switchable, what it knows, what it does not know,
+and an example of how such a conversation goes; the goal is never left out, because without one nobody wants anything,
+and what it refuses belongs to the goal. It has a tool to leave,
 and where the assistant asks it to confirm something under a code, a tool to confirm; consent in words alone confirms
 nothing. Tools to recall what it knows and wants are given only where they are asked for. What it says is recorded as
 it is; an endpoint that gives no usable answer is a fault of the user, never of the agent.
@@ -38,12 +39,14 @@ ROLE = (
 )
 MANNER = (
     "Write as people text: one or two short sentences in plain words. Give what you know only when the assistant asks "
-    "for it, and only what it asks for. If it wants your consent to something that serves what you want, give it."
+    "for it, and only what it asks for. Agree only to exactly what you want and to what it takes, such as switching on "
+    "something that is off; decline substitutes, extras and whatever you do not want, in a few words."
 )
 BOUNDARY = (
     "You know nothing beyond what is written here. Asked for anything else, say that you do not know it; never make "
     "anything up, however much the assistant insists."
 )
+REFUSING = "Refuse the following, whether the assistant offers it, asks your leave for it or wants you to confirm it:"
 ENDING = (
     f"Call the function {END} as soon as the assistant has done all that you want, or has made clear that it cannot. "
     "Call it without writing anything with it. Do not thank or say goodbye first, and do not leave while the assistant "
@@ -167,6 +170,8 @@ def described(endpoint: Completions, told: frozenset[str], tools: Sequence[str])
 def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS) -> str:
     """What the model is told before the conversation."""
     parts = [ROLE, f"What you want: {spec.goal}"]
+    if spec.wants_not:
+        parts.append(f"{REFUSING}\n{_listed(spec.wants_not)}")
     if "knows" in told and spec.knows:
         parts.append("What you know:\n" + _listed(spec.knows))
     if "does_not_know" in told:

@@ -55,6 +55,7 @@ def check_goal(spec: UserSpec, dialogue: Sequence[Line]) -> str:
     return "\n".join(
         [
             f"What you want: {spec.goal}",
+            *spec.wants_not,
             "What you have said so far:",
             *(f"- {text}" for text in said),
             f"The assistant has answered {len(heard)} times. {_position(heard[-1]) if heard else ''}".strip(),

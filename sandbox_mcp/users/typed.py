@@ -43,7 +43,11 @@ def turn_of(text: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
 def briefing(spec: UserSpec) -> str:
     """What a person who plays the user has to know."""
     parts = [f"Your goal: {spec.goal}"]
-    for head, facts in (("You know:", spec.knows), ("You do not know:", spec.does_not_know)):
+    for head, facts in (
+        ("You refuse:", spec.wants_not),
+        ("You know:", spec.knows),
+        ("You do not know:", spec.does_not_know),
+    ):
         if facts:
             parts.append("\n".join([head, *(f"  - {fact}" for fact in facts)]))
     return "\n".join(parts)

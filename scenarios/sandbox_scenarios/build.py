@@ -221,6 +221,7 @@ def _user(raw: RawUser) -> UserSpec:
         opening=raw.opening,
         knows=tuple(raw.knows),
         does_not_know=tuple(raw.does_not_know),
+        wants_not=tuple(raw.wants_not),
         demonstration=tuple(Exchange(item.user, item.agent) for item in raw.demonstration),
         script=Script(
             answers=tuple(Answer(tuple(item.about), item.say) for item in script.answers),
@@ -230,6 +231,7 @@ def _user(raw: RawUser) -> UserSpec:
             approves=script.approves,
             decline=script.decline or default.decline,
             patience=script.patience or default.patience,
+            wants_not=tuple(raw.wants_not),
         ),
     )
 

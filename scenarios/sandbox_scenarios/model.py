@@ -149,7 +149,7 @@ class Script:
     """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
 
     ``patience`` is how many questions in a row may go unanswered before the user gives up. Unless it ``approves``, the
-    user declines what must be confirmed.
+    user declines what must be confirmed. ``wants_not`` is the user's: what it gives no leave for.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -159,6 +159,7 @@ class Script:
     approves: bool = True
     decline: str = "No, please leave it."
     patience: int = 3
+    wants_not: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +172,16 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class UserSpec:
-    """Everything about the simulated user. None of it is ever visible to the agent but what the user says."""
+    """Everything about the simulated user. None of it is ever visible to the agent but what the user says.
+
+    ``wants_not`` are sentences on what it refuses whenever that is proposed, done for it, or needs its leave.
+    """
 
     goal: str
     opening: str
     knows: tuple[str, ...] = ()
     does_not_know: tuple[str, ...] = ()
+    wants_not: tuple[str, ...] = ()
     demonstration: tuple[Exchange, ...] = ()
     script: Script = Script()
 

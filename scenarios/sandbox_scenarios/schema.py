@@ -62,6 +62,7 @@ class RawUser(Strict):
     opening: str | None = None
     knows: list[str] = []
     does_not_know: list[str] = []
+    wants_not: list[str] = []
     demonstration: list[RawExchange] = []
     script: RawScript = RawScript()
 

@@ -75,8 +75,11 @@ def before_sent(milestone: str) -> dict[str, str]:
 
 
 def with_minefield(minefield: str) -> dict[str, str]:
-    """A minefield, marked."""
-    return {FACTS: f"{FACTS}\n    minefields:\n      - {{{minefield}}}  {HERE}"}
+    """A minefield, marked, and a user who does not want it."""
+    return {
+        FACTS: f"{FACTS}\n    minefields:\n      - {{{minefield}}}  {HERE}",
+        "      opening:": "      wants_not: [You want nobody erased.]\n      opening:",
+    }
 
 
 def said(text: str) -> dict[str, str]:
@@ -156,6 +159,18 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         "then 'And tell Wren'",
         SOUND,
         {"script:\n": f"script:\n        then: [And tell Wren]  {HERE}\n", "single_user_turn": "multiple_user_turn"},
+    ),
+    "a minefield that the user may agree to": (
+        "unsaid_refusal",
+        "minefield 'erased'",
+        SOUND,
+        {FACTS: f"{FACTS}\n    minefields:\n      - {{id: erased, tool: send_message_with_phone_number}}  {HERE}"},
+    ),
+    "a refusal that only the script knows": (
+        "unsaid_refusal",
+        "the script refuses",
+        SOUND,
+        {"script:\n": f"script:  {HERE}\n        confirm: Only tomorrow.\n"},
     ),
     "rows nobody can add": (
         "unreachable",

@@ -49,6 +49,11 @@ def says(text: str) -> Brain:
     return scripted(f"{{repeat: true, steps: [{{say: {text!r}}}]}}")
 
 
+def test_it_is_told_what_to_refuse_whatever_else_it_is_told() -> None:
+    refusing = dataclasses.replace(SPEC, wants_not=("You do not want a reminder.",))
+    assert "- You do not want a reminder." in prompt(refusing, frozenset())
+
+
 def test_it_says_what_its_model_says() -> None:
     turn, _ = answers(says("Ilse van der Merwe."))
     assert (turn.says, turn.ends) == ("Ilse van der Merwe.", False)

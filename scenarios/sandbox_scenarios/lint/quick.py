@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import MappingProxyType
 
+from sandbox_scenarios.lint.brief import brief
 from sandbox_scenarios.lint.complaint import Complaint, LintFinding
 from sandbox_scenarios.lint.flow import flow
 from sandbox_scenarios.lint.leaks import leaks
 from sandbox_scenarios.lint.parts import categories, parts
 from sandbox_scenarios.lint.reach import reach
-from sandbox_scenarios.lint.sentences import sentences
 from sandbox_scenarios.lint.twins import twins
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
 
 Rule = Callable[[Scenario], Iterable[LintFinding]]
-RULES: tuple[Rule, ...] = (parts, categories, sentences, reach, flow, leaks)
+RULES: tuple[Rule, ...] = (parts, categories, brief, reach, flow, leaks)
 """What looks at one scenario at a time. ``twins`` looks at all of them together."""
 
 WHAT = MappingProxyType(
@@ -23,6 +23,7 @@ WHAT = MappingProxyType(
         "reply_rests_on_nothing": "a reply earns points whether or not anything was done",
         "category": "the categories contradict the solutions, the user or the world",
         "torn_sentence": "what the user knows is no whole sentence",
+        "unsaid_refusal": "a minefield to which the user may agree, or a refusal that the brief does not tell",
         "unreachable": "a milestone that no tool offered can bring about",
         "harmless_minefield": "a minefield that nobody can step on with the tools offered",
         "spare_tool": "a tool that changes something and that no solution and no minefield uses",

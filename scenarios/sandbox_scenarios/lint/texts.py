@@ -36,6 +36,8 @@ def texts(scenario: Scenario) -> Iterator[Text]:
     yield Text(("user", "goal"), user.goal, spoken=False)
     for number, line in enumerate(user.knows):
         yield Text(("user", "knows", number), line, spoken=False)
+    for number, line in enumerate(user.wants_not):
+        yield Text(("user", "wants_not", number), line, spoken=False)
     for number, exchange in enumerate(user.demonstration):
         yield Text(("user", "demonstration", number, "user"), exchange.user, spoken=False)
 
@@ -43,7 +45,7 @@ def texts(scenario: Scenario) -> Iterator[Text]:
 def sentence_lists(scenario: Scenario) -> Iterator[Text]:
     """Every item of the lists that hold sentences about the user or of it."""
     user = scenario.user
-    for name in ("knows", "does_not_know"):
+    for name in ("knows", "does_not_know", "wants_not"):
         for number, line in enumerate(getattr(user, name)):
             yield Text(("user", name, number), line, spoken=False)
     for number, line in enumerate(user.script.then):
