@@ -1,5 +1,8 @@
 """``sandbox-mcp endpoint``: a model endpoint that plays a script, for a dry run of a stack without a key."""
 
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +14,12 @@ from sandbox_mcp.cli.options import scenario_files
 if TYPE_CHECKING:
     from sandbox_mcp.endpoint import Brain
 
+DEFAULT_PORT = 8099
 FAULTS = ("hang", "half", "invalid_json", "empty")
 
 
-@click.command()
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--scenario", "names", multiple=True, help="Scenario to know the answers of. May be repeated. [default: all]"
 )
@@ -24,7 +29,7 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 @click.option("--as-user", is_flag=True, help="Play the user, not the agent.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port; 0 takes a free one."
+    "--port", type=click.IntRange(0, 65535), show_default=f"{DEFAULT_PORT}, or a free one for PROGRAM", help="Port."
 )
 @click.option("--fault", help=f"Fail first: a status such as 429, or {', '.join(FAULTS)}.")
 @click.option(
@@ -32,23 +37,41 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 )
 @click.option("--retry-after", type=click.FloatRange(0), help="Seconds that a failure asks to wait.")
 @scenario_files
-def command(host: str, port: int, **options: Any) -> None:
+def command(program: tuple[str, ...], host: str, port: int | None, **options: Any) -> None:
     """Start a model endpoint that knows the reference solutions.
 
     It speaks chat completions, Responses, Anthropic's Messages and Google's Gemini API, streaming and not, and needs no
-    key. Point an agent at it to see whether everything around the model works.
+    key. Point an agent at it to see whether everything around the model works. With a PROGRAM and its arguments after
+    --, it serves for as long as that runs, tells it the address and a key in the variables that the providers' clients
+    read, and ends with its exit code.
     """
     from sandbox_mcp.endpoint.app import Endpoint
-    from sandbox_mcp.endpoint.server import base_url, bind, root, serve
+    from sandbox_mcp.endpoint.server import base_url, bind, root, running, serve
 
     endpoint = Endpoint(_brain(**options))
-    listener = bind(host, port)
+    if program:
+        with running(endpoint, host, port or 0) as url:
+            sys.exit(_call(program, {**os.environ, **_settings(url, root(url))}))
+    listener = bind(host, DEFAULT_PORT if port is None else port)
     url = base_url(listener)
     click.echo(
         f"listening on {url}; {root(url)} for Anthropic's and Google's clients; any model and any key will do", err=True
     )
     with suppress(KeyboardInterrupt):
         serve(endpoint, listener)
+
+
+def _settings(url: str, root: str) -> dict[str, str]:
+    """The variables in which the providers' clients look for an address and a key."""
+    addresses = {"OPENAI_BASE_URL": url, "ANTHROPIC_BASE_URL": root, "GOOGLE_GEMINI_BASE_URL": root}
+    return addresses | dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "any")
+
+
+def _call(program: tuple[str, ...], env: dict[str, str]) -> int:
+    try:
+        return subprocess.call(program, env=env)  # noqa: S603 - the user's own command line
+    except OSError as error:
+        raise click.UsageError(f"{program[0]!r} cannot be started: {error.strerror}") from error
 
 
 def _brain(

@@ -59,6 +59,17 @@ def test_behind_the_last_answer_it_is_closed_until_it_is_opened_again() -> None:
     assert len(seen) == 3
 
 
+def test_an_answer_is_counted_before_its_end_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that whoever asks again at once meets a gate that knows of it."""
+
+    def breaks(_: ModelGate) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(ModelGate, "count", breaks)
+    with gated() as (gate, _), pytest.raises(httpx2.RemoteProtocolError):
+        ask(gate)
+
+
 def test_only_answers_of_the_model_count() -> None:
     with gated() as (gate, _):
         assert httpx2.get(f"{gate.url}/models").json()["data"][0]["id"] == "scripted"

@@ -246,6 +246,26 @@ def test_an_endpoint_that_is_told_to_fail_first_is_lived_through(tmp_path: Path)
     assert done.returncode == 0, done.stderr
 
 
+ASKING = """
+import os, sys, httpx2
+url, key = os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"]
+asked = httpx2.post(f"{url}/chat/completions", json={"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
+print(key, asked.json()["choices"][0]["message"]["content"])
+sys.exit(7)
+"""
+
+
+def test_an_endpoint_lasts_as_long_as_the_program_that_it_is_for(tmp_path: Path) -> None:
+    script = write(tmp_path / "script.yaml", "steps:\n  - say: Hello.\n")
+    done = sandbox_mcp("endpoint", "--script", script, "--", sys.executable, "-c", ASKING)
+    assert (done.returncode, done.stdout) == (7, "any Hello.\n")
+
+
+def test_a_program_that_is_not_there_is_told_in_one_line() -> None:
+    done = sandbox_mcp("endpoint", "--scenario", "wifi_off", "--", "no-such-program")
+    assert (done.returncode, "'no-such-program' cannot be started" in done.stderr) == (2, True)
+
+
 def test_an_endpoint_with_a_script_of_ones_own(tmp_path: Path) -> None:
     script = write(tmp_path / "script.yaml", "steps: [{say: 'No, thank you.'}]")
     with endpoint("--script", str(script)) as url:

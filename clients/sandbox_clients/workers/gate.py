@@ -110,7 +110,8 @@ class _Passing(BaseHTTPRequestHandler):
             with gate.ask(self.path, body, asks, dict(self.headers.items())) as answer:
                 self._stream(answer)
                 if asks and answer.status < 300:
-                    gate.count()
+                    gate.count()  # before the client can know that this was all, and ask again
+                self.wfile.write(b"0\r\n\r\n")
         except (HTTPException, OSError) as error:
             if not self.begun:  # an answer that ended in the middle is left as it came
                 self._say(502, f"the model's endpoint cannot be reached: {error}")
@@ -126,7 +127,6 @@ class _Passing(BaseHTTPRequestHandler):
         self.end_headers()
         for piece in _pieces(answer):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-        self.wfile.write(b"0\r\n\r\n")
 
     def _say(self, status: int, message: str) -> None:
         error = {"type": "invalid_request_error", "message": message}
