@@ -8,7 +8,7 @@ AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -61,6 +61,13 @@ test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server agai
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
+
+test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says what is missing.
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
+		{ echo "playwright is missing: $(BIN)/python -m pip install playwright"; exit 2; }
+	@command -v "$${SANDBOX_MCP_CHROMIUM:-chromium}" >/dev/null || \
+		{ echo "Chromium is missing: install it (Debian: apt-get install chromium), or name it in SANDBOX_MCP_CHROMIUM"; exit 2; }
+	$(BIN)/pytest tests/browser -rs
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl

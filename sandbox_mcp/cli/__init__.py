@@ -24,6 +24,8 @@ COMMANDS = MappingProxyType(
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",
         "compare": "Compare two runs, with intervals.",
+        "report": "Write one HTML file about runs, to mail or to attach.",
+        "view": "Show runs in a browser, also while one is going on.",
         "replay": "Execute a recorded session again and compare.",
         "import": "Turn logs of other harnesses into ours.",
         "export": "Turn our logs into other formats.",

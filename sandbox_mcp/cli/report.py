@@ -1,0 +1,42 @@
+"""``sandbox-mcp report``: one file about one or more runs, to mail or to attach."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.plurals import counted
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+@click.option("--title", help="What the page is called; by default the names of the runs.")
+@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
+@scenario_files
+def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, places: tuple[Path, ...]) -> None:
+    """Write one self-contained HTML file about recorded sessions.
+
+    PATHS are folders of runs, or folders of those, or logs. The file needs no network and opens from disk. It holds the
+    conversations of all sessions that did not pass, and of a sample of the others where there are many.
+    """
+    from sandbox_mcp.cli.grade import finder
+    from sandbox_mcp.report.errors import ReportError
+    from sandbox_mcp.report.index import Index, find_runs
+    from sandbox_mcp.report.report_file import report, write
+
+    sources = find_runs(paths)
+    index = Index(None, finder(places), mode)
+    read = 0
+    for read, of in index.add(sources):
+        if read % 100 == 0:
+            click.echo(f"graded {read} of {counted(of, 'session')}", err=True)
+    if not read:
+        raise ReportError(f"{', '.join(map(str, paths))}: holds no log; expected files that end in .jsonl")
+    text = report(index, title or ", ".join(source.key for source in sources))
+    try:
+        write(out, text)
+    except OSError as error:
+        raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
+    click.echo(f"{out}: {counted(read, 'session')}, {len(text) / 1e6:.1f} MB", err=True)

@@ -1,0 +1,339 @@
+"""An index over any number of runs: a row per session, what it scored and why, and all that was said, searchable.
+
+Policy: a log is read when it is new or has changed, and never again; what the index keeps is named by the log's size
+and time. A log that cannot be graded is a row as well. Rows are listed from the head of a log at once, scores follow.
+"""
+
+import json
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from sandbox_grader import Scores, TrajectoryError, grade, read_trajectory
+from sandbox_grader.collection import Find
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Mode
+from sandbox_scenarios import Scenario
+
+from sandbox_mcp.report.causes import causes, milestone_details, state_of
+from sandbox_mcp.report.errors import ReportError
+from sandbox_mcp.run.tokens import spent_in
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+
+VERSION = 1
+"""Of the index's form; another one is made anew."""
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, path TEXT NOT NULL, manifest TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sessions (
+    place INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, run TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL,
+    scenario TEXT, variant TEXT, trial INTEGER, score REAL, state TEXT NOT NULL, cause TEXT, cause_group TEXT,
+    ending TEXT, turns INTEGER, calls INTEGER, errors INTEGER, tokens INTEGER, floor REAL, flaky INTEGER DEFAULT 0,
+    categories TEXT, tools TEXT, facts BLOB);
+CREATE INDEX IF NOT EXISTS by_run ON sessions (run, state, score);
+CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (body, content='', tokenize='unicode61');
+"""
+COLUMNS = (
+    "id", "run", "scenario", "variant", "trial", "score", "state", "cause", "cause_group", "ending", "turns", "calls",
+    "errors", "flaky", "place", "categories", "tools",
+)  # fmt: skip
+STATES = ("failed", "part", "voided", "unscored", "spoiled", "passed")
+RANK = "CASE state " + " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES)) + " END"
+ORDERS = {
+    "worst": f"{RANK}, score, id",
+    "score": "score IS NULL DESC, score, id",
+    "scenario": "id",
+    "turns": "turns DESC, id",
+    "calls": "calls DESC, id",
+    "errors": "errors DESC, id",
+    "recent": "place DESC",
+}
+FAILED = ("failed", "part", "voided")
+NUMERIC = ("score", "turns", "calls", "errors")
+LIKE = ("scenario", "variant", "ending", "state", "run")
+TERM = re.compile(r'(?:[^\s":]+:)?"[^"]*"|\S+')
+FIGURE = re.compile(r"(<=|>=|<|>|=)?(-?\d+(?:\.\d+)?)")
+
+
+class FilterError(ReportError):
+    """A filter that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """A run to be indexed: its key in addresses, where its logs lie, and its manifest if it has one."""
+
+    key: str
+    path: Path
+    manifest: Mapping[str, Any]
+
+    def logs(self) -> list[Path]:
+        """Its whole logs, sorted."""
+        if self.path.is_file():
+            return [self.path]
+        folder = self.path / "logs"
+        return sorted((folder if folder.is_dir() else self.path).rglob("*.jsonl"))
+
+
+def find_runs(paths: Iterable[Path]) -> list[RunSource]:
+    """The runs below some paths: folders with a manifest, or, where there is none, the path itself.
+
+    Raises:
+        ReportError: a path does not exist.
+    """
+    found: dict[str, RunSource] = {}
+    for path in paths:
+        if not path.exists():
+            raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
+        manifests = sorted(path.rglob("run.json")) if path.is_dir() else []
+        for place in [manifest.parent for manifest in manifests] or [path]:
+            name = place.name or place.resolve().name
+            key = name
+            while key in found and found[key].path != place:
+                key = f"{key}~"
+            found[key] = RunSource(key, place, _manifest(place / "run.json"))
+    return list(found.values())
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+class Index:
+    """Sessions of some runs. One thread may write while others read, each through an index of its own."""
+
+    def __init__(self, place: Path | None, find: Find, mode: Mode = "strict") -> None:
+        self.mode: Mode = mode
+        self.find = find
+        self.place = place
+        self.store = sqlite3.connect(str(place) if place else ":memory:", check_same_thread=False)
+        self.store.row_factory = sqlite3.Row
+        if self.store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            for table in ("runs", "sessions", "texts"):
+                self.store.execute(f"DROP TABLE IF EXISTS {table}")
+            self.store.execute(f"PRAGMA user_version = {VERSION}")
+        if place:
+            self.store.execute("PRAGMA journal_mode = WAL")
+            self.store.execute("PRAGMA synchronous = NORMAL")
+        self.store.executescript(SCHEMA)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.store.close()
+
+    # ---- filling
+
+    def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
+        """Read every log that is new or has changed; yields how many are done, and how many there are."""
+        known = dict(self.store.execute("SELECT path, stamp FROM sessions"))
+        todo: list[tuple[RunSource, Path, str]] = []
+        for source in sources:
+            self.store.execute(
+                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
+                (source.key, str(source.path), json.dumps(source.manifest)),
+            )
+            for path in source.logs():
+                stamp = self._stamp(path)
+                if stamp and known.get(str(path)) != stamp:
+                    todo.append((source, path, stamp))
+        for number, (source, path, stamp) in enumerate(todo):
+            self._read(source, path, stamp)
+            if number % 200 == 199:
+                self.store.commit()
+            yield number + 1, len(todo)
+        if todo:
+            self._mark_flaky()
+        self.store.commit()
+
+    def _stamp(self, path: Path) -> str:
+        try:
+            status = path.stat()
+        except OSError:
+            return ""
+        return f"{status.st_size}-{status.st_mtime_ns}-{self.mode}"
+
+    def _read(self, source: RunSource, path: Path, stamp: str) -> None:
+        key = f"{source.key}:{path.stem}"
+        row: dict[str, Any] = {"id": key, "run": source.key, "path": str(path), "stamp": stamp}
+        try:
+            trajectory, scores, _ = self._graded(path)
+        except (TrajectoryError, GraderError) as error:
+            told = {"state": "unscored", "cause": str(error), "cause_group": "cannot be read", "scenario": path.stem}
+            self._put({**row, **told, "categories": "[]", "tools": "[]", "turns": 0, "calls": 0, "errors": 0}, "")
+            return
+        found = causes(scores, trajectory)
+        calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
+        spent = spent_in(trajectory)
+        verdict = scores.verdicts.get("toolsandbox")
+        row |= {
+            "scenario": trajectory.started.scenario,
+            "variant": trajectory.started.variant,
+            "trial": trajectory.started.trial,
+            "score": scores.score if scores.scored else None,
+            "state": state_of(scores),
+            "cause": found[0].text if found else "",
+            "cause_group": found[0].group if found else "",
+            "ending": trajectory.ended.reason if trajectory.ended else "cut off",
+            "turns": sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
+            "calls": len(calls),
+            "errors": sum(call.error is not None for call in calls),
+            "tokens": spent.tokens,
+            "floor": verdict.values.get("refusal") if verdict else None,
+            "categories": json.dumps(list(scores.categories)),
+            "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
+            "facts": zlib.compress(
+                json.dumps({**_facts(scores), "spent": spent.to_json(), "user": trajectory.started.user}).encode()
+            ),
+        }
+        self._put(row, _text(trajectory, [cause.text for cause in found]))
+
+    def _put(self, row: Mapping[str, Any], text: str) -> None:
+        before = self.store.execute("SELECT place FROM sessions WHERE id = ?", (row["id"],)).fetchone()
+        if before:
+            self.store.execute("DELETE FROM sessions WHERE place = ?", (before["place"],))
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        done = self.store.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
+        self.store.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (done.lastrowid, text))
+
+    def _mark_flaky(self) -> None:
+        """Mark the scenarios and variants of a run whose trials passed and failed."""
+        self.store.execute(
+            "UPDATE sessions SET flaky = (run, scenario, variant) IN (SELECT run, scenario, variant FROM sessions "
+            "WHERE score IS NOT NULL GROUP BY 1, 2, 3 HAVING max(score) >= 0.999999999 AND min(score) < 0.999999999)"
+        )
+
+    def _graded(self, path: Path) -> tuple[Trajectory, Scores, Scenario | None]:
+        trajectory = read_trajectory(path)
+        scenario = self.find(trajectory.started.scenario)
+        return trajectory, grade(trajectory, scenario, self.mode), scenario
+
+    # ---- reading
+
+    def runs(self) -> list[RunSource]:
+        """The runs, the newest last."""
+        rows = self.store.execute("SELECT key, path, manifest FROM runs ORDER BY rowid")
+        return [RunSource(row["key"], Path(row["path"]), json.loads(row["manifest"])) for row in rows]
+
+    def rows(
+        self, run: str, query: str = "", sort: str = "worst", offset: int = 0, limit: int = -1
+    ) -> list[dict[str, Any]]:
+        """The sessions of a run that fit a filter, as the page lists them.
+
+        Raises:
+            FilterError: the filter cannot be used.
+        """
+        where, values = _where(query)
+        order = ORDERS.get(sort, ORDERS["worst"])
+        found = self.store.execute(
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE run = ? {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            (run, *values, limit, offset),
+        )
+        return [_row(row) for row in found]
+
+    def total(self, run: str, query: str = "") -> int:
+        """How many sessions of a run fit a filter.
+
+        Raises:
+            FilterError: the filter cannot be used.
+        """
+        where, values = _where(query)
+        return self.store.execute(f"SELECT count(*) FROM sessions WHERE run = ? {where}", (run, *values)).fetchone()[0]  # noqa: S608
+
+    def facts(self, run: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Every session of a run with what counts of its scores: milestones missed, and errors by family."""
+        query = f"SELECT {', '.join(COLUMNS)}, tokens, floor, facts FROM sessions WHERE run = ?"  # noqa: S608
+        for row in self.store.execute(query, (run,)):
+            facts: dict[str, Any] = json.loads(zlib.decompress(row["facts"])) if row["facts"] else {}
+            yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
+
+    def session(self, key: str) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
+        """One session, read and graded again, and the run it belongs to; None where there is none of that name."""
+        row = self.store.execute("SELECT run, path FROM sessions WHERE id = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        try:
+            return (*self._graded(Path(row["path"])), row["run"])
+        except (TrajectoryError, GraderError):
+            return None
+
+
+def _row(row: sqlite3.Row) -> dict[str, Any]:
+    found = {name: row[name] for name in COLUMNS}
+    lists = {name: json.loads(found[name] or "[]") for name in ("categories", "tools")}
+    return {**found, **lists, "flaky": bool(found["flaky"]), "detail": True}
+
+
+def _facts(scores: Scores) -> dict[str, Any]:
+    missed = [
+        (item["id"], next((r["text"] for r in item["reasons"] if r["constraint"] != "after"), "rests on another"))
+        for item in milestone_details(scores)
+        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9
+    ]
+    milestones = [item["id"] for item in milestone_details(scores) if item["kind"] == "milestone"]
+    errors = {
+        name: verdict.values["errors"]
+        for name, verdict in scores.verdicts.items()
+        if isinstance(verdict.values.get("errors"), Mapping)
+    }
+    return {"milestones": milestones, "missed": missed, "errors": errors}
+
+
+def _text(trajectory: Trajectory, reasons: Sequence[str]) -> str:
+    """Everything that was said and done, for the search."""
+    parts = [trajectory.started.scenario, trajectory.started.variant, *reasons]
+    for event in trajectory.events:
+        if isinstance(event, Message):
+            parts.append(event.content)
+        else:
+            parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
+            parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
+    return "\n".join(parts)[:200_000]
+
+
+def _where(query: str) -> tuple[str, list[Any]]:
+    """A filter as SQL: conditions that begin with AND, and their values."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    for token in TERM.findall(query[:2000]):
+        key, colon, rest = token.partition(":")
+        value = rest.strip('"') if colon and key.isalpha() else token.strip('"')
+        if not colon or not key.isalpha():
+            words = re.findall(r"\w+", value)
+            if words:
+                conditions.append("place IN (SELECT rowid FROM texts WHERE texts MATCH ?)")
+                values.append('"' + " ".join(words) + '"*')
+        else:
+            conditions.append(_condition(key, value, token, values))
+    return "".join(f" AND {condition}" for condition in conditions), values
+
+
+def _condition(key: str, value: str, token: str, values: list[Any]) -> str:
+    if key in NUMERIC:
+        figure = FIGURE.fullmatch(value)
+        if figure is None:
+            raise FilterError(f"'{token}': expected a number, such as {key}:<0.5")
+        values.append(float(figure[2]))
+        return f"{key} {figure[1] or '='} ?"
+    if key == "is":
+        if value == "flaky":
+            return "flaky = 1"
+        states = FAILED if value == "failed" else (value,)
+        values.extend(states)
+        return f"state IN ({', '.join('?' * len(states))})"
+    if key in ("category", "tool"):
+        column = "categories" if key == "category" else "tools"
+        values.append(value)
+        return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE json_each.value = ? COLLATE NOCASE)"  # noqa: S608
+    if key in LIKE or key == "cause":
+        values.append("%" + re.sub(r"([%_\\])", r"\\\1", value) + "%")
+        return f"{'cause_group' if key == 'cause' else key} LIKE ? ESCAPE '\\'"
+    known = ", ".join(("scenario", "variant", "category", "tool", "ending", "state", "cause", "run", *NUMERIC, "is"))
+    raise FilterError(f"unknown key '{key}'; known: {known}")

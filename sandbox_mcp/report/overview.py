@@ -1,0 +1,208 @@
+"""A run at a glance: how good and how sure, what went wrong most, where, and at what cost.
+
+Policy: figures are the grader's, with the grader's intervals over scenarios. A cause is counted once a session, the
+first one, so that the counts add up to the sessions that did not get everything.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sandbox_grader.statistics import Estimate, ScoredSession, compare, mean_score, pass_at, pass_hat
+
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.report.index import Index, RunSource
+from sandbox_mcp.run.cost import Price, Prices
+from sandbox_mcp.run.tokens import Spent, Tokens
+
+MOST = 8
+"""How many causes, milestones and kinds of error are listed."""
+CEILING = 1.0
+"""What the reference solutions score on the built-in suite."""
+FOOT = "Made by sandbox-mcp. This page holds whole conversations and loads nothing from anywhere."
+
+Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+
+
+def overview(index: Index, title: str) -> dict[str, Any]:
+    """All runs of an index, as the page reads them."""
+    return {"title": title, "foot": FOOT, "runs": [run_overview(index, source) for source in reversed(index.runs())]}
+
+
+def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
+    """One run, as the page reads it."""
+    rows = list(index.facts(source.key))
+    manifest = source.manifest
+    trials = int(manifest.get("trials") or 1 + max((row["trial"] or 0 for row, _ in rows), default=0))
+    variants = list(manifest.get("variants") or sorted({row["variant"] or "base" for row, _ in rows}))
+    outcomes = _outcomes(rows)
+    floors = [row["floor"] for row, _ in rows if row["score"] is not None and row["floor"] is not None]
+    planned = len(manifest.get("scenarios") or ()) * len(variants) * trials
+    spent = sum((_spent(facts) for _, facts in rows), Spent())
+    states = Counter(row["state"] for row, _ in rows)
+    agent: Mapping[str, Any] = manifest.get("agent") or {}
+    user: Mapping[str, Any] = manifest.get("user") or {}
+    versions: Mapping[str, Any] = manifest.get("versions") or {}
+    return {
+        "key": source.key,
+        "name": source.key,
+        "agent": str(agent.get("name", "")),
+        "model": str(agent.get("model", "") or ""),
+        "user": str(user.get("kind", "")),
+        "date": _date(source),
+        "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
+        "mode": index.mode,
+        "variants": variants,
+        "trials": trials,
+        "score": _estimate(mean_score(outcomes)) if outcomes else None,
+        "floor": sum(floors) / len(floors) if floors else None,
+        "ceiling": CEILING if floors else None,
+        "pass": _passes(outcomes),
+        "counts": {
+            "planned": max(planned, len(rows)),
+            "sessions": len(rows),
+            "scored": len(outcomes),
+            "unscored": states["unscored"],
+            "spoiled": states["spoiled"],
+        },
+        "cost": _prices(manifest).of(spent)["total"] if manifest.get("prices") else None,
+        "tokens": spent.tokens or None,
+        "seconds": None,
+        "running": planned > len(rows) and bool(rows),
+        "causes": _causes(rows),
+        "milestones": _milestones(rows),
+        "heat": _heat(rows, variants),
+        "errors": _errors(rows),
+        "sample": None,
+    }
+
+
+def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
+    """Run B against run A: the paired difference, and every pair of sessions of one scenario, variant and trial."""
+    both = [{_place(row): row for row in index.rows(run)} for run in (a, b)]
+    outcomes = [_outcomes([(row, {}) for row in rows.values()]) for rows in both]
+    pairs = [_pair(place, both[0].get(place), both[1].get(place)) for place in sorted({**both[0], **both[1]})]
+    only = sum(pair["a"] is None or pair["b"] is None for pair in pairs)
+    found: dict[str, Any] = {"a": a, "b": b, "difference": None, "mcnemar": None, "smallest": None, "pairs": pairs}
+    found["left_out"] = f"{counted(only, 'session')} left out that only one of the runs scored." if only else ""
+    if any(pair["a"] is not None and pair["b"] is not None for pair in pairs):
+        result = compare(outcomes[0], outcomes[1])
+        found["difference"] = {"value": result.difference.mean, **_estimate(result.difference)}
+        found["mcnemar"] = {"only_a": result.only_a, "only_b": result.only_b, "p": result.p_value}
+        found["smallest"] = result.smallest
+    return found
+
+
+def _place(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    return str(row["scenario"] or row["id"]), str(row["variant"] or ""), int(row["trial"] or 0)
+
+
+def _pair(place: tuple[str, str, int], a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> dict[str, Any]:
+    scenario, variant, trial = place
+    ids = {"id_a": a["id"] if a else None, "id_b": b["id"] if b else None}
+    scores = {"a": a["score"] if a else None, "b": b["score"] if b else None}
+    return {"scenario": scenario, "variant": variant, "trial": trial, **scores, **ids}
+
+
+def _outcomes(rows: Rows) -> list[ScoredSession]:
+    return [
+        ScoredSession(f"{row['scenario']}/{row['variant']}", row["trial"] or 0, row["score"])
+        for row, _ in rows
+        if row["score"] is not None
+    ]
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    low = found.mean if found.low is None else found.low
+    high = found.mean if found.high is None else found.high
+    return {**found.to_json(), "low": low, "high": high}
+
+
+def _passes(outcomes: Sequence[ScoredSession]) -> list[dict[str, Any]]:
+    trials = Counter(outcome.cluster for outcome in outcomes)
+    ks = sorted({1, min(trials.values(), default=1)})
+    found = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
+    return [{"name": name, "value": estimate.mean} for name, estimate in found if estimate] if outcomes else []
+
+
+def _causes(rows: Rows) -> list[dict[str, Any]]:
+    groups = Counter(row["cause_group"] for row, _ in rows if row["cause_group"])
+    return [{"group": group, "sessions": number} for group, number in groups.most_common(MOST)]
+
+
+def _milestones(rows: Rows) -> list[dict[str, Any]]:
+    """The milestones that most sessions missed, each with the most frequent reason and a session to look at."""
+    missed: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    played: Counter[tuple[str, str]] = Counter()
+    for row, facts in rows:
+        if row["score"] is None:
+            continue
+        played.update((row["scenario"], name) for name in facts.get("milestones", ()))
+        for name, why in facts.get("missed", ()):
+            missed[row["scenario"], name].append((why, row["id"]))
+    worst = sorted(missed.items(), key=lambda item: (-len(item[1]), -len(item[1]) / played[item[0]], item[0]))[:MOST]
+    return [
+        {
+            "scenario": scenario,
+            "id": name,
+            "missed": len(found),
+            "sessions": played[scenario, name],
+            "why": Counter(why for why, _ in found).most_common(1)[0][0][:300],
+            "session": found[0][1],
+        }
+        for (scenario, name), found in worst
+    ]
+
+
+def _heat(rows: Rows, variants: Sequence[str]) -> dict[str, Any]:
+    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row, _ in rows:
+        score: float | None = row["score"]
+        if score is not None:
+            for category in row["categories"]:
+                cells[category, row["variant"]].append(score)
+    categories = sorted({category for category, _ in cells})
+
+    def cell(category: str, variant: str) -> dict[str, Any]:
+        scores = cells.get((category, variant), [])
+        return {"n": len(scores), "mean": sum(scores) / len(scores) if scores else None}
+
+    grid = [[cell(category, variant) for variant in variants] for category in categories]
+    return {"categories": categories, "variants": list(variants), "cells": grid}
+
+
+def _errors(rows: Rows) -> list[dict[str, Any]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for _, facts in rows:
+        for family, errors in facts.get("errors", {}).items():
+            counts.update({(family, name): number for name, number in errors.items() if name != "sum" and number})
+    return [
+        {"family": family.replace("_", " "), "name": name.replace("_", " "), "count": number}
+        for (family, name), number in counts.most_common(MOST)
+    ]
+
+
+def _spent(facts: Mapping[str, Any]) -> Spent:
+    found: Mapping[str, Mapping[str, int]] = facts.get("spent") or {}
+    names = ("prompt_tokens", "completion_tokens", "requests")
+    agent, user = (Tokens(*(found.get(role, {}).get(name, 0) for name in names)) for role in ("agent", "user"))
+    return Spent(agent, user)
+
+
+def _prices(manifest: Mapping[str, Any]) -> Prices:
+    told: Mapping[str, Any] = manifest.get("prices") or {}
+    agent, user = (
+        Price(told[role]["prompt"], told[role]["completion"]) if told.get(role) else None for role in ("agent", "user")
+    )
+    return Prices(agent, user)
+
+
+def _date(source: RunSource) -> str:
+    """When the run was last written to."""
+    try:
+        places = (source.path, source.path / "run.json", source.path / "logs")
+        newest = max(path.stat().st_mtime for path in places if path.exists())
+    except (OSError, ValueError):
+        return ""
+    return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%d %H:%M")

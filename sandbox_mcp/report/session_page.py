@@ -1,0 +1,99 @@
+"""What the page of one session is made from: the log, what was asked, and what came of it.
+
+Policy: everything that needs the grader or the scenario is worked out here; the page only lays out and steps. State is
+not repeated: the page folds the changes of the log itself, forward and back.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sandbox_grader import Scores
+from sandbox_scenarios.model import Scenario
+
+from sandbox_mcp.report.causes import causes, milestone_details, state_of, verdict_of
+from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.trajectory.log import plain
+
+IN_THE_LOG = ("clock", "world", "tools")
+"""What of the opening event the page needs."""
+NAMES = re.compile(r"name|title|label")
+
+
+def session_page(
+    trajectory: Trajectory, scores: Scores, scenario: Scenario | None, run: str, key: str
+) -> dict[str, Any]:
+    """Everything that the page of one session shows, as JSON."""
+    started, found = trajectory.started, milestone_details(scores)
+    verdict = scores.verdicts.get("toolsandbox")
+    after = {item.id: list(item.after) for item in scenario.milestones} if scenario else {}
+    conduct, ended = scores.verdicts.get("conduct"), trajectory.ended
+    log = [_opening(trajectory), *map(_event, trajectory.events), *([_event(ended)] if ended else [])]
+    return {
+        "id": key,
+        "run": run,
+        "scenario": started.scenario,
+        "variant": started.variant,
+        "seed": started.seed,
+        "trial": started.trial,
+        "mode": scores.mode,
+        "score": scores.score if scores.scored else None,
+        "state": state_of(scores),
+        "verdict": verdict_of(scores),
+        "floor": verdict.values.get("refusal") if verdict else None,
+        "turns": sum(_answers(event) for event in log),
+        "ending": ended.reason if ended else None,
+        "goal": scenario.user.goal if scenario else "",
+        "brief": _brief(scenario),
+        "causes": [cause.to_json() for cause in causes(scores, trajectory)],
+        "milestones": [{**item, "after": after.get(item["id"], [])} for item in found if item["kind"] == "milestone"],
+        "minefields": [item for item in found if item["kind"] == "minefield"],
+        "unwanted": [item for item in found if item["kind"] == "unwanted"],
+        "conduct": list(conduct.details) if conduct else [],
+        "metrics": scores.to_json()["metrics"],
+        "labels": _labels(trajectory),
+        "log": log,
+    }
+
+
+def _opening(trajectory: Trajectory) -> dict[str, Any]:
+    opening = _event(trajectory.started)
+    tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in map(plain, opening["tools"])]
+    return {**{name: opening[name] for name in IN_THE_LOG}, "tools": tools}
+
+
+def _event(event: object) -> dict[str, Any]:
+    """An event as its line in the log has it, without what no page shows."""
+    line: dict[str, Any] = json.loads(json.dumps(event, default=plain))
+    return {name: value for name, value in line.items() if name not in ("wall", "meta", "visible_to")}
+
+
+def _answers(event: Mapping[str, Any]) -> bool:
+    return event.get("event") == "message" and event["sender"] == "agent"
+
+
+def _brief(scenario: Scenario | None) -> Mapping[str, Any] | None:
+    """What the user was told, under the names that a person reads, and without what is empty."""
+    if scenario is None:
+        return None
+    told = asdict(scenario.user)
+    shown = ("goal", "knows", "does_not_know", "wants_not", "manner")
+    return {name.replace("_", " "): told[name] for name in shown if told.get(name)}
+
+
+def _labels(trajectory: Trajectory) -> dict[str, str]:
+    """Ids and phone numbers with the name of the row that first bore them, at the start or later."""
+    labels: dict[str, str] = {}
+    rows = [(key, row) for table in (trajectory.started.world or {}).values() for key, row in table.items()]
+    for event in trajectory.events:
+        rows += [(change.key, change.after) for change in getattr(event, "changes", ()) if change.after]
+    for key, row in rows:
+        name = next((value for column, value in row.items() if NAMES.search(column) and isinstance(value, str)), None)
+        if name:
+            labels.setdefault(key, name[:80])
+            for value in row.values():
+                if isinstance(value, str) and value.startswith("+") and value[1:].isdigit():
+                    labels.setdefault(value, name[:80])
+    return labels

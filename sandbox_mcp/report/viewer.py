@@ -1,0 +1,153 @@
+"""A small server on loopback that shows any number of runs, also while one is going on.
+
+Policy: it reads and never writes into a run's folder. It answers loopback names alone, so that no page of the web can
+reach it by a name that points here. New logs are looked for once a second, in a thread of their own, and a session is
+graded once: the first page is there before the last log has been read.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.collection import Find
+from sandbox_grader.metric import Mode
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from sandbox_mcp.report.errors import ReportError
+from sandbox_mcp.report.index import FilterError, Index, find_runs
+from sandbox_mcp.report.overview import comparison, overview
+from sandbox_mcp.report.page import page
+from sandbox_mcp.report.session_page import session_page
+from sandbox_mcp.server.guard import Guard
+from sandbox_mcp.server.settings import ServerSettings
+
+PAUSE = 1.0
+"""Seconds between two looks for new logs."""
+MOST = 500
+"""How many sessions one answer lists at most."""
+GRID = 4000
+"""Above how many sessions a run is shown without a square for each."""
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class Viewer:
+    """What the server knows: the folders it looks at, and an index of what is in them."""
+
+    def __init__(self, paths: Sequence[Path], find: Find, mode: Mode = "strict", place: Path | None = None) -> None:
+        find_runs(paths)  # a folder that does not exist is said at once
+        self.paths = paths
+        self.title = "sandbox-mcp: " + ", ".join(path.name or str(path) for path in paths)
+        self.index = Index(place, find, mode)
+        self.lock = threading.Lock()
+        self.progress = (0, 0)
+        self._overview: tuple[int, dict[str, Any]] | None = None
+        self._version = 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="index", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read what is there, and go on with what comes."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop reading."""
+        self._stopped.set()
+        self._thread.join()
+        self.index.close()
+
+    def _follow(self) -> None:
+        while not self._stopped.is_set():
+            with suppress(ReportError):  # a folder that has gone: what was read of it is still shown
+                self._read()
+            self._stopped.wait(PAUSE)
+
+    def _read(self) -> None:
+        reading = self.index.add(find_runs(self.paths))
+        while not self._stopped.is_set():
+            with self.lock:
+                step = next(reading, None)
+                if step is None:
+                    return
+                self.progress = step
+                self._version += 1
+
+    def overview(self) -> dict[str, Any]:
+        """All runs at a glance, worked out anew when there is something new."""
+        with self.lock:
+            if self._overview is None or self._overview[0] != self._version:
+                self._overview = (self._version, overview(self.index, self.title))
+            done, of = self.progress
+            return {**self._overview[1], "reading": {"done": done, "of": of}}
+
+    def asked(self, question: Callable[[Index], Any]) -> Any:
+        """The answer of the index, while nothing is written to it."""
+        with self.lock:
+            return question(self.index)
+
+
+def viewer_app(viewer: Viewer, settings: ServerSettings | None = None) -> Starlette:
+    """The application: one page and what it asks for."""
+    html = page("server", viewer.title)
+
+    def answer(data: Any) -> Response:
+        return JSONResponse(data, 404 if data is None else 200, headers=HEADERS)
+
+    def home(_: Request) -> Response:
+        return HTMLResponse(html, headers=HEADERS)
+
+    def at_a_glance(_: Request) -> Response:
+        return answer(viewer.overview())
+
+    def sessions(request: Request) -> Response:
+        told = request.query_params
+        run, query, sort = (told.get(name, "") for name in ("run", "query", "sort"))
+        offset, limit = (_number(told.get(name), least) for name, least in (("offset", 0), ("limit", 100)))
+        try:
+            rows = viewer.asked(lambda index: index.rows(run, query, sort, offset, min(limit, MOST)))
+            return answer({"rows": rows, "total": viewer.asked(lambda index: index.total(run, query))})
+        except FilterError as error:
+            return JSONResponse({"error": str(error)}, 400, headers=HEADERS)
+
+    def grid(request: Request) -> Response:
+        run = request.query_params.get("run", "")
+        many = viewer.asked(lambda index: index.total(run)) > GRID
+        return answer({"rows": [] if many else viewer.asked(lambda index: index.rows(run))})
+
+    def session(request: Request) -> Response:
+        key = request.query_params.get("id", "")
+        found = viewer.asked(lambda index: index.session(key))
+        if found is None:
+            return answer(None)
+        trajectory, scores, scenario, run = found
+        return answer(session_page(trajectory, scores, scenario, run, key))
+
+    def compared(request: Request) -> Response:
+        a, b = (request.query_params.get(name, "") for name in ("a", "b"))
+        known = {source.key for source in viewer.asked(lambda index: index.runs())}
+        return answer(viewer.asked(lambda index: comparison(index, a, b)) if {a, b} <= known else None)
+
+    routes = [
+        Route("/", home),
+        Route("/api/overview", at_a_glance),
+        Route("/api/sessions", sessions),
+        Route("/api/grid", grid),
+        Route("/api/session", session),
+        Route("/api/compare", compared),
+    ]
+    app = Starlette(routes=routes)
+    app.add_middleware(Guard, settings=settings or ServerSettings())
+    return app
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else otherwise

@@ -1,0 +1,66 @@
+"""A real browser, where the machine has one: Chromium of the system, driven by playwright."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_mcp.report.index import Index, find_runs
+from sandbox_mcp.report.report_file import report, write
+from tests.report.sessions import Mediocre, a_run, find
+
+CHROMIUM = os.environ.get("SANDBOX_MCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("runs")
+    a_run(place / "mediocre", Mediocre(), variants=("base", "all_tools"))
+    a_run(place / "reference")
+    return place
+
+
+@pytest.fixture(scope="session")
+def index(runs: Path) -> Index:
+    index = Index(None, find)
+    list(index.add(find_runs([runs])))
+    return index
+
+
+@pytest.fixture(scope="session")
+def report_file(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("report") / "report.html"
+    write(place, report(index, "Two runs"))
+    return place
+
+
+@pytest.fixture(scope="session")
+def browser(report_file: Path) -> Iterator[Any]:
+    """Chromium without a window."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed; SANDBOX_MCP_CHROMIUM may name it")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that fails the test on any error, dialog or request but those for the page itself."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("dialog", lambda dialog: (wrong.append("a dialog opened"), dialog.dismiss()))
+    yield page
+    context.close()
+    assert wrong == []

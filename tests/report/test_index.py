@@ -1,0 +1,108 @@
+"""The index: what it lists, what it finds, and that it reads a log once."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_clients.refuse import RefuseAgent
+
+from sandbox_mcp.report.errors import ReportError
+from sandbox_mcp.report.index import ORDERS, FilterError, Index, find_runs
+from tests.report.sessions import FEW, a_run, find
+
+
+def test_runs_are_found_by_their_manifests(two_runs: Path) -> None:
+    assert [source.key for source in find_runs([two_runs])] == ["mediocre", "reference"]
+
+
+def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"nowhere' does not exist; expected the folder of a run"):
+        find_runs([tmp_path / "nowhere"])
+
+
+def test_every_session_is_listed_worst_first(index: Index) -> None:
+    scores = [row["score"] for row in index.rows("mediocre")]
+    assert len(scores) == 2 * len(FEW)
+    assert scores[-1] == max(scores)
+
+
+def test_a_session_that_did_not_pass_says_why(index: Index) -> None:
+    failed = index.rows("mediocre", "is:failed")
+    assert failed
+    assert all(row["cause"] and row["cause_group"] for row in failed)
+
+
+def test_a_passed_session_has_no_cause(index: Index) -> None:
+    assert {(row["state"], row["cause"]) for row in index.rows("reference")} == {("passed", "")}
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("scenario:wifi", {"wifi_off"}),
+        ("tool:set_wifi_status", {"wifi_off"}),
+        ("category:multiple_user_turn scenario:friends", {"colleagues_to_friends"}),
+        ("score:>=1 scenario:wifi", {"wifi_off"}),
+        ("score:<0", set()),
+        ('"landlord"', {"landlord_number"}),
+        ("scenario:%", set()),
+    ],
+)
+def test_filters(index: Index, query: str, names: set[str]) -> None:
+    assert {row["scenario"] for row in index.rows("reference", query)} == names
+
+
+@pytest.mark.parametrize(
+    ("query", "told"), [("size:3", "unknown key 'size'; known:"), ("score:<x", "expected a number")]
+)
+def test_a_filter_that_cannot_be_used_says_why(index: Index, query: str, told: str) -> None:
+    with pytest.raises(FilterError, match=told):
+        index.rows("reference", query)
+
+
+@given(query=st.text(max_size=60), sort=st.sampled_from([*ORDERS, "nonsense"]))
+def test_no_filter_breaks_the_index(index: Index, query: str, sort: str) -> None:
+    try:
+        assert len(index.rows("mediocre", query, sort)) == index.total("mediocre", query)
+    except FilterError:
+        return
+
+
+def test_a_log_is_read_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    index = Index(tmp_path / "index.sqlite", find)
+    assert list(index.add(find_runs([run]))) == [(1, 1)]
+    assert list(index.add(find_runs([run]))) == []
+    (log,) = (run / "logs").iterdir()
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(lines[:-1]), encoding="utf-8")
+    assert list(index.add(find_runs([run]))) == [(1, 1)]
+    assert [row["ending"] for row in index.rows("run")] == ["cut off"]
+
+
+def test_an_index_kept_in_a_file_is_there_the_next_time(tmp_path: Path) -> None:
+    run, place = a_run(tmp_path / "run", scenarios=("wifi_off",)), tmp_path / "index.sqlite"
+    first = Index(place, find)
+    list(first.add(find_runs([run])))
+    first.close()
+    assert [row["scenario"] for row in Index(place, find).rows("run")] == ["wifi_off"]
+
+
+def test_a_log_that_cannot_be_read_is_a_row_that_says_so(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    (run / "logs" / "broken.jsonl").write_text("{}\n", encoding="utf-8")
+    index = Index(None, find)
+    list(index.add(find_runs([run])))
+    (row,) = index.rows("run", "is:unscored")
+    assert (row["scenario"], row["cause_group"]) == ("broken", "cannot be read")
+
+
+def test_a_scenario_that_passes_in_some_trials_is_flaky(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    a_run(tmp_path / "other", RefuseAgent(), scenarios=("wifi_off",))
+    failed = next((tmp_path / "other" / "logs").iterdir()).read_text(encoding="utf-8")
+    (run / "logs" / "wifi_off-base-s0-t1.jsonl").write_text(failed.replace('"trial":0', '"trial":1'), encoding="utf-8")
+    index = Index(None, find)
+    list(index.add(find_runs([run])))
+    assert [row["flaky"] for row in index.rows("run", "is:flaky")] == [True, True]

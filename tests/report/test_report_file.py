@@ -1,0 +1,74 @@
+"""The file to mail: whole, small, and closed to whatever a log holds."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from sandbox_mcp.cli import group
+from sandbox_mcp.report import report_file
+from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.report_file import report
+from tests.report.sessions import FEW
+
+
+def data_of(html: str) -> dict:
+    packed = re.search(r'id="data" data-kind="embedded">([^<]*)<', html)
+    assert packed
+    return json.loads(gzip.decompress(base64.b64decode(packed[1])))
+
+
+def test_nothing_of_a_log_stands_in_the_file_as_it_is(index: Index) -> None:
+    html = report(index, "Two <runs>")
+    assert html.count("<script") == 2
+    assert "onerror" not in html
+    assert "Two &lt;runs&gt;" in html
+
+
+def test_nothing_is_loaded_from_anywhere(index: Index) -> None:
+    html = report(index, "Runs")
+    assert "default-src &#x27;none&#x27;; script-src &#x27;sha256-" in html
+    assert not re.search(r"(src|href)=\"?https?:", html)
+
+
+def test_the_same_logs_give_the_same_file(index: Index) -> None:
+    assert report(index, "Runs") == report(index, "Runs")
+
+
+def test_two_runs_are_compared_both_ways(index: Index) -> None:
+    found = data_of(report(index, "Runs"))["comparisons"]
+    assert found["mediocre/reference"]["difference"]["value"] == -found["reference/mediocre"]["difference"]["value"] > 0
+    assert "5 sessions left out" in found["mediocre/reference"]["left_out"]
+
+
+def test_of_many_sessions_those_that_failed_are_whole_and_the_file_says_so(index: Index, monkeypatch) -> None:
+    monkeypatch.setattr(report_file, "WHOLE", 1)
+    monkeypatch.setattr(report_file, "SAMPLE", 1)
+    found = data_of(report(index, "Runs"))
+    rows = {row["id"]: row for row in found["rows"]}
+    assert all(row["detail"] for row in rows.values() if row["state"] != "passed")
+    assert not all(row["detail"] for row in rows.values())
+    assert {key for key, row in rows.items() if row["detail"]} == set(found["details"])
+    assert all(run["sample"] for run in found["overview"]["runs"] if run["key"] == "reference")
+
+
+def test_a_session_has_edges_reasons_and_names(index: Index) -> None:
+    found = data_of(report(index, "Runs"))["details"]["reference:late_for_dinner_low_battery-base-s0-t0"]
+    assert any(item["after"] for item in found["milestones"])
+    assert found["labels"]
+    assert found["brief"]["goal"] == found["goal"]
+
+
+def test_the_command_writes_the_file_and_says_how_large_it_is(two_runs: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(group, ["report", str(two_runs / "reference"), "-o", str(tmp_path / "r.html")])
+    assert done.exit_code == 0
+    assert f"{len(FEW)} sessions" in done.stderr
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_folder_without_logs_is_named(tmp_path: Path) -> None:
+    done = CliRunner().invoke(group, ["report", str(tmp_path), "-o", str(tmp_path / "r.html")])
+    assert "holds no log" in str(done.exception)

@@ -1,0 +1,79 @@
+"""The server behind ``view``: what it answers, to whom, and that it follows a run."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from sandbox_mcp.report.viewer import Viewer, viewer_app
+from tests.report.sessions import FEW, a_run, find
+
+
+@pytest.fixture
+def viewer(two_runs: Path) -> Iterator[Viewer]:
+    viewer = Viewer([two_runs], find)
+    viewer.start()
+    wait_for(lambda: sum(run["counts"]["sessions"] for run in viewer.overview()["runs"]) == 3 * len(FEW))
+    yield viewer
+    viewer.stop()
+
+
+@pytest.fixture
+def client(viewer: Viewer) -> TestClient:
+    return TestClient(viewer_app(viewer), base_url="http://127.0.0.1")
+
+
+def wait_for(condition) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_the_page_may_ask_this_server_and_nobody_else(client: TestClient) -> None:
+    answer = client.get("/")
+    assert "connect-src &#x27;self&#x27;" in answer.text
+    assert answer.headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"])
+def test_other_names_are_refused(client: TestClient, host: str) -> None:
+    assert client.get("/api/overview", headers={"host": host}).status_code == 421
+
+
+def test_the_overview_has_the_newest_run_first(client: TestClient) -> None:
+    assert [run["key"] for run in client.get("/api/overview").json()["runs"]] == ["reference", "mediocre"]
+
+
+def test_sessions_are_paged(client: TestClient) -> None:
+    first = client.get("/api/sessions", params={"run": "mediocre", "limit": 3}).json()
+    rest = client.get("/api/sessions", params={"run": "mediocre", "limit": 500, "offset": 3}).json()
+    assert len(first["rows"]) == 3
+    assert first["total"] == 3 + len(rest["rows"]) == 2 * len(FEW)
+
+
+def test_a_bad_filter_says_why(client: TestClient) -> None:
+    answer = client.get("/api/sessions", params={"run": "mediocre", "query": "score:<x"})
+    assert (answer.status_code, "expected a number" in answer.json()["error"]) == (400, True)
+
+
+def test_a_session_and_one_that_is_not_there(client: TestClient) -> None:
+    assert client.get("/api/session", params={"id": "reference:wifi_off-base-s0-t0"}).json()["state"] == "passed"
+    assert client.get("/api/session", params={"id": "../../etc/passwd"}).status_code == 404
+
+
+def test_two_runs_are_compared_and_others_are_not_found(client: TestClient) -> None:
+    assert len(client.get("/api/compare", params={"a": "mediocre", "b": "reference"}).json()["pairs"]) == 2 * len(FEW)
+    assert client.get("/api/compare", params={"a": "mediocre", "b": "nobody"}).status_code == 404
+
+
+def test_new_sessions_of_a_run_appear(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    viewer = Viewer([tmp_path], find)
+    viewer.start()
+    wait_for(lambda: viewer.overview()["runs"])
+    a_run(run, scenarios=("wifi_off", "landlord_number"))
+    wait_for(lambda: viewer.overview()["runs"][0]["counts"]["sessions"] == 2)
+    viewer.stop()
