@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from anyio import to_thread
 from pydantic import ValidationError
 from sandbox_scenarios import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.variants import VARIANTS
@@ -17,6 +18,7 @@ from starlette.routing import Route
 
 from sandbox_mcp.server.access import session_path
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
+from sandbox_mcp.server.malformed import MOST_NAMES, TooManyNamesError
 from sandbox_mcp.server.models import (
     Body,
     CreatedSession,
@@ -124,14 +126,14 @@ class Api:
                 max_turns=item.max_turns,
                 max_calls=item.max_calls,
             )
-            for item in self._manager.suite.all()
+            for item in await to_thread.run_sync(self._manager.suite.all)
         ]
         return ScenarioList(scenarios=found, variants=list(VARIANTS), users=list(self._manager.users))
 
     async def create_session(self, request: Request) -> CreatedSession:
         """Begin a session."""
         wanted = await self._body(request, NewSession)
-        scenario = self._manager.suite.get(wanted.scenario)
+        scenario = await to_thread.run_sync(self._manager.suite.get, wanted.scenario)
         spec = SessionSpec(
             scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=wanted.agent
         )  # fmt: skip
@@ -198,6 +200,8 @@ class Api:
             body += piece
             if len(body) > self._max_body:
                 raise _BadBodyError(413, "too_large", f"a request body may have at most {self._max_body} bytes")
+        if body.count(b'":') > MOST_NAMES:
+            raise _BadBodyError(413, "too_large", str(TooManyNamesError()))
         return body
 
 

@@ -19,7 +19,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from sandbox_mcp.server.malformed import whole_body
+from sandbox_mcp.server.guard import problem
+from sandbox_mcp.server.malformed import TooManyNamesError, whole_body
 from sandbox_mcp.session.manager import OpenSession
 
 MOST = 64
@@ -57,7 +58,10 @@ class Connections:
 
     async def serve(self, owner: object, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that came in at the place of ``owner``, which is a session or a seat."""
-        read = await whole_body(receive, self._max_body)
+        try:
+            read = await whole_body(receive, self._max_body)
+        except TooManyNamesError as error:
+            return await problem(413, "too_large", str(error))(scope, receive, send)
         if read is None:
             return None  # the client has gone before it had said what it wants
         place = self._place(owner)

@@ -11,8 +11,19 @@ from typing import Any, cast
 
 from starlette.types import Message, Receive
 
+from sandbox_mcp.errors import SandboxError
+
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
 _SUSPECT_TEXT = re.compile(r"\\u[dD][89a-fA-F]")
+MOST_NAMES = 20_000
+"""How many named values a body may have; each costs a hundred times what as many letters cost."""
+
+
+class TooManyNamesError(SandboxError):
+    """A request body names more values than any call needs."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a request body may have at most {MOST_NAMES} named values")
 
 
 def mended_line(line: str) -> str:
@@ -51,6 +62,9 @@ async def whole_body(receive: Receive, limit: int) -> Receive | None:
     """Wait for the body of a request; an ASGI ``receive`` that hands it on mended, or None if the client has gone.
 
     A body longer than ``limit`` is left to whoever refuses it.
+
+    Raises:
+        TooManyNamesError: reading it would keep the others waiting.
     """
     parts: list[bytes] = []
     size, more = 0, True
@@ -61,7 +75,10 @@ async def whole_body(receive: Receive, limit: int) -> Receive | None:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         more = message.get("more_body", False)
-    waiting = [{"type": "http.request", "body": mended_body(b"".join(parts)), "more_body": more}]
+    body = b"".join(parts)
+    if body.count(b'":') > MOST_NAMES:
+        raise TooManyNamesError
+    waiting = [{"type": "http.request", "body": mended_body(body), "more_body": more}]
 
     async def handed_on() -> Message:
         return waiting.pop() if waiting else await receive()

@@ -1,10 +1,12 @@
 """Logs in files: a name for each that no other has, and no more open files than the system likes.
 
-Policy: two sessions never share a file. Only the logs written to last are kept open; any other is reopened when its
-session goes on, so that a thousand quiet sessions cost no file descriptors.
+Policy: two sessions never share a file, and none is made again that somebody has removed. A log has its name from its
+first line on, so that a crash leaves no log without a beginning. Only the logs written to last are kept open; any other
+is reopened when its session goes on, so that a thousand quiet sessions cost no file descriptors.
 """
 
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 
 from sandbox_mcp.trajectory import Event, LogWriter
@@ -14,21 +16,38 @@ OPEN_FILES = 128
 
 
 class LogFile:
-    """The log of one session, written through a pool."""
+    """The log of one session, written through a pool. A new one gets its name together with its first line."""
 
-    __slots__ = ("_pool", "path")
+    __slots__ = ("_draft", "_pool", "path")
 
-    def __init__(self, path: Path, pool: "LogFiles") -> None:
+    def __init__(self, path: Path, pool: "LogFiles", draft: Path | None = None) -> None:
         self.path = path
         self._pool = pool
+        self._draft = draft
 
     def write(self, event: Event) -> None:
-        """Append one event."""
-        self._pool.writer(self.path).write(event)
+        """Append one event.
+
+        Raises:
+            OSError: it cannot be kept; the log is as it was before.
+        """
+        if self._draft is None:
+            self._pool.writer(self.path).write(event)
+            return
+        with LogWriter(self._draft, exists=True) as writer:
+            writer.write(event)
+        self._draft.replace(self.path)
+        self._draft = None
 
     def release(self) -> None:
         """Let go of the file; writing again reopens it."""
         self._pool.release(self.path)
+
+    def discard(self) -> None:
+        """Remove the file of a session that could not begin."""
+        self.release()
+        with suppress(OSError):
+            (self._draft or self.path).unlink(missing_ok=True)
 
 
 class LogFiles:
@@ -49,16 +68,16 @@ class LogFiles:
         number = self._next.get(wanted, 1)
         if number == 1:
             folder.mkdir(parents=True, exist_ok=True)
-        while not _claimed(path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl")):
+        while not (draft := _claimed(path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl"))):
             number += 1
         self._next[wanted] = number + 1
-        return LogFile(path, self)
+        return LogFile(path, self, draft)
 
     def writer(self, path: Path) -> LogWriter:
         """The open writer of a log."""
         found = self._recent.get(path)
         if found is None:
-            found = self._recent[path] = LogWriter(path)
+            found = self._recent[path] = LogWriter(path, exists=True)
             if len(self._recent) > self._limit:
                 self._recent.popitem(last=False)[1].close()
         self._recent.move_to_end(path)
@@ -71,10 +90,14 @@ class LogFiles:
             found.close()
 
 
-def _claimed(path: Path) -> bool:
-    """Create a file, unless there is one already."""
+def _claimed(path: Path) -> Path | None:
+    """Take a name for a log that has yet to be written: an empty file beside it; None where the name is taken."""
+    draft = path.with_name(f"{path.name}.new")
     try:
-        path.open("x").close()
+        draft.open("x").close()
     except FileExistsError:
-        return False
-    return True
+        return None
+    if path.exists():  # looked at only now, because whoever has given it this name no longer holds the draft
+        draft.unlink()
+        return None
+    return draft

@@ -285,7 +285,13 @@ class SessionManager:
         presentation = self.presentation(spec)
         log = sink or self._new_log(spec)
         session = Session(spec, user, log, presentation.tools, self.knowledge)
-        opened = OpenSession(session, presentation, log, session.begin(), self.batch_window)
+        try:
+            opening = session.begin()
+        except OSError:
+            if isinstance(log, LogFile):
+                log.discard()
+            raise
+        opened = OpenSession(session, presentation, log, opening, self.batch_window)
         return self.adopt(opened)
 
     def user(self, kind: str | None, scenario: Scenario) -> User:

@@ -2,11 +2,14 @@
 
 Policy: the last recipient speaks next. The agent speaks to the environment by calling tools and to the user by saying
 something; the user answers or ends the conversation. Whoever drives, the log is the same. A turn is one message on the
-bus, and a tool call is two (the call and its result), as in ToolSandbox, appendix A.3.
+bus, and a tool call is two (the call and its result), as in ToolSandbox, appendix A.3. What cannot be recorded has not
+happened: a session whose log cannot be written is over at once, and says so.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -27,6 +30,9 @@ from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conve
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
 from sandbox_mcp.world import Row, Running, Snapshot
+
+logger = logging.getLogger(__name__)
+UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,8 @@ class Session:
         self._announced: list[Notice] = []
         self._notices: list[str] = []
         self._heard = scenario.clock.now
+        self._told: frozenset[object] = frozenset()
+        self._end_recorded = False
         self._dialogue: list[Line] = []
         self._recorder = Recorder(sink)
 
@@ -105,11 +113,19 @@ class Session:
 
         The calls run in an order that loses every race between them, see ``sandbox_mcp.tools.races``.
         """
-        refusal = self._refusal()
-        if refusal:
-            return [CallResult({}, refusal) for _ in calls]
-        batch = f"b{self._recorder.seq}"
         results: dict[int, CallResult] = {}
+        try:
+            refusal = self._refusal()
+            if refusal:
+                return [CallResult({}, refusal) for _ in calls]
+            self._carry_out(calls, results)
+        except OSError as error:
+            self._check_lost(error)
+        return [results.get(index, CallResult({}, UNRECORDED)) for index in range(len(calls))]
+
+    def _carry_out(self, calls: Sequence[AgentCall], results: dict[int, CallResult]) -> None:
+        """Make the calls of a batch, and keep what comes of each as soon as it is recorded."""
+        batch = f"b{self._recorder.seq}"
         order = self._calls.due(calls)
         for due in order:
             clock = self.stage.tick()
@@ -119,27 +135,34 @@ class Session:
         notices = self._take_notices()
         last = order[-1].index
         results[last] = results[last].with_notices(notices)
-        return [results[index] for index in range(len(calls))]
 
     def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
         """Let the user confirm a call that was refused, and carry it out at once; ``meta`` says how they confirmed.
 
         What the phone had announced with the refusal is told with this result, because the refusal was not heard.
         """
-        refusal = self._refusal()
-        if refusal:
-            return CallResult({}, refusal)
-        self._confirm(refused.code, meta)
+        try:
+            refusal = self._refusal()
+            if refusal:
+                return CallResult({}, refusal)
+            self._confirm(refused.code, meta)
+        except OSError as error:
+            self._check_lost(error)
+            return CallResult({}, UNRECORDED)
         self._notices[:0] = refused.notices
         return self.call_batch([call])[0]
 
     def refuse(self, name: str, outcome: Outcome, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Record a call that failed its checks elsewhere, as :meth:`call` would have."""
-        refusal = self._refusal()
-        if refusal:
-            return CallResult({}, refusal)
-        clock = self.stage.tick()
-        return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
+        try:
+            refusal = self._refusal()
+            if refusal:
+                return CallResult({}, refusal)
+            clock = self.stage.tick()
+            return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
+        except OSError as error:
+            self._check_lost(error)
+            return CallResult({}, UNRECORDED)
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None, *, answer: UserTurn | None = None) -> Reply:
         """Let the agent say something to the user, and the user answer; ``answer`` is theirs where it is known.
@@ -148,7 +171,14 @@ class Session:
             SessionError: the session is over.
         """
         self._require_open()
-        self._say("agent", text, meta or {})
+        try:
+            return await self._exchange(text, meta or {}, answer)
+        except OSError as error:
+            self._check_lost(error)
+            return Reply(None, over=True, reason="log_failed")
+
+    async def _exchange(self, text: str, meta: Mapping[str, Any], answer: UserTurn | None) -> Reply:
+        self._say("agent", text, meta)
         if self.turns >= self.spec.scenario.max_turns:
             return self._over("max_turns")
         try:
@@ -170,14 +200,54 @@ class Session:
         return Reply(turn.says, over=False, notices=tuple(self._take_notices()))
 
     def end(self, reason: EndReason, detail: str | None = None) -> None:
-        """Close the session; closing it twice keeps the first reason."""
+        """Close the session; closing it twice keeps the first reason.
+
+        Raises:
+            OSError: its end cannot be recorded; it is over all the same, as one whose log has failed.
+        """
         if self.ended is not None:
+            if not self._end_recorded:
+                self._record_loss()
             return
         self.ended = reason
-        now = self.stage.tick()
-        self._recorder.write(
-            SessionEnded(seq=self._recorder.seq, clock=now, reason=reason, detail=detail, wall=self._recorder.stamp())
-        )
+        self.stage.tick()
+        try:
+            self._record_end(detail)
+        except OSError:
+            self.ended = "log_failed"
+            raise
+
+    def lose(self, error: OSError) -> None:
+        """End the session because its log cannot be written; the log says so if it can be written once more."""
+        if self.ended not in (None, "log_failed"):
+            return
+        logger.error("session %s is over because its log cannot be written: %s", self.spec.id, error)
+        self._recorder.lost = error
+        self.ended = "log_failed"
+        self._record_loss()
+
+    @property
+    def lost(self) -> OSError | None:
+        """Why the log could not be written, if it could not."""
+        return self._recorder.lost
+
+    def _check_lost(self, error: OSError) -> None:
+        """End the session if this error came from its log; any other is passed on."""
+        if error is not self._recorder.lost:
+            raise error
+        self.lose(error)
+
+    def _record_loss(self) -> None:
+        error = self._recorder.lost
+        with suppress(OSError):
+            self._record_end(None if error is None else error.strerror)
+        self._recorder.lost = error
+
+    def _record_end(self, detail: str | None) -> None:
+        reason = self.ended or "abandoned"
+        now, wall = self.stage.now, self._recorder.stamp()
+        self._recorder.write(SessionEnded(seq=self._recorder.seq, clock=now, reason=reason, detail=detail, wall=wall))
+        self._end_recorded = True
 
     @property
     def world(self) -> Running:
@@ -216,7 +286,12 @@ class Session:
             SessionError: the log is of another scenario, variant or seed, or the scenario has changed since.
         """
         check_same(self.spec, trajectory.started)
-        for event in trajectory.events:
+        groups = 0
+        for before, event in zip((None, *trajectory.events), trajectory.events, strict=False):
+            if _begins_anew(event, before):
+                groups += 1
+                if groups > 1:  # until here the phone has announced all that was due
+                    self._heard, self._told = self.stage.now, frozenset()
             waited = float(event.meta.get("waited", 0.0))
             self.stage.set_time(event.clock + waited)
             if isinstance(event, ToolCall):
@@ -227,8 +302,9 @@ class Session:
                 self.turns += 1
             elif event.sender == "environment":
                 self._announced.append(Notice(event.clock, event.content))
+                self._told |= {event.meta.get("timer")}
         self.turns = max(0, self.turns - 1)  # the opening does not count
-        self._heard = self.stage.now
+        self._end_recorded = trajectory.ended is not None
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.seq = 1 + len(trajectory.events) + (trajectory.ended is not None)
 
@@ -267,12 +343,14 @@ class Session:
         """Let the phone say which timers have gone off since it last spoke up. That takes no time."""
         now = self.stage.now
         for timer in _gone_off(self.stage.state, self._heard, now):
+            if timer["timer_id"] in self._told:
+                continue
             notice = f"The timer {timer['label']!r} has gone off."
             self._message("environment", "agent", notice, {"timer": timer["timer_id"]}, now)
             self._notices.append(notice)
             self._announced.append(Notice(now, notice))
             self.on_notice()
-        self._heard = now
+        self._heard, self._told = now, frozenset()
 
     def _take_notices(self) -> list[str]:
         taken, self._notices = self._notices, []
@@ -329,6 +407,21 @@ class Session:
         return self._calls.shown(outcome, meta)
 
 
+def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
+    """Whether the phone has had its say between two recorded events, if no crash came between them.
+
+    It speaks up after every batch of calls, with the user's word for it where there is one, and after every exchange
+    with the user. What followed last may have been cut short, so what was due since then has to be looked at again.
+    """
+    if isinstance(event, Message):
+        return event.sender == "agent"
+    if event.caller == "agent":
+        return not (isinstance(before, ToolCall) and (before.caller == "user" or before.batch == event.batch))
+    if isinstance(before, ToolCall):
+        return before.caller != "user"
+    return before is None or before.sender != "agent"
+
+
 def _unheard() -> None:
     """What is called when the phone speaks up and nobody has asked to be told."""
 
@@ -342,16 +435,25 @@ def _gone_off(state: Snapshot, since: float, now: float) -> list[Row]:
 class Recorder:
     """Counts and stamps events. ``wall`` is the real clock, the only one a session ever looks at."""
 
-    __slots__ = ("_sink", "_wall", "seq")
+    __slots__ = ("_sink", "_wall", "lost", "seq")
 
     def __init__(self, sink: Sink, seq: int = 0, wall: Callable[[], float] = time.time) -> None:
         self._sink = sink
         self._wall = wall
         self.seq = seq
+        self.lost: OSError | None = None
 
     def write(self, event: Event) -> None:
-        """Keep one event and count it."""
-        self._sink.write(event)
+        """Keep one event and count it.
+
+        Raises:
+            OSError: it cannot be kept, as ``lost`` tells from now on.
+        """
+        try:
+            self._sink.write(event)
+        except OSError as error:
+            self.lost = error
+            raise
         self.seq += 1
 
     def call(

@@ -5,10 +5,11 @@ session locks its files, reads what others have recorded since, and goes on from
 never happened: its call was never answered.
 """
 
+import errno
 import json
 import re
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
@@ -69,15 +70,30 @@ class StoredSession(OpenSession):
 
     @asynccontextmanager
     async def _exclusive(self) -> AsyncGenerator[None]:
-        async with self._lock, self._lock_file.held_async():
-            if self._size() != self._known:
-                self._take_up()
+        async with self._lock, AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self._lock_file.held_async())
+                self._catch_up()
+            except OSError as error:
+                self.session.lose(error)
             try:
                 yield
             finally:
                 self._release()
                 self._known = self._size()
                 self._settled()
+
+    def _catch_up(self) -> None:
+        """Read what others have recorded since; a log that somebody has removed is not begun anew.
+
+        Raises:
+            OSError: the log is gone, or cannot be read or written.
+        """
+        size = self._size()
+        if size < self._known:
+            raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self._file.path))
+        if size != self._known:
+            self._take_up()
 
     def _take_up(self) -> None:
         mend_log(self._file.path)

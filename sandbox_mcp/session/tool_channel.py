@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sandbox_mcp.session.agent_calls import CallResult
 from sandbox_mcp.session.opening import SessionError
-from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.session import UNRECORDED, Session
 from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
 from sandbox_mcp.users import UserTurn
 from sandbox_mcp.users.human import HostUser
@@ -79,4 +79,6 @@ async def say_to_user(session: Session, content: str, answer: UserTurn | None = 
         reply = await session.say(content, CHANNEL, answer=answer)
     except SessionError:
         return CallResult({}, OVER)
+    if reply.reason == "log_failed":
+        return CallResult({}, UNRECORDED)
     return CallResult({"reply": reply.text, "conversation_over": reply.over}).with_notices(reply.notices)

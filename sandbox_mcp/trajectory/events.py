@@ -26,11 +26,12 @@ EndReason = Literal[
     "max_calls",       # the limit on tool calls was reached
     "agent_failed",    # the agent or its model endpoint broke; says nothing about what the agent can do
     "user_failed",     # the simulated user or its model endpoint broke; likewise
+    "log_failed",      # the log could not be written any more, so that nothing more could happen
     "abandoned",       # whoever drove the session closed it, or left it idle for too long
     "recorded",        # a log from elsewhere, whose end is known to be where it stops
 ]  # fmt: skip
 
-INFRASTRUCTURE: frozenset[EndReason] = frozenset({"agent_failed", "user_failed", "abandoned"})
+INFRASTRUCTURE: frozenset[EndReason] = frozenset({"agent_failed", "user_failed", "log_failed", "abandoned"})
 """Endings that say nothing about the agent: such a session is reported, not scored."""
 
 

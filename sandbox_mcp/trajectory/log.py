@@ -1,17 +1,21 @@
 """Reading and writing trajectory logs: JSON Lines, one session per file, one flush per event.
 
-Policy: a log is append-only. A last line that a crash cut off is dropped and the log counts as incomplete; any other
+Policy: a log is append-only, and a line is in it whole or not at all: one that does not fit is taken back, and whoever
+wrote it is told. A last line that a crash cut off is dropped and the log counts as incomplete; any other
 line that cannot be read is an error that names the file and the line, because skipping it would change the score.
 """
 
+import errno
 import json
+import os
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
@@ -75,23 +79,45 @@ class MemoryLog:
 
 
 class LogWriter:
-    """Appends the events of one session to a file, each flushed, so that a crash loses at most the line in flight."""
+    """Appends the events of one session to a file, so that a crash loses at most the line in flight.
 
-    __slots__ = ("_file", "path")
+    Nothing is kept back in the process: when ``write`` returns the system has the line, and when it raises the file is
+    as it was before.
+    """
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    __slots__ = ("_descriptor", "path")
+
+    def __init__(self, path: Path, *, exists: bool = False) -> None:
+        """Open a log, which is made with its folder unless it has to be there already."""
+        if not exists:
+            path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._file: IO[str] = path.open("a", encoding="utf-8", newline="\n")
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        self._descriptor = os.open(path, flags if exists else flags | os.O_CREAT, 0o666)
 
     def write(self, event: Event) -> None:
-        """Append one event as one line."""
-        self._file.write(to_line(event))
-        self._file.flush()
+        """Append one event as one line.
+
+        Raises:
+            OSError: it cannot be kept, because there is no room, or because the file has been removed.
+        """
+        before = os.fstat(self._descriptor)
+        if before.st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self.path))
+        rest = memoryview(to_line(event).encode())
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, before.st_size)
+            raise
 
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""
-        self._file.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def __enter__(self) -> "LogWriter":
         return self

@@ -256,3 +256,17 @@ async def test_allowed_names_get_through() -> None:
             {"Host": "[::1]:8930"},
         ):
             assert (await server.http.get("/healthz", headers=headers)).status_code == 200
+
+
+@each_era
+async def test_a_body_that_names_too_much_is_refused_before_it_is_read(server: Served, era: str) -> None:
+    session = opened_in(server.manager)
+    raw = await RawMcp(server.http, server.url(session), era).open()
+    named = "{" + ",".join(f'"k{number}":{number}' for number in range(30_000)) + "}"
+    answer = await raw.post(
+        f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"x","arguments":{named}}}}}'
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+    assert (
+        await server.api("POST", "/api/sessions", {"agent": dict.fromkeys(map(str, range(30_000)))})
+    ).status_code == 413

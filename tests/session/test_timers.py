@@ -11,7 +11,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.session import CallResult, Notice, Session, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, Message
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.users import ScriptedUser, UserTurn
 
 SCENARIO = dataclasses.replace(
     Suite().get("wifi_off"),
@@ -182,3 +182,31 @@ def test_only_a_session_that_offers_timers_has_any() -> None:
     without = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), MemoryLog())
     assert not without.has_timers
     assert opened()[0].has_timers
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(("set", "wait", "look", "say", "say_back")), st.integers(1, 6)), max_size=8),
+    st.data(),
+)
+def test_a_crash_loses_no_notice(deeds: list[tuple[str, int]], data: st.DataObject) -> None:
+    """Wherever the log stops, whoever goes on hears of every timer once, as if nothing had happened."""
+    session, log = opened()
+    for what, number in deeds:
+        if what == "set":
+            set_timer(session, number, f"timer {number}")
+        elif what == "wait":
+            session.call("wait", {"seconds": number})
+        elif what == "look":
+            session.call("get_current_timestamp", {})
+        else:
+            anyio.run(lambda: session.say("hello", answer=UserTurn("go on")))
+    cut = data.draw(st.integers(4, len(log.events)))
+    again = MemoryLog()
+    again.events[:] = log.events[:cut]
+    second = Session(SessionSpec(SCENARIO), ScriptedUser(SCENARIO.user.script), again)
+    second.restore(again.trajectory())
+    second.call("wait", {"seconds": 100})
+    told = [
+        event.meta["timer"] for event in again.events if isinstance(event, Message) and event.sender == "environment"
+    ]
+    assert sorted(told) == sorted(str(row) for row in second.world.snapshot.table("timer"))

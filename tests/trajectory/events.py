@@ -21,7 +21,7 @@ ROLES = ("system", "user", "agent", "environment")
 KINDS = (
     "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused",
 )  # fmt: skip
-REASONS = ("user_ended", "max_turns", "max_calls", "agent_failed", "user_failed", "abandoned", "recorded")
+REASONS = ("user_ended", "max_turns", "max_calls", "agent_failed", "user_failed", "log_failed", "abandoned", "recorded")
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 values: st.SearchStrategy[Any] = st.recursive(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from anyio import to_thread
 from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 from sandbox_mcp.errors import SandboxError
@@ -115,11 +116,11 @@ class Lobby:
         if isinstance(bound, Outcome):
             return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
         if name == START.name:
-            return self._start(agent, **bound.arguments)
-        return self._list(**bound.arguments) if name == LIST.name else await self._end()
+            return await self._start(agent, **bound.arguments)
+        return await self._list(**bound.arguments) if name == LIST.name else await self._end()
 
-    def _list(self, search: str = "", page: int = 1) -> CallResult:
-        names = self._manager.suite.names()
+    async def _list(self, search: str = "", page: int = 1) -> CallResult:
+        names = await to_thread.run_sync(self._manager.suite.names)
         found = matching(names, search)
         shown = page_of(found, int(page))
         if shown is None:
@@ -135,14 +136,16 @@ class Lobby:
             }
         )
 
-    def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
-        running = self.running()
-        if running:
-            return CallResult({}, still_running(running.session.spec.scenario.name))
+    async def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
         try:
-            scenario = self._scenario(name)
+            scenario = None if self.running() else await to_thread.run_sync(self._scenario, name)
         except UnknownScenarioError:
             return CallResult({}, unknown(self._manager.suite.names(), name))
+        running = self.running()
+        if running or scenario is None:
+            return (
+                CallResult({}, still_running(running.session.spec.scenario.name)) if running else self._none_running()
+            )
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from anyio import to_thread
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -112,7 +113,8 @@ class StartButton:
     async def get(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """The words that start a scenario."""
         _check(params.name)
-        names, wanted = self._suite.names(), (params.arguments or {}).get("scenario", "").strip()
+        names = await to_thread.run_sync(self._suite.names)
+        wanted = (params.arguments or {}).get("scenario", "").strip()
         chosen = named(names, wanted)
         if chosen and chosen not in names:
             raise MCPError(INVALID_PARAMS, unknown(names, wanted))
@@ -121,7 +123,8 @@ class StartButton:
     async def complete(self, _: Context, params: CompleteRequestParams) -> CompleteResult:
         """The names that go with what a person has typed so far."""
         _check(params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri)
-        fitting = completed(self._suite.names(), params.argument.value) if params.argument.name == "scenario" else ()
+        names = await to_thread.run_sync(self._suite.names) if params.argument.name == "scenario" else ()
+        fitting = completed(names, params.argument.value)
         return CompleteResult(
             completion=Completion(values=list(fitting[:MOST]), total=len(fitting), has_more=len(fitting) > MOST)
         )
