@@ -3,7 +3,8 @@
 Policy: which calls are needed is read off the solution. A call that acts is needed. A query is needed if a milestone
 asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
 because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
-A query whose result nobody uses is a look that only tells what to ask; it may be left out.
+A query whose result nobody uses is a look that only tells what to ask; it may be left out. So may a call that is
+refused, unless a milestone asks for the attempt.
 """
 
 import re
@@ -91,8 +92,13 @@ def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
     return any(spot.call.tool in tools and not tools & others for tools in named)
 
 
+def _vain(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether a call is refused and no milestone asks for the attempt, so that an agent may as well ask beforehand."""
+    return case.run.done[spot.number].error is not None and not _demanded(case, spot)
+
+
 def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
-    if is_look(case, spot):
+    if is_look(case, spot) or _vain(case, spot):
         return
     less, name = without(case.solution, spot.number), _named(spot)
     if agent_tools()[spot.call.tool].action or _demanded(case, spot):

@@ -3,7 +3,8 @@
 Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid there is valid here.
 """
 
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from sandbox_mcp.world import Row
@@ -14,6 +15,14 @@ BEST = 5
 """How many rows a fuzzy search returns at most."""
 WANTED, COMPARED = 500, 10_000
 """How many characters of what is wanted, and of a row's text, a fuzzy search looks at: it costs their product."""
+ALIKE, STRANGE = 75.0, 85.0
+"""Of 100: how alike two words are that count as the same one, and how alike texts must be that share no word."""
+STEM = 4
+"""How many letters two words must have in common to be forms of one."""
+_PLAIN = str.maketrans(
+    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
+)
+"""Letters that are one piece in Unicode, though people without them on their keyboard write others."""
 LONGEST_NUMBER = 250
 """Nothing longer is looked at as a phone number."""
 
@@ -71,21 +80,49 @@ def _check_range(name: str, value: float | None, limit: float) -> None:
 def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
     """The best rows whose text resembles ``wanted``, best first, ties in table order; all of them without ``limit``.
 
-    Resemblance is rapidfuzz's WRatio after lower-casing and trimming, kept from ``threshold`` (0 to 100) up. Only the
-    beginnings of very long texts count.
+    Letters count without case and without what stands above or below them. Resemblance is rapidfuzz's WRatio, kept from
+    ``threshold`` (0 to 100) up. It likes any text in which the letters of a short word lie about, so a row that has
+    none of the words wanted, nor one like it, must resemble them ``STRANGE``; and rows go by how much of what is wanted
+    their words make up, and only then by resemblance. Only the beginnings of very long texts count.
     """
-    from rapidfuzz import fuzz, process, utils
+    from rapidfuzz import fuzz, process
 
     candidates = [row for row in rows if row[column] is not None]
-    found = process.extract(
-        wanted[:WANTED],
-        [str(row[column])[:COMPARED] for row in candidates],
-        scorer=fuzz.WRatio,
-        processor=utils.default_process,
-        score_cutoff=threshold,
-        limit=limit,
+    texts = [_folded(str(row[column])[:COMPARED]) for row in candidates]
+    asked = _folded(wanted[:WANTED])
+    found = process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)
+    ranked = [(_shared(asked.split(), texts[index].split()), score, index) for _, score, index in found]
+    kept = [item for item in ranked if item[0] or item[1] >= STRANGE]
+    kept.sort(key=lambda item: (-item[0], -item[1], item[2]))
+    return [candidates[index] for _, _, index in kept[:limit]]
+
+
+@lru_cache(maxsize=4096)
+def _folded(text: str) -> str:
+    """A text as lower-case words of plain letters: "Théo Østergård" as "theo ostergard"."""
+    from rapidfuzz import utils
+
+    parts = unicodedata.normalize("NFKD", text.translate(_PLAIN))
+    return utils.default_process("".join(part for part in parts if not unicodedata.combining(part)))
+
+
+def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
+    """How many letters of what is wanted are in words that the text has too, or has one like it."""
+    from rapidfuzz import fuzz, process
+
+    known = set(words)
+    return sum(
+        len(word)
+        for word in dict.fromkeys(wanted)
+        if word in known
+        or process.extractOne(word, words, scorer=fuzz.ratio, score_cutoff=ALIKE)
+        or any(_inflected(word, other) for other in known)
     )
-    return [candidates[index] for _, _, index in found]
+
+
+def _inflected(word: str, other: str) -> bool:
+    """Whether one word begins with the other, as "swimming" does with "swim"."""
+    return min(len(word), len(other)) >= STEM and (word.startswith(other) or other.startswith(word))
 
 
 def keep(rows: Iterable[Row], test: Callable[[Row], bool]) -> list[Row]:

@@ -26,6 +26,10 @@ class PlaceFound(TypedDict):
     distance_km: float
 
 
+WEATHER_UNITS = {"temperature_unit": "°C", "wind_speed_unit": "km/h", "precipitation_unit": "mm"}
+"""Said with every result, because nobody can convert a number whose unit is not known."""
+
+
 class WeatherFound(TypedDict):
     """The weather of one day, in degrees Celsius, km/h, mm and percent; of this moment too where the day is today."""
 
@@ -58,6 +62,9 @@ class WeatherFound(TypedDict):
     sunset: str | None
     moon_phase: str
     moon_illumination: int
+    temperature_unit: str
+    wind_speed_unit: str
+    precipitation_unit: str
 
 
 class StockFound(TypedDict):
@@ -170,7 +177,8 @@ def search_weather_around_lat_lon(
         longitude: Longitude of where, in degrees; where the phone is if left out.
 
     Returns:
-        the weather of that day in metric units, and for today also that of this moment; null beyond the forecast.
+        the weather of that day, and for today also that of this moment, in degrees Celsius, kilometers per hour,
+        millimeters and percent; null beyond the forecast.
 
     Raises:
         ValueError: a coordinate is out of range, only one of the two is given, or the day is in the past.
@@ -182,7 +190,7 @@ def search_weather_around_lat_lon(
         raise ValueError(f"`days` {days!r} is in the past; expected 0 or more")
     need_wifi(tx)
     found = knowledge(tx).weather.forecast(*point, tx.now, days)
-    return cast(WeatherFound, found.as_dict()) if found else None
+    return cast(WeatherFound, found.as_dict() | WEATHER_UNITS) if found else None
 
 
 @query("search")

@@ -1,0 +1,82 @@
+"""How the phone searches in texts and names, and what its results say beside their numbers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.tools import call, present
+from sandbox_mcp.world import IdStream, Running
+from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone.tools.rules import fuzzy
+
+SUITE = Suite()
+OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
+
+
+def found(texts: list[str], wanted: str, threshold: float = 50.0) -> list[str]:
+    return [str(row["text"]) for row in fuzzy([{"text": text} for text in texts], "text", wanted, threshold)]
+
+
+def result(scenario: str, tool: str, **arguments: object) -> object:
+    mine = SUITE.get(scenario)
+    outcome = call(Running(mine.world, mine.clock, IdStream("test")), OFFERED, tool, arguments)
+    assert outcome.fault is None, outcome.fault
+    return outcome.result
+
+
+def test_a_text_with_the_word_comes_before_one_that_only_looks_like_it() -> None:
+    sink = "I'm coming about the sink on Thursday at nine."
+    dinner = "Jiggs dinner at our place on Sunday, are you coming?"
+    assert found([sink, dinner], "dinner")[0] == dinner
+
+
+def test_a_name_that_no_text_has_finds_nobody_elses_texts() -> None:
+    assert found(["They're drying on my radiator.", "They're in the lost property box."], "Tibor") == []
+
+
+def test_long_words_count_for_more_than_short_ones() -> None:
+    wanted = "the invoice at noon"
+    assert found(["Meet at the bar at four", "Send Tevita an invoice"], wanted)[0] == "Send Tevita an invoice"
+
+
+@pytest.mark.parametrize(("wanted", "text"), [("swim", "We go swimming."), ("swimming", "A swim at five?")])
+def test_another_form_of_a_word_is_found(wanted: str, text: str) -> None:
+    assert found([text], wanted) == [text]
+
+
+def test_a_slip_of_the_pen_is_found() -> None:
+    assert found(["Dentist appointment"], "dentsit") == ["Dentist appointment"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"), [("Theo", "Théo Lacroix"), ("Halasz", "Tibor Halász"), ("Lukasz", "Łukasz"), ("Soren", "Søren")]
+)
+def test_a_name_is_found_without_its_accents(wanted: str, name: str) -> None:
+    assert found([name, "Ilse van der Merwe"], wanted, 90.0) == [name]
+
+
+@given(st.lists(st.text(max_size=20), max_size=8), st.text(max_size=20))
+def test_what_is_found_are_rows_of_the_table_each_once(texts: list[str], wanted: str) -> None:
+    rows = [{"text": text, "row": number} for number, text in enumerate(texts)]
+    numbers = [row["row"] for row in fuzzy(rows, "text", wanted, 50.0)]
+    assert len(set(numbers)) == len(numbers) <= 5
+
+
+@pytest.mark.parametrize("name", ["pick_me_up", "swimming_partner"])
+def test_a_contact_is_found_by_a_name_typed_on_another_keyboard(name: str) -> None:
+    people = result(name, "search_contacts", name="Theo")
+    assert isinstance(people, list)
+    assert "Théo" in str(people)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def test_the_weather_names_its_units() -> None:
+    weather = result("wind_in_knots", "search_weather_around_lat_lon", days=1)
+    assert isinstance(weather, dict)
+    units = [weather[key] for key in ("temperature_unit", "wind_speed_unit", "precipitation_unit")]  # pyright: ignore[reportUnknownVariableType]
+    assert units == ["°C", "km/h", "mm"]
+
+
+def test_the_description_of_the_weather_names_its_units() -> None:
+    said = OFFERED["search_weather_around_lat_lon"].description
+    assert [unit for unit in ("Celsius", "kilometers per hour", "millimeters") if unit not in said] == []
