@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from sandbox_grader.collection import grade_logs  # noqa: E402
+from sandbox_grader.grading import grade_logs  # noqa: E402
 from sandbox_grader.metric import Mode, Subject  # noqa: E402
 from sandbox_grader.milestones.case_json import read_case  # noqa: E402
 from sandbox_grader.milestones.compat import evaluate  # noqa: E402

@@ -8,30 +8,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sandbox_grader.collection import Collection, grade_logs
+    from sandbox_grader.comparison import Comparison
     from sandbox_grader.errors import GraderError
+    from sandbox_grader.grading import grade_logs, read_report
     from sandbox_grader.metric import Metric, Mode, Subject, Verdict
+    from sandbox_grader.report import Report
     from sandbox_grader.scores import Scores, grade
     from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
 
 _HOMES = {
-    "Collection": "sandbox_grader.collection",
+    "Comparison": "sandbox_grader.comparison",
     "GraderError": "sandbox_grader.errors",
     "Metric": "sandbox_grader.metric",
     "Mode": "sandbox_grader.metric",
+    "Report": "sandbox_grader.report",
     "Scores": "sandbox_grader.scores",
     "Subject": "sandbox_grader.metric",
     "Trajectory": "sandbox_mcp.trajectory",
     "TrajectoryError": "sandbox_mcp.trajectory",
     "Verdict": "sandbox_grader.metric",
     "grade": "sandbox_grader.scores",
-    "grade_logs": "sandbox_grader.collection",
+    "grade_logs": "sandbox_grader.grading",
+    "read_report": "sandbox_grader.grading",
     "read_trajectory": "sandbox_mcp.trajectory",
 }
 
 __all__ = (
-    "Collection", "GraderError", "Metric", "Mode", "Scores", "Subject", "Trajectory", "TrajectoryError", "Verdict",
-    "grade", "grade_logs", "read_trajectory",
+    "Comparison", "GraderError", "Metric", "Mode", "Report", "Scores", "Subject", "Trajectory", "TrajectoryError",
+    "Verdict", "grade", "grade_logs", "read_report", "read_trajectory",
 )  # fmt: skip
 
 

@@ -1,34 +1,56 @@
-"""One graded session as text: which event met which milestone, what was missing, and what it adds up to.
+"""One graded session as text: which event met which milestone, what was missing, and what every metric said.
 
 Policy: a line is read by somebody who has seen the conversation and nothing of the code. Events are named by their
-number in the log.
+number in the log. Whatever family was asked is told: its figures, and the ``text`` of each of its details.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sandbox_grader.scores import Scores
+from sandbox_grader.metric import Verdict
+from sandbox_grader.scores import STATEFUL, USERS, Scores
+from sandbox_mcp.columns import columns
 
 Detail = Mapping[str, Any]
 
 
 def explain(scores: Scores) -> str:
-    """A table of milestones, then minefields and unwanted changes, then the score and what it stands beside."""
+    """Milestones, minefields and unwanted changes with their score, then the figures of every other family."""
     return "\n".join(_lines(scores)) + "\n"
 
 
 def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.scenario or scores.session} ({scores.variant}), graded {scores.mode}"
-    verdict = scores.verdicts.get("toolsandbox")
-    if verdict is None or verdict.inconclusive is not None:
-        yield f"milestones: inconclusive, {verdict.inconclusive if verdict else 'not graded'}"
-        return
-    yield from _table(("milestone", "event", "score", ""), _rows(verdict.details))
-    yield from _harm(verdict.details)
-    yield from _summary(verdict.values)
-    yield from _conduct_of_user(scores)
-    if scores.spoiled:
+    if (verdict := scores.verdicts.get(STATEFUL)) is not None:
+        yield from _milestones(verdict)
+    for item in verdict.details if (verdict := scores.verdicts.get(USERS)) else ():
+        yield f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}"
+    for family, verdict in scores.verdicts.items():
+        if family not in (STATEFUL, USERS):
+            yield f"{family}: {verdict.inconclusive or ', '.join(_figures(verdict.values)) or 'nothing to say'}"
+            texts = [item for item in verdict.details if isinstance(item.get("text"), str)]
+            yield from (f"  {_reason({'seq': item.get('seq'), 'text': item['text']})}" for item in texts)
+    if scores.reason is not None:
         yield f"not scored: {scores.reason}"
+
+
+def _milestones(verdict: Verdict) -> Iterator[str]:
+    if verdict.inconclusive is not None:
+        yield f"milestones: inconclusive, {verdict.inconclusive}"
+        return
+    table = columns(("milestone", "event", "score", ""), list(_rows(verdict.details)))
+    yield from table.splitlines()
+    for item in verdict.details:
+        if item["kind"] == "minefield":
+            met = f"met at #{item['seq']}, which voids the score" if item["met"] else "not met"
+            yield f"minefield {item['id']}: {met}"
+        elif item["kind"] == "unwanted":
+            yield f"unwanted: {item['text']} (#{item['seq']}), which voids the score"
+    values = verdict.values
+    yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turns {values['turn_count']}"
+    corrected = values["corrected"]
+    above = "; refusing already earns everything" if corrected is None else f"; corrected for refusing {corrected:.3f}"
+    yield f"doing nothing earns {values['idle']:.3f}, refusing {values['refusal']:.3f}{above}"
 
 
 def _rows(details: Iterable[Detail]) -> Iterator[tuple[str, str, str, str]]:
@@ -45,32 +67,10 @@ def _reason(reason: Detail) -> str:
     return reason["text"] if reason["seq"] is None else f"{reason['text']} (#{reason['seq']})"
 
 
-def _harm(details: Iterable[Detail]) -> Iterator[str]:
-    for item in details:
-        if item["kind"] == "minefield":
-            met = f"met at #{item['seq']}, which voids the score" if item["met"] else "not met"
-            yield f"minefield {item['id']}: {met}"
-        elif item["kind"] == "unwanted":
-            yield f"unwanted: {item['text']} (#{item['seq']}), which voids the score"
-
-
-def _conduct_of_user(scores: Scores) -> Iterator[str]:
-    verdict = scores.verdicts.get("user_conduct")
-    for item in verdict.details if verdict else ():
-        yield f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}"
-
-
-def _summary(values: Mapping[str, Any]) -> Iterator[str]:
-    yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turns {values['turn_count']}"
-    corrected = values["corrected"]
-    above = "; refusing already earns everything" if corrected is None else f"; corrected for refusing {corrected:.3f}"
-    yield f"doing nothing earns {values['idle']:.3f}, refusing {values['refusal']:.3f}{above}"
-    if not values["scored"]:
-        yield f"not scored: {values['reason']}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    lines = [head, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    for line in lines:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+def _figures(values: Mapping[str, Any]) -> Iterator[str]:
+    """The values that are numbers, but for counts of nothing."""
+    for name, value in values.items():
+        if isinstance(value, bool):
+            yield f"{name} {'yes' if value else 'no'}"
+        elif isinstance(value, float) or (isinstance(value, int) and value):
+            yield f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"

@@ -34,8 +34,9 @@ class Subject:
 class Verdict:
     """What a metric says of one session.
 
-    ``values`` are JSON values by name, ``details`` one JSON object per thing explained (a call, a milestone, a turn).
-    With ``inconclusive`` set, ``values`` is empty and the text says what the log lacks.
+    ``values`` are JSON values by name, ``details`` one JSON object per thing explained (a call, a milestone, a turn);
+    explanations show what such an object has under ``text``. With ``inconclusive`` set, ``values`` is empty and the
+    text says what the log lacks.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -44,7 +45,11 @@ class Verdict:
 
 
 class Metric(Protocol):
-    """A family of scores. ``name`` is its key in every report; ``source`` names paper and section."""
+    """A family of scores. ``name`` is its key in every report; ``source`` names paper and section.
+
+    A package adds one of its own by an entry point of the group ``sandbox_mcp.metrics``, which names a class that is
+    made without arguments. A subclass of this one needs ``name``, ``source`` and ``grade``.
+    """
 
     name: str
     source: str
@@ -54,5 +59,19 @@ class Metric(Protocol):
         ...
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
-        """Aggregate the verdicts of many sessions, in the given order; inconclusive ones are counted, not averaged."""
-        ...
+        """Aggregate the verdicts of many sessions, in the given order; inconclusive ones are counted, not averaged.
+
+        Unless a metric says otherwise: :func:`means`.
+        """
+        return means(graded, mode)
+
+
+def means(graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+    """The mean of every value that is a number, truth as 1 and 0, over the sessions that have it."""
+    values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+    numbers: dict[str, list[float]] = {}
+    for name, value in (item for session in values for item in session.items()):
+        if isinstance(value, int | float):
+            numbers.setdefault(name, []).append(value)
+    averaged = {name: sum(items) / len(items) for name, items in numbers.items()}
+    return {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values), **averaged}

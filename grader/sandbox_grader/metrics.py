@@ -1,14 +1,17 @@
 """The families of metrics by name. Each lives in a module of its own that loads when it is first used.
 
-Policy: adding a family is one class in one module and one line here.
+Policy: a family of ours is one class in one module and one line here; one of another package is an entry point of the
+group ``sandbox_mcp.metrics``, found when families are first asked for. A name is given once.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric
+from sandbox_grader.plugins import found_outside
 from sandbox_grader.similarity import DEFAULT, similarity
 
 FAMILIES = MappingProxyType(
@@ -22,8 +25,8 @@ FAMILIES = MappingProxyType(
     }
 )
 """Family name to the module and class that grade it."""
-
-
+GROUP = "sandbox_mcp.metrics"
+"""The entry points under which other packages name theirs."""
 TEXTUAL = frozenset({"tooltalk"})
 """The families that compare free text by likeness."""
 
@@ -33,21 +36,33 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
     """The metric family of that name, which compares free text by the similarity of the name ``likeness``.
 
     Raises:
-        GraderError: there is no such family, or no such similarity here.
+        GraderError: there is no such family, no such similarity here, or the class of another package cannot be used.
     """
     home = FAMILIES.get(name)
-    if home is None:
-        raise GraderError(f"unknown metric family {name!r}; known: {', '.join(FAMILIES)}")
-    module, _, kind = home.partition(":")
-    options = {"similarity": similarity(likeness)} if name in TEXTUAL else {}
-    family: Metric = getattr(import_module(module), kind)(**options)
-    return family
+    if home is not None:
+        module, _, kind = home.partition(":")
+        options = {"similarity": similarity(likeness)} if name in TEXTUAL else {}
+        ours: Metric = getattr(import_module(module), kind)(**options)
+        return ours
+    outside = found_outside(GROUP, FAMILIES)
+    if name not in outside:
+        raise GraderError(f"unknown metric family {name!r}; known: {', '.join((*FAMILIES, *outside))}")
+    made = outside[name].load()()
+    if getattr(made, "name", None) != name or not callable(getattr(made, "grade", None)):
+        raise GraderError(f"metric {name!r} of {outside[name].value}: expected a class with name = {name!r} and grade")
+    return made
 
 
-def families(likeness: str = DEFAULT) -> list[Metric]:
-    """All families in the order of reports.
+def is_known(name: str) -> bool:
+    """Whether there is a family of that name, here or in another package."""
+    return name in FAMILIES or name in found_outside(GROUP, FAMILIES)
+
+
+def families(likeness: str = DEFAULT, names: Iterable[str | Metric] = ()) -> list[Metric]:
+    """These families, or all in the order of reports: ours, then those of other packages.
 
     Raises:
-        GraderError: there is no similarity of that name here.
+        GraderError: there is no similarity or no family of that name here.
     """
-    return [metric(name, likeness) for name in FAMILIES]
+    chosen = tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
+    return [metric(name, likeness) if isinstance(name, str) else name for name in chosen]

@@ -1,30 +1,38 @@
-"""Grading one session: every family of metrics on one log, with the reasons.
+"""Grading one session: metrics on one log, with their reasons, typed once and shown in many ways.
 
-Policy: what a log lacks makes a family inconclusive, never 0; what broke a session makes it unscored, never bad. A
-session that its user spoiled says little about its agent and is not scored either, unless somebody wants it to be.
+Policy: what a log lacks makes a family inconclusive, never 0. A session that broke for reasons outside the agent, or
+whose log stops, is shown with its numbers and not scored. One that its user spoiled says little about its agent and is
+not scored either, unless that is wanted; for the family about users it counts.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Metric, Mode, Subject, Verdict
 from sandbox_grader.metrics import families
-from sandbox_grader.milestones.ending import unscored
 from sandbox_grader.references import references_of
 from sandbox_grader.similarity import DEFAULT
+from sandbox_grader.spending import Spent, spent_in
 from sandbox_grader.users.metric import spoiled_by_user
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.trajectory import INFRASTRUCTURE, Trajectory
+
+STATEFUL, USERS = "toolsandbox", "user_conduct"
+"""The family that can say nothing without state, and the one that is not about the agent."""
+SCORE = f"{STATEFUL}.score"
+"""The metric that is meant where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What is said of one session: a verdict per family.
+    """What is said of one session: which it was, how it ended, what it took, and a verdict per family.
 
     ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
-    ``spoiled`` it is because of what its user did.
+    ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
+    tokens of both models.
     """
 
     session: str
@@ -37,6 +45,10 @@ class Scores:
     reason: str | None = None
     path: str = ""
     spoiled: bool = False
+    ending: str = "incomplete"
+    detail: str | None = None
+    agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def scored(self) -> bool:
@@ -46,11 +58,38 @@ class Scores:
     @property
     def score(self) -> float | None:
         """ToolSandbox's score, from 0 to 1; None where the session does not allow one."""
-        verdict = self.verdicts.get("toolsandbox")
-        return verdict.values.get("score") if verdict else None
+        return self.number(SCORE)
+
+    def number(self, metric: str) -> float | None:
+        """A value by ``family.name``, counted or not, truth as 1 and 0; None where there is no such number."""
+        family, _, name = metric.partition(".")
+        verdict = self.verdicts.get(family)
+        value = verdict.values.get(name) if verdict else None
+        return float(value) if isinstance(value, int | float) else None
+
+    def unscored(self, family: str) -> str | None:
+        """Why what a family says of the session does not count; None where it does."""
+        verdict = self.verdicts.get(family)
+        if self.reason is not None and not (self.spoiled and family == USERS):
+            return self.reason
+        return verdict.inconclusive if verdict else f"{family} was not asked"
+
+    def value(self, metric: str = SCORE) -> float | None:
+        """A value by ``family.name`` as means and comparisons count it; None where it does not count."""
+        return None if self.unscored(metric.partition(".")[0]) is not None else self.number(metric)
+
+    def explain(self) -> str:
+        """The verdicts in words: what met which milestone, what was missing, and every other figure."""
+        from sandbox_grader.explain import explain
+
+        return explain(self)
 
     def to_json(self) -> dict[str, Any]:
         """The scores as one JSON object: ``metrics`` and ``details`` by family; inconclusive ones say why."""
+        plain = {
+            name: dict(verdict.values) if verdict.inconclusive is None else {"inconclusive": verdict.inconclusive}
+            for name, verdict in self.verdicts.items()
+        }
         return {
             "id": self.session,
             "scenario": self.scenario,
@@ -60,9 +99,49 @@ class Scores:
             "mode": self.mode,
             "scored": self.scored,
             "reason": self.reason,
-            "metrics": {name: _plain(verdict) for name, verdict in self.verdicts.items()},
+            "spoiled": self.spoiled,
+            "ending": self.ending,
+            "detail": self.detail,
+            "agent": dict(self.agent),
+            "tokens": self.spent.to_json(),
+            "metrics": plain,
             "details": {name: [dict(item) for item in v.details] for name, v in self.verdicts.items() if v.details},
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], mode: Mode = "strict") -> "Scores":
+        """The scores that :meth:`to_json` wrote; ``mode`` is for files that do not say it.
+
+        Raises:
+            KeyError: something is missing.
+            TypeError: something has another type; the message names it.
+            ValueError: something has another form.
+        """
+        metrics = cast("Mapping[str, Mapping[str, Any]]", data["metrics"])
+        score = metrics.get(STATEFUL, {}).get("score")
+        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+            raise TypeError(f"the score {score!r} is not a number")
+        details = data.get("details", {})
+        return cls(
+            session=str(data["id"]),
+            scenario=str(data["scenario"]),
+            variant=str(data["variant"]),
+            trial=int(data["trial"]),
+            categories=tuple(data.get("categories", ())),
+            mode=data.get("mode", mode),
+            verdicts={
+                name: Verdict(inconclusive=values["inconclusive"])
+                if isinstance(values.get("inconclusive"), str)
+                else Verdict(values, tuple(details.get(name, ())))
+                for name, values in metrics.items()
+            },
+            reason=data.get("reason") if data.get("scored", True) else data.get("reason") or "not scored",
+            spoiled=bool(data.get("spoiled", False)),
+            ending=str(data.get("ending", "incomplete")),
+            detail=data.get("detail"),
+            agent=data.get("agent", {}),
+            spent=Spent.from_json(data.get("tokens", {})),
+        )
 
 
 def grade(
@@ -70,23 +149,29 @@ def grade(
     scenario: Scenario | None = None,
     mode: Mode = "strict",
     *,
+    metrics: Iterable[str | Metric] = (),
     keep_spoiled: bool = False,
     similarity: str = DEFAULT,
 ) -> Scores:
-    """Grade one session with every family of metrics.
+    """Grade one session with these families of metrics, by name or as objects, or with all there are.
 
     ``keep_spoiled`` scores it even if its user spoiled it; ``similarity`` names what ToolTalk compares free text by.
 
     Pure and deterministic: needs no model, no server, no network, and executes no tool.
 
     Raises:
-        GraderError: the scenario, the log or the similarity cannot be used; the message says why.
+        GraderError: the scenario, the log, a metric or the similarity cannot be used; the message says why.
     """
-    subject = Subject(trajectory, references_of(scenario, trajectory), scenario)
-    started = trajectory.started
-    verdicts = {family.name: family.grade(subject, mode) for family in families(similarity)}
-    broken = unscored(trajectory)
-    spoiled = None if broken or keep_spoiled else spoiled_by_user(verdicts["user_conduct"])
+    chosen = families(similarity, metrics)
+    names = [family.name for family in chosen]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise GraderError(f"metric {min(twice)!r} is asked for twice")
+    held_against = any(name not in (STATEFUL, USERS) for name in names)  # these two need no reference
+    subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario)
+    started, ended = trajectory.started, trajectory.ended
+    verdicts = {family.name: family.grade(subject, mode) for family in chosen}
+    broken = _broken(trajectory)
+    spoiled = None if broken or keep_spoiled else _spoiled(verdicts, subject, mode)
     return Scores(
         session=started.session,
         scenario=started.scenario,
@@ -98,8 +183,26 @@ def grade(
         reason=broken or spoiled,
         path=trajectory.path,
         spoiled=spoiled is not None,
+        ending=ended.reason if ended else "incomplete",
+        detail=ended.detail if ended else None,
+        agent=started.agent,
+        spent=spent_in(trajectory),
     )
 
 
-def _plain(verdict: Verdict) -> dict[str, Any]:
-    return dict(verdict.values) if verdict.inconclusive is None else {"inconclusive": verdict.inconclusive}
+def _broken(trajectory: Trajectory) -> str | None:
+    """Why nothing about the agent can be told from a session; None if something can."""
+    ended = trajectory.ended
+    if trajectory.cut:
+        return "incomplete: the log's last line is cut off"
+    if ended is None:
+        return "incomplete: the log has no end"
+    if ended.reason in INFRASTRUCTURE:
+        return f"incomplete: the session ended with {ended.reason!r}" + (f" ({ended.detail})" if ended.detail else "")
+    return None
+
+
+def _spoiled(verdicts: Mapping[str, Verdict], subject: Subject, mode: Mode) -> str | None:
+    """Why the session should not be blamed on its agent, which does not depend on the metrics that were asked for."""
+    [users] = families(names=[USERS])
+    return spoiled_by_user(verdicts[USERS] if USERS in verdicts else users.grade(subject, mode))

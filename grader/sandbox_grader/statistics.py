@@ -1,8 +1,9 @@
 """How sure one can be of a score: intervals, repeated trials, paired comparison, and what a run could have shown.
 
-Policy: trials of one scenario are not independent, so the scenario is the unit: standard errors are clustered by it,
-and degrees of freedom are the number of scenarios less one. Intervals are 95 % unless asked otherwise. With one
-scenario there is no interval, and none is made up. Passing means a score of at least ``PASS``.
+Policy: sessions of one scenario are not independent, so the scenario is the unit: its variants and trials are repeated
+measures, standard errors are clustered by scenario, and degrees of freedom are the number of scenarios less one. Trials
+are averaged first, so that a variant that was played more often does not count more. Intervals are 95 % unless asked
+otherwise. With one scenario there is no interval, and none is made up. Passing means a value of at least ``PASS``.
 """
 
 import math
@@ -12,20 +13,23 @@ from importlib import import_module
 from typing import Any
 
 PASS = 1.0 - 1e-9
-"""The score from which a session counts as passed."""
+"""The value from which a session counts as passed."""
 LEVEL = 0.95
 POWER = 0.8
 NOISE = 1e-12
 """A standard error below this is what rounding leaves of 0."""
+Cell = tuple[str, str]
+"""A scenario and a variant: what trials repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredSession:
-    """One scored session: which scenario and variant (the cluster), which trial, and its score from 0 to 1."""
+    """One scored session: its scenario, which is its cluster, the variant and trial that repeat it, and its value."""
 
-    cluster: str
+    scenario: str
     trial: int
     score: float
+    variant: str = "base"
 
     @property
     def passed(self) -> bool:
@@ -45,22 +49,22 @@ class Estimate:
 
     def to_json(self) -> dict[str, float | int | None]:
         """The estimate as a JSON object."""
-        return {
-            "mean": self.mean,
-            "low": self.low,
-            "high": self.high,
-            "clusters": self.clusters,
-            "sessions": self.sessions,
-        }
+        return {name: _rounded(getattr(self, name)) for name in ("mean", "low", "high", "clusters", "sessions")}
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.mean:.3f} (one scenario, no interval)"
+        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Run B against run A on what both played: the mean difference B - A, and McNemar's test on passing.
+class PairedDifference:
+    """B against A on what both have: the mean difference B - A, averaged as :func:`mean_score`, and McNemar's test.
 
     ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases; None where
     that cannot be told, because there is one scenario or the difference did not vary. ``only_a`` and ``only_b`` count
-    sessions that only one run passed; ``p_value`` is two-sided and exact.
+    pairs that only one of them passed; ``p_value`` is two-sided and exact. ``higher`` and ``lower`` are the scenarios
+    whose mean is so in B.
     """
 
     difference: Estimate
@@ -68,16 +72,21 @@ class Comparison:
     only_a: int
     only_b: int
     p_value: float
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
 
 
-def by_cluster(outcomes: Iterable[ScoredSession]) -> dict[str, list[ScoredSession]]:
-    """Outcomes by cluster, in order of first appearance."""
-    clusters: dict[str, list[ScoredSession]] = {}
-    for outcome in outcomes:
-        clusters.setdefault(outcome.cluster, []).append(outcome)
-    return clusters
+def _rounded(number: float | None) -> float | None:
+    """Without the last digits, in which machines differ."""
+    return round(number, 9) if isinstance(number, float) else number
+
+
+def by_cell(sessions: Iterable[ScoredSession]) -> dict[Cell, list[ScoredSession]]:
+    """Sessions by scenario and variant, in the order in which these first occur."""
+    found: dict[Cell, list[ScoredSession]] = {}
+    for session in sessions:
+        found.setdefault((session.scenario, session.variant), []).append(session)
+    return found
 
 
 def clustered_mean(values: Mapping[str, Sequence[float]], level: float = LEVEL) -> Estimate:
@@ -109,102 +118,107 @@ def _standard_error(values: Mapping[str, Sequence[float]], mean: float, count: i
     return math.sqrt(clusters / (clusters - 1) * squares) / count
 
 
-def _scipy() -> Any:
-    """scipy.stats, which ships no types and takes a while to load."""
-    return import_module("scipy.stats")
-
-
 def _t(quantile: float, freedom: int) -> float:
     return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 
 
-def mean_score(outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate:
-    """The mean score, clustered by scenario and kept within 0 and 1."""
-    found = by_cluster(outcomes)
-    return _within(clustered_mean({name: [o.score for o in items] for name, items in found.items()}, level), 0.0, 1.0)
+def mean_score(sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate:
+    """The mean over trials, then over scenarios and variants, with its interval, clustered by scenario.
 
+    Where all values are within 0 and 1 the interval is kept there too. ``sessions`` counts what the mean is of.
 
-def pass_at(k: int, outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
-    """pass@k: the chance that at least one of k trials passes, averaged over scenarios with at least k trials.
-
-    Per scenario with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where no scenario has k trials.
-    Source: Chen et al. 2021, equation 1.
+    Raises:
+        ValueError: there are no sessions.
     """
-    return _over_trials(k, outcomes, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k), level)
+    cells = by_cell(sessions)
+    values = {cell: [session.score for session in items] for cell, items in cells.items()}
+    shares = all(0 <= value <= 1 for items in values.values() for value in items)
+    found = clustered_mean(_clusters({cell: math.fsum(items) / len(items) for cell, items in values.items()}), level)
+    return _within(found, *((0.0, 1.0) if shares else (-math.inf, math.inf)), sum(map(len, values.values())))
 
 
-def pass_hat(k: int, outcomes: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
-    """pass^k: the chance that all of k trials pass, averaged over scenarios with at least k trials.
+def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for (scenario, _), value in cells.items():
+        found.setdefault(scenario, []).append(value)
+    return found
 
-    Per scenario with n trials of which c passed: C(c, k) / C(n, k). None where no scenario has k trials.
+
+def pass_at(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
+    """pass@k: the chance that at least one of k trials passes, averaged over what was played at least k times.
+
+    Per scenario and variant with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where nothing has k
+    trials. Source: Chen et al. 2021, equation 1.
+    """
+    return _over_trials(k, sessions, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k), level)
+
+
+def pass_hat(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
+    """pass^k: the chance that all of k trials pass, averaged over what was played at least k times.
+
+    Per scenario and variant with n trials of which c passed: C(c, k) / C(n, k). None where nothing has k trials.
     Source: Yao et al., tau-bench, 2024, section 3.
     """
-    return _over_trials(k, outcomes, lambda n, c: math.comb(c, k) / math.comb(n, k), level)
+    return _over_trials(k, sessions, lambda n, c: math.comb(c, k) / math.comb(n, k), level)
 
 
 def _over_trials(
-    k: int, outcomes: Iterable[ScoredSession], chance: Callable[[int, int], float], level: float
+    k: int, sessions: Iterable[ScoredSession], chance: Callable[[int, int], float], level: float
 ) -> Estimate | None:
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
-    enough = {name: items for name, items in by_cluster(outcomes).items() if len(items) >= k}
+    enough = {cell: items for cell, items in by_cell(sessions).items() if len(items) >= k}
     if not enough:
         return None
-    values = {name: [chance(len(items), sum(item.passed for item in items))] for name, items in enough.items()}
-    return _within(clustered_mean(values, level), 0.0, 1.0)
+    chances = {cell: chance(len(items), sum(item.passed for item in items)) for cell, items in enough.items()}
+    return _within(clustered_mean(_clusters(chances), level), 0.0, 1.0, sum(map(len, enough.values())))
 
 
-def flaky(outcomes: Iterable[ScoredSession]) -> tuple[str, ...]:
-    """The scenarios that passed in some trials and not in others."""
-    found = by_cluster(outcomes)
-    return tuple(name for name, items in found.items() if 0 < sum(item.passed for item in items) < len(items))
+def flaky(sessions: Iterable[ScoredSession]) -> tuple[Cell, ...]:
+    """The scenarios and variants that passed in some trials and not in others."""
+    found = by_cell(sessions)
+    return tuple(cell for cell, items in found.items() if 0 < sum(item.passed for item in items) < len(items))
 
 
-def compare(a: Iterable[ScoredSession], b: Iterable[ScoredSession], level: float = LEVEL) -> Comparison:
-    """Compare two runs on the sessions that both have, paired by scenario, variant and trial.
+Pair = tuple[ScoredSession, ScoredSession]
+"""The same scenario, variant and trial, or whatever the pairing leaves of these, in A and in B."""
 
-    The test on passing takes trials for independent, which the interval does not: with several trials believe that.
+
+def compare(pairs: Sequence[Pair], level: float = LEVEL) -> PairedDifference:
+    """The difference of B from A, over pairs of the same scenario, clustered by scenario.
+
+    The test on passing takes pairs for independent, which the interval does not: with several trials or variants
+    believe that.
 
     Raises:
-        ValueError: the runs have no session in common, or one has two of the same scenario, variant and trial.
+        ValueError: there is no pair.
     """
-    one, two = _by_place(a), _by_place(b)
-    shared = [key for key in one if key in two]
-    if not shared:
-        raise ValueError("the runs have no session in common: no scenario, variant and trial that both played")
-    gains: dict[str, list[float]] = {}
-    for key in shared:
-        gains.setdefault(key[0], []).append(two[key].score - one[key].score)
-    only_a = sum(one[key].passed and not two[key].passed for key in shared)
-    only_b = sum(two[key].passed and not one[key].passed for key in shared)
+    cells: dict[Cell, list[float]] = {}
+    for a, b in pairs:
+        cells.setdefault((a.scenario, a.variant), []).append(b.score - a.score)
+    gains = _clusters({cell: math.fsum(items) / len(items) for cell, items in cells.items()})
+    only_a = sum(a.passed and not b.passed for a, b in pairs)
+    only_b = sum(b.passed and not a.passed for a, b in pairs)
     means = {name: math.fsum(items) / len(items) for name, items in gains.items()}
-    return Comparison(
-        difference=_within(clustered_mean(gains, level), -1.0, 1.0),
+    shares = all(0 <= session.score <= 1 for pair in pairs for session in pair)
+    bounds = (-1.0, 1.0) if shares else (-math.inf, math.inf)
+    return PairedDifference(
+        difference=_within(clustered_mean(gains, level), *bounds, len(pairs)),
         smallest=_smallest(gains, level),
         only_a=only_a,
         only_b=only_b,
         p_value=_mcnemar(only_a, only_b),
-        better=tuple(name for name, mean in means.items() if mean > 0),
-        worse=tuple(name for name, mean in means.items() if mean < 0),
+        higher=tuple(name for name, mean in means.items() if mean > 0),
+        lower=tuple(name for name, mean in means.items() if mean < 0),
     )
-
-
-def _by_place(outcomes: Iterable[ScoredSession]) -> dict[tuple[str, int], ScoredSession]:
-    """Outcomes by cluster and trial, of which there must not be two."""
-    found: dict[tuple[str, int], ScoredSession] = {}
-    for outcome in outcomes:
-        if found.setdefault((outcome.cluster, outcome.trial), outcome) is not outcome:
-            raise ValueError(
-                f"one of them has {outcome.cluster!r}, trial {outcome.trial}, twice; expected one run each"
-            )
-    return found
 
 
 def _mcnemar(only_a: int, only_b: int) -> float:
     """The exact two-sided p-value: under no difference, which run alone passed is a fair coin."""
     if not only_a + only_b:
         return 1.0
-    return float(_scipy().binomtest(only_a, only_a + only_b, 0.5).pvalue)
+    stats: Any = import_module("scipy.stats")  # ships no types and takes a while to load
+    return float(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 
 def _smallest(gains: Mapping[str, Sequence[float]], level: float) -> float | None:
@@ -221,7 +235,7 @@ def _smallest(gains: Mapping[str, Sequence[float]], level: float) -> float | Non
     return (_t(1 - (1 - level) / 2, freedom) + _t(POWER, freedom)) * error
 
 
-def _within(estimate: Estimate, least: float, most: float) -> Estimate:
+def _within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:
     low = None if estimate.low is None else max(least, estimate.low)
     high = None if estimate.high is None else min(most, estimate.high)
-    return Estimate(estimate.mean, low, high, estimate.clusters, estimate.sessions)
+    return Estimate(estimate.mean, low, high, estimate.clusters, sessions or estimate.sessions)

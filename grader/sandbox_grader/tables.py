@@ -1,47 +1,60 @@
-"""Scores as files: CSV, Parquet and JUnit XML, one row or test case per session.
+"""Reports as files: JSON, CSV, Parquet and JUnit XML, one row or test case per session; and as a data frame.
 
 Policy: columns are ``family.metric`` for every number any session has; what a session lacks is empty, never zero. In
-JUnit a session passes from a score of 1 up (or a threshold), fails below, is skipped where it could not be scored.
+JUnit a session passes from the threshold up (1 without one), fails below, is skipped where it could not be scored.
 """
 
 import csv
 import io
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from sandbox_grader.errors import GraderError
+from sandbox_grader.report import Report, why_not
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import PASS
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-IDENTITY = ("id", "scenario", "variant", "trial", "mode", "scored", "reason")
+IDENTITY = (
+    "id", "scenario", "variant", "trial", "categories", "mode", "scored", "reason", "ending", "agent", "model",
+    "prompt_tokens", "completion_tokens", "cost",
+)  # fmt: skip
 
 
-def rows(sessions: Iterable[Scores]) -> list[dict[str, Any]]:
-    """One flat row per session, all with the same columns in the same order."""
-    flat = [_flat(scores.to_json()) for scores in sessions]
+def rows(report: Report) -> list[dict[str, Any]]:
+    """One flat row per session, all with the same columns in the same order; ``cost`` needs the report's prices."""
+    flat = [_flat(scores, report) for scores in report.sessions]
     columns = list(IDENTITY)
     for row in flat:
         columns += [name for name in row if name not in columns]
     return [{name: row.get(name) for name in columns} for row in flat]
 
 
-def _flat(scores: Mapping[str, Any]) -> dict[str, Any]:
-    row = {name: scores[name] for name in IDENTITY}
-    for family, values in scores["metrics"].items():
-        for name, value in values.items():
+def _flat(scores: Scores, report: Report) -> dict[str, Any]:
+    data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
+    row = {
+        **{name: data[name] for name in IDENTITY if name in data},
+        "categories": " ".join(scores.categories),
+        "agent": scores.agent.get("name"),
+        "model": scores.agent.get("model"),
+        "prompt_tokens": sum(role.prompt for role in tokens),
+        "completion_tokens": sum(role.completion for role in tokens),
+        "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
+    }
+    for family, verdict in scores.verdicts.items():
+        for name, value in verdict.values.items():
             if value is None or isinstance(value, int | float | str):
                 row[f"{family}.{name}"] = value
     return row
 
 
-def to_csv(sessions: Sequence[Scores]) -> str:
+def to_csv(report: Report) -> str:
     """The rows as CSV with a header."""
-    table = rows(sessions)
+    table = rows(report)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(table[0]) if table else IDENTITY, lineterminator="\n")
     writer.writeheader()
@@ -49,29 +62,26 @@ def to_csv(sessions: Sequence[Scores]) -> str:
     return text.getvalue()
 
 
-def to_junit(sessions: Sequence[Scores], threshold: float = PASS) -> str:
-    """The sessions as a JUnit test suite, so that CI systems show them."""
-    suite = ElementTree.Element("testsuite", name="sandbox-mcp", tests=str(len(sessions)))
+def to_junit(report: Report, threshold: float | None = None) -> str:
+    """The sessions as a JUnit test suite, so that CI systems show them, judged by the report's metric."""
+    least = PASS if threshold is None else threshold - (1 - PASS)
+    suite = ElementTree.Element("testsuite", name="sandbox-mcp", tests=str(len(report.sessions)))
     failures = skipped = 0
-    for scores in sessions:
+    for scores in report.sessions:
         name = _legal(f"{scores.variant} trial {scores.trial}")
         case = ElementTree.SubElement(suite, "testcase", classname=_legal(scores.scenario), name=name, time="0")
-        if not scores.scored or scores.score is None:
+        value = scores.value(report.metric)
+        if value is None:
             skipped += 1
-            reason = scores.reason or "no score: the scenario is unknown here"
-            ElementTree.SubElement(case, "skipped", message=_legal(reason))
-        elif scores.score < threshold:
+            ElementTree.SubElement(case, "skipped", message=_legal(why_not(scores, report.metric) or ""))
+        elif value < least:
             failures += 1
-            ElementTree.SubElement(case, "failure", message=f"score {scores.score:.3f}").text = _unmet(scores)
+            said = f"{report.metric} {value:.3f}, below {1 if threshold is None else threshold:g}"
+            ElementTree.SubElement(case, "failure", message=said).text = _legal(scores.explain())
     suite.set("failures", str(failures))
     suite.set("skipped", str(skipped))
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _unmet(scores: Scores) -> str:
-    verdict = scores.verdicts.get("toolsandbox")
-    return "\n".join(_legal(str(dict(detail))) for detail in verdict.details) if verdict else ""
 
 
 def _legal(text: str) -> str:
@@ -79,34 +89,42 @@ def _legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def write_scores(path: Path, sessions: Sequence[Scores], whole: Mapping[str, Any]) -> None:
-    """Write scores in the form that the file's suffix names; ``whole`` is what JSON holds.
+def write_report(path: Path, report: Report, threshold: float | None = None) -> None:
+    """Write a report in the form that the file's suffix names; ``threshold`` is for JUnit.
 
     Raises:
         GraderError: the suffix names no known form, or Parquet is asked for without its extra.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
-        _write_parquet(path, sessions)
+        arrow, parquet = _extra("pyarrow", "Parquet", "parquet"), _extra("pyarrow.parquet", "Parquet", "parquet")
+        parquet.write_table(arrow.Table.from_pylist(rows(report)), str(path))
         return
-    import json
-
     forms = {
-        ".json": lambda: json.dumps(whole, ensure_ascii=False, indent=2) + "\n",
-        ".csv": lambda: to_csv(sessions),
-        ".xml": lambda: to_junit(sessions),
+        ".json": lambda: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n",
+        ".csv": lambda: to_csv(report),
+        ".xml": lambda: to_junit(report, threshold),
     }
     form = forms.get(path.suffix)
     if form is None:
         raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit) or .parquet")
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(form(), encoding="utf-8")
 
 
-def _write_parquet(path: Path, sessions: Sequence[Scores]) -> None:
+def data_frame(report: Report) -> Any:
+    """The rows as a pandas data frame.
+
+    Raises:
+        GraderError: pandas is not installed.
+    """
+    return _extra("pandas", "a data frame", "pandas").DataFrame(rows(report))
+
+
+def _extra(module: str, what: str, extra: str) -> Any:
     try:
-        arrow: Any = import_module("pyarrow")
-        parquet: Any = import_module("pyarrow.parquet")
+        return import_module(module)
     except ImportError as error:
-        raise GraderError("Parquet needs the package 'pyarrow'; install it with: pip install pyarrow") from error
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(arrow.Table.from_pylist(rows(sessions)), str(path))
+        package = module.partition(".")[0]
+        raise GraderError(
+            f"{what} needs the package {package!r}; install it with: pip install {package}, or with the extra {extra!r}"
+        ) from error

@@ -1,67 +1,78 @@
 """``sandbox-mcp compare``: is one run better than another, and could this run have told?"""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import as_json, metric_option, print_json, print_table, scenario_files
 from sandbox_mcp.plurals import counted
+
+if TYPE_CHECKING:
+    from sandbox_grader import Comparison
 
 
 @click.command()
 @click.argument("a", type=click.Path(exists=True, path_type=Path))
-@click.argument("b", type=click.Path(exists=True, path_type=Path))
+@click.argument("b", type=click.Path(exists=True, path_type=Path), required=False)
 @click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
+@metric_option
+@click.option("--across", type=click.Choice(["variant"]), help="Compare each variant of A with base; leave out B.")
 @click.option("--graders", is_flag=True, help="A and B are two gradings of one run: list what changed and why.")
 @scenario_files
 @as_json
-def command(a: Path, b: Path, mode: Any, graders: bool, places: tuple[Path, ...], as_json: bool) -> None:
-    """Compare runs A and B, paired by scenario, variant and trial.
+def command(
+    a: Path,
+    b: Path | None,
+    mode: Any,
+    metric: str,
+    across: str | None,
+    graders: bool,
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Compare runs A and B on what both played, paired by scenario, variant and trial.
 
-    A and B are folders of logs, or files that 'grade --json' wrote.
+    A and B are folders of logs, or files that 'grade --json' wrote. What only one of them played, or could not be
+    scored, is left out and counted.
     """
-    from sandbox_grader.runs import compare_graders, compare_runs, read_run
+    from sandbox_grader.comparison import compare_graders
+    from sandbox_grader.grading import read_report
 
+    if (b is None) == (across is None) or (across and graders):
+        raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant")
     find = finder(places)
-    one, two = read_run(a, find, mode), read_run(b, find, mode)
+    one = read_report(a, find, mode, metric)
+    if b is None:
+        found = one.across_variants()
+        if as_json:
+            print_json([item.to_json() for item in found])
+        for number, item in enumerate(() if as_json else found):
+            click.echo("\n" * (number > 0), nl=False)
+            _show(item)
+        return
+    two = read_report(b, find, mode, metric)
     if graders:
         _show_flips(compare_graders(one, two), as_json)
         return
-    found = compare_runs(one, two)
+    found = one.compare(two)
     if as_json:
-        print_json(found)
+        print_json(found.to_json())
     else:
         _show(found)
 
 
-def _show(found: dict[str, Any]) -> None:
-    for warning in found["warnings"]:
+def _show(found: "Comparison") -> None:
+    from sandbox_grader.wording import comparison_lines, comparison_table
+
+    for warning in found.warnings:
         click.echo(f"sandbox-mcp: {warning}", err=True)
-    names = [name for name in found["a"] if isinstance(found["a"][name], dict)]
-    rows = [(name, _interval(found["a"][name]), _interval(found["b"].get(name))) for name in names]
-    print_table(("", found["a"]["run"], found["b"]["run"]), rows)
-    test = found["mcnemar"]
-    click.echo(f"\ndifference (B - A): {_interval(found['difference'])}")
-    smallest = found["smallest_detectable"]
-    if smallest is not None:
-        click.echo(f"smallest difference that this comparison would have found 4 times in 5: {smallest:.3f}")
-    elif found["difference"]["low"] is not None:
-        click.echo(
-            "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
-        )
-    click.echo(f"passed only by A: {test['only_a']}, only by B: {test['only_b']}, McNemar p = {test['p']:.3g}")
-    for word in ("better", "worse"):
-        click.echo(f"{word} in B: {', '.join(found[word]) or 'none'}")
-
-
-def _interval(estimate: dict[str, Any] | None) -> str:
-    if estimate is None:
-        return "-"
-    if estimate["low"] is None:
-        return f"{estimate['mean']:.3f} (one scenario, no interval)"
-    return f"{estimate['mean']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
+    table = comparison_table(found)
+    print_table(table.headers, table.rows)
+    click.echo()
+    for line in comparison_lines(found):
+        click.echo(line)
 
 
 def _show_flips(flips: list[dict[str, Any]], as_json: bool) -> None:

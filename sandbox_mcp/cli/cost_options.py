@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from sandbox_mcp.run.cost import Budget, Prices
+    from sandbox_grader.spending import Prices
+
+    from sandbox_mcp.run.cost import Budget
 
 Command = Callable[..., Any]
 
@@ -38,7 +40,9 @@ def chosen_costs(options: Mapping[str, Any]) -> "tuple[Prices, Budget]":
     Raises:
         RunError: a price is malformed, or the budget cannot be kept without one.
     """
-    from sandbox_mcp.run.cost import Budget, Price, Prices, checked
+    from sandbox_grader.spending import Price, Prices
+
+    from sandbox_mcp.run.cost import Budget, checked
 
     agent = Price.parse(options["price"]) if options["price"] else None
     same = options["user_model"] in (None, options["model"])

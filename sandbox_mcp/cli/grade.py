@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import (
+    as_json,
+    exit_if_missed,
+    metric_option,
+    print_json,
+    print_table,
+    scenario_files,
+    threshold_options,
+)
 from sandbox_mcp.plurals import counted
 
 DETAILS = ("counts", "failures", "errors", "kinds")
 
 if TYPE_CHECKING:
-    from sandbox_grader.collection import Collection, Find
+    from sandbox_grader import Report
+    from sandbox_grader.grading import Find
 
 
 @click.command()
@@ -24,11 +33,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="strict: holes closed; paper: as the papers say; compat: as the authors' code does.",
 )
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    help="Exit with 1 if the lower end of the mean score's 95 % interval is below this.",
-)
+@metric_option
+@threshold_options
 @click.option("--out", type=click.Path(path_type=Path), help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
 @click.option(
@@ -44,7 +50,9 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...],
     mode: Any,
+    metric: str,
     threshold: float | None,
+    threshold_by: str,
     out: Path | None,
     explain: bool,
     keep_spoiled: bool,
@@ -57,28 +65,34 @@ def command(
     Needs no model, no server and no network. Logs that cannot be read are named, and the others graded; the exit code
     is then 2.
     """
-    from sandbox_grader.collection import grade_logs
-    from sandbox_grader.tables import write_scores
+    from sandbox_grader.conversation import conversation
+    from sandbox_grader.grading import grade_logs
+    from sandbox_grader.report import check_metric
 
+    from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.log import find_logs
 
     logs = find_logs(paths)
-    collection = grade_logs(
-        logs, finder(places), mode, keep_spoiled=keep_spoiled, skip_unreadable=True, similarity=similarity
-    )
-    for told in (*collection.warnings, *(item.reason for item in collection.unreadable)):
+    options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
+    report = grade_logs(logs, finder(places), mode, skip_unreadable=True, **options)
+    for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
+    check_metric(metric, report.sessions)
     if out:
-        write_scores(out, collection.sessions, collection.to_json())
+        report.write(out, threshold)
     if as_json:
-        print_json(collection.to_json())
+        print_json(report.to_json())
     elif explain:
-        _print_explanations(logs, collection)
-    elif collection.sessions:
-        _print_scores(collection)
-    missed = threshold is not None and bool(collection.sessions) and _missed(collection, threshold)
-    if missed or collection.unreadable:
-        raise click.exceptions.Exit(2 if collection.unreadable else 1)
+        unreadable = {item.path for item in report.unreadable}
+        graded = [path for path in logs if str(path) not in unreadable]
+        for path, scores in zip(graded, report.sessions, strict=True):
+            click.echo(conversation(read_trajectory(path)))
+            click.echo(scores.explain())
+    elif report.sessions:
+        _print_scores(report)
+    if report.unreadable:
+        raise click.exceptions.Exit(2)
+    exit_if_missed(report, threshold if report.sessions else None, threshold_by)
 
 
 def finder(places: tuple[Path, ...]) -> "Find":
@@ -96,44 +110,30 @@ def finder(places: tuple[Path, ...]) -> "Find":
     return find
 
 
-def _print_explanations(logs: list[Path], collection: "Collection") -> None:
-    from sandbox_grader.conversation import conversation
-    from sandbox_grader.explain import explain
+def _print_scores(report: "Report") -> None:
+    from sandbox_grader.report import why_not
+    from sandbox_grader.wording import certainty
 
-    from sandbox_mcp.trajectory import read_trajectory
-
-    unreadable = {item.path for item in collection.unreadable}
-    graded = [path for path in logs if str(path) not in unreadable]
-    for path, scores in zip(graded, collection.sessions, strict=True):
-        click.echo(conversation(read_trajectory(path)))
-        click.echo(explain(scores))
-
-
-def _print_scores(collection: "Collection") -> None:
-    rows = [
-        (scores.session, scores.score, *_numbers(scores.verdicts), _why_not(scores)) for scores in collection.sessions
-    ]
-    print_table(("session", "score", "turns", "recall", "precision", "not scored because"), rows)
-    summary = collection.summary()
-    overall = summary.get("toolsandbox", {}).get("overall")
-    if overall:
+    measured = (report.metric, "toolsandbox.turn_count", "tooltalk.recall", "tooltalk.precision")
+    headers = [report.metric.removeprefix("toolsandbox."), "turns", "recall", "precision"]
+    rows = [(item.session, *map(item.number, measured), why_not(item, report.metric) or "") for item in report.sessions]
+    print_table(("session", *headers, "not scored because"), rows)
+    for table in certainty(report):
+        click.echo()
+        print_table(table.headers, table.rows)
+    summary = report.summary()
+    if (mean := report.score) is not None:
+        refusing = f"; an agent that refuses everything would get {summary['refusal']:.3f}"
         click.echo(
-            f"\n{counted(overall['n'], 'scored session')}, mean score {overall['score']:.3f}; "
-            f"an agent that refuses everything would get {overall['refusal']:.3f} (mode {collection.mode})"
+            f"\n{counted(summary['counts']['scored'], 'scored session')}, mean {headers[0]} {mean:.3f}"
+            f"{refusing if report.metric == 'toolsandbox.score' else ''} (mode {report.mode})"
         )
-    spoiled = sum(scores.spoiled for scores in collection.sessions)
-    if spoiled:
+    if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
-    for family, values in summary.items():
+    for family, values in summary["families"].items():
         if family != "toolsandbox":
-            by = f" (text by {collection.similarity})" if family == "tooltalk" else ""
+            by = f" (text by {report.similarity})" if family == "tooltalk" else ""
             click.echo(f"{family}{by}: {', '.join(_figures(values))}")
-
-
-def _why_not(scores: Any) -> str:
-    """Why a session has no score that counts; empty where it has one."""
-    verdict = scores.verdicts.get("toolsandbox")
-    return scores.reason or (verdict.inconclusive if verdict and verdict.inconclusive else "")
 
 
 def _figures(values: Any, name: str = "") -> Iterator[str]:
@@ -144,23 +144,3 @@ def _figures(values: Any, name: str = "") -> Iterator[str]:
             yield from _figures(value, full)
         elif isinstance(value, float):
             yield f"{full} {value:.3f}"
-
-
-def _numbers(verdicts: Any) -> tuple[Any, ...]:
-    sandbox, talk = verdicts.get("toolsandbox"), verdicts.get("tooltalk")
-    turns = sandbox.values.get("turn_count") if sandbox else None
-    return turns, talk.values.get("recall") if talk else None, talk.values.get("precision") if talk else None
-
-
-def _missed(collection: "Collection", threshold: float) -> bool:
-    from sandbox_grader.runs import run_of
-    from sandbox_grader.statistics import mean_score
-
-    outcomes = run_of("graded", collection.mode, collection.sessions).outcomes
-    if not outcomes:
-        raise click.UsageError("--threshold needs at least one session with a score")
-    estimate = mean_score(outcomes)
-    least = estimate.mean if estimate.low is None else estimate.low
-    if least < threshold:
-        click.echo(f"sandbox-mcp: the score may be as low as {least:.3f}, below the threshold {threshold}", err=True)
-    return least < threshold

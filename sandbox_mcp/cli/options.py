@@ -1,11 +1,17 @@
 """Options that several commands share, and how they print."""
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from sandbox_mcp.columns import columns, is_numeric, shown
+
+if TYPE_CHECKING:
+    from sandbox_grader import Report
 
 Command = Callable[..., Any]
 
@@ -17,6 +23,45 @@ scenario_files: Callable[[Command], Command] = click.option(
     help="A scenario file or folder of your own, used before the built-in suite. May be repeated.",
 )
 as_json: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+metric_option: Callable[[Command], Command] = click.option(
+    "--metric",
+    default="toolsandbox.score",
+    show_default=True,
+    metavar="FAMILY.NAME",
+    help="What counts, such as tooltalk.success: in means, pass@k, pass^k, comparisons and the threshold.",
+)
+
+
+def threshold_options(command: Command) -> Command:
+    """Give a command the options that :func:`exit_if_missed` reads."""
+    for option in reversed(_THRESHOLD):
+        command = option(command)
+    return command
+
+
+_THRESHOLD = (
+    click.option(
+        "--threshold",
+        type=float,
+        help="Exit with 1 if the metric is below this, or a session could not be scored; in JUnit a session fails "
+        "below it.  [default: none, and in JUnit 1]",
+    ),
+    click.option(
+        "--threshold-by",
+        type=click.Choice(["mean", "low"]),
+        default="mean",
+        show_default=True,
+        help="Hold the threshold against the mean, or the lower end of its 95 % interval.",
+    ),
+)
+
+
+def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> None:
+    """Exit with 1 if a threshold was missed, and say in one line by how much."""
+    missed = report.missed(threshold, judged) if threshold is not None else None
+    if missed:
+        click.echo(f"sandbox-mcp: {missed}", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def print_json(value: object) -> None:
@@ -25,26 +70,18 @@ def print_json(value: object) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows in columns; numbers are right-aligned."""
-    click.echo(table(headers, rows))
+    """Print rows in columns, numbers right-aligned; a terminal gets a table that fits its width."""
+    if not sys.stdout.isatty():
+        click.echo(columns(headers, rows))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Rows in columns as text, numbers with three decimals and right-aligned."""
-    cells = [[_shown(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
-    numeric = [
-        all(isinstance(row[i], int | float) or row[i] in (None, "") for row in rows) for i in range(len(headers))
-    ]
-    return "\n".join(_line(line, widths, numeric) for line in [list(headers), *cells])
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    placed = zip(cells, widths, numeric, strict=True)
-    return "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in placed).rstrip()
-
-
-def _shown(cell: object) -> str:
-    if cell is None:
-        return "-"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for number, header in enumerate(headers):
+        table.add_column(Text(header), justify="right" if is_numeric(rows, number) else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    Console().print(table)

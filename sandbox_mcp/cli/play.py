@@ -131,9 +131,8 @@ def _users(role: str, options: Mapping[str, Any]) -> "Users":
 
 def _show(log: Path, places: tuple[Path, ...]) -> None:
     """The conversation, how it is graded, and where its log is."""
-    from sandbox_grader.collection import grade_logs
     from sandbox_grader.conversation import conversation
-    from sandbox_grader.explain import explain
+    from sandbox_grader.grading import grade_logs
 
     from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.trajectory import read_trajectory
@@ -141,5 +140,5 @@ def _show(log: Path, places: tuple[Path, ...]) -> None:
     click.echo()
     click.echo(conversation(read_trajectory(log)))
     for scores in grade_logs([log], finder(places)).sessions:
-        click.echo(explain(scores), nl=False)
+        click.echo(scores.explain(), nl=False)
     click.echo(f"log: {log}", err=True)

@@ -24,12 +24,15 @@ TENTHS = 10
 class Display:
     """Shows every session that is done."""
 
+    quiet: bool = False
     terminal: bool = field(default_factory=lambda: sys.stderr.isatty())
     _drawn: float = -REDRAWN
     _tenths: int = 0
 
     def show(self, progress: "Progress", tally: "RunTally") -> None:
         """Show one session, and the whole if it is time."""
+        if self.quiet:
+            return
         if not self.terminal:
             click.echo(session_line(progress), err=True)
             self._report(progress, tally)
@@ -53,8 +56,9 @@ class Display:
 def session_line(progress: "Progress") -> str:
     """One session that is done."""
     score = progress.score
-    unscored = "spoiled by its user" if score.left_out else "not scored"
-    came = unscored if score.similarity is None else f"{score.similarity:.3f}"
+    value = score.value(progress.metric)
+    unscored = "spoiled by its user" if score.spoiled else "not scored"
+    came = unscored if value is None else f"{value:.3f}"
     how = score.ending if progress.played else f"{score.ending}, played before"
     which = f"{score.scenario} {score.variant} t{score.trial}"
     return f"[{progress.done}/{progress.total}] {which}: {came} ({how})"

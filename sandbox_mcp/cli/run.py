@@ -14,7 +14,15 @@ import click
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import (
+    as_json,
+    exit_if_missed,
+    metric_option,
+    print_json,
+    print_table,
+    scenario_files,
+    threshold_options,
+)
 from sandbox_mcp.cli.progress import Display
 from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
@@ -62,30 +70,36 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seconds an agent may take to answer one message of the user.",
 )
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    help="Exit with 1 below this similarity, or if a session was not scored.",
-)
+@metric_option
+@threshold_options
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @knowledge_options
 @scenario_files
 @as_json
-def command(places: tuple[Path, ...], as_json: bool, threshold: float | None, **options: Any) -> None:
+def command(
+    places: tuple[Path, ...], as_json: bool, threshold: float | None, threshold_by: str, **options: Any
+) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
     SELECTORS are names, patterns such as 'late_*', category:NAME, @FILE with one selector per line, or - for standard
     input; all scenarios without any. The same command again plays only what is missing. Exits with 1 if --threshold is
     missed, no session could be scored, or the budget was not enough.
     """
-    summary = _run(_batch(Recipe(places, options)))
+    import anyio
+    from sandbox_grader.wording import remarks, tables_of
+
+    report = anyio.run(_batch(Recipe(places, options)).run)
     if as_json:
-        print_json(summary)
+        print_json(report.summary())
     else:
-        _print(summary)
-    for remark in _remarks(summary):
+        for number, table in enumerate(tables_of(report)):
+            click.echo("\n" * (number > 0), nl=False)
+            print_table(table.headers, table.rows)
+    for remark in remarks(report):
         click.echo(remark, err=True)
-    if _missed(summary, threshold):
+    exit_if_missed(report, threshold if report.sessions else None, threshold_by)
+    if report.stopped or (report.sessions and report.score is None):
         raise click.exceptions.Exit(1)
 
 
@@ -101,12 +115,21 @@ class Recipe:
         from sandbox_scenarios import Suite
 
         from sandbox_mcp.run.folder import RunFolder
-        from sandbox_mcp.run.sessions import Crew
+        from sandbox_mcp.run.sessions import JUDGED, Crew
 
         knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users = chosen_agent(self.options), chosen_users(self.options)
         folder = RunFolder(self.options["out"])
-        return Crew(Suite(self.places), agent, users, folder, knowledge, keep_spoiled=self.options["keep_spoiled"])
+        family = self.options["metric"].partition(".")[0]
+        return Crew(
+            Suite(self.places),
+            agent,
+            users,
+            folder,
+            knowledge,
+            keep_spoiled=self.options["keep_spoiled"],
+            metrics=tuple(dict.fromkeys((*JUDGED, family))),
+        )
 
 
 def _batch(recipe: Recipe) -> "Batch":
@@ -121,7 +144,8 @@ def _batch(recipe: Recipe) -> "Batch":
     plan = _plan(crew, recipe.options)
     prices, budget = chosen_costs(recipe.options)
     executor = Processes(recipe) if recipe.options["executor"] == "processes" else None
-    return Batch(crew, plan, Display().show, RunTally(prices, budget), executor)
+    display = Display(quiet=recipe.options["quiet"])
+    return Batch(crew, plan, display.show, RunTally(prices, budget, metric=recipe.options["metric"]), executor)
 
 
 def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
@@ -144,32 +168,3 @@ def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
         transport=transport,
         patience=options["max_turn_seconds"],
     )
-
-
-def _run(batch: "Batch") -> dict[str, Any]:
-    import anyio
-
-    return anyio.run(batch.run)
-
-
-def _print(summary: dict[str, Any]) -> None:
-    from sandbox_mcp.run.report import CATEGORY_HEADERS, SCENARIO_HEADERS, category_rows, scenario_rows
-
-    print_table(SCENARIO_HEADERS, scenario_rows(summary))
-    click.echo()
-    print_table(CATEGORY_HEADERS, category_rows(summary))
-
-
-def _remarks(summary: dict[str, Any]) -> list[str]:
-    from sandbox_mcp.run.report import remarks
-
-    return remarks(summary)
-
-
-def _missed(summary: dict[str, Any], threshold: float | None) -> bool:
-    sessions = summary["sessions"]
-    if summary["stopped"]:
-        return True
-    if summary["similarity"] is None:
-        return sessions["played"] > 0
-    return threshold is not None and (summary["similarity"] < threshold or sessions["unscored"] > 0)

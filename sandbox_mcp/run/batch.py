@@ -4,19 +4,19 @@ Policy: the order in which sessions finish is visible in the progress only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sandbox_grader.report import Report
+from sandbox_grader.scores import Scores
+from sandbox_grader.spending import Spent, spent_in
 from sandbox_scenarios import Scenario, UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
 
 from sandbox_mcp import __version__
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.progress import Progress, RunTally
-from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.sessions import Crew, RunPlan
-from sandbox_mcp.run.summary import summarise
-from sandbox_mcp.run.tokens import Spent, spent_in
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.session import SessionSpec
 
@@ -35,8 +35,8 @@ class Batch:
     tally: RunTally = field(default_factory=RunTally)
     executor: Executor | None = None
 
-    async def run(self) -> dict[str, Any]:
-        """Play what is missing and return the summary of all that is there.
+    async def run(self) -> Report:
+        """Play what is missing and return the report of all that is there.
 
         Raises:
             RunError: the users cannot play this, the folder cannot be used, or another command is playing the same
@@ -53,9 +53,9 @@ class Batch:
         with folder.claimed(self.plan.shard):
             folder.state(self._manifest(scenarios))
             await self._play(mine)
-            summary = self._summary()
-            folder.summarise(summary)
-        return summary
+            report = self._report()
+            folder.summarise(report.summary())
+        return report
 
     async def _play(self, mine: Sequence[Unit]) -> None:
         self.tally.total = len(mine)
@@ -73,22 +73,23 @@ class Batch:
             self._count(unit, self.crew.judge(trajectory, scenario), played=False)
         return trajectory is not None
 
-    def _played(self, unit: Unit, found: SessionScore) -> None:
+    def _played(self, unit: Unit, found: Scores) -> None:
         self._count(unit, found, played=True)
 
-    def _count(self, unit: Unit, found: SessionScore, *, played: bool) -> None:
+    def _count(self, unit: Unit, found: Scores, *, played: bool) -> None:
         self.watch(self.tally.count(unit.name, found, played=played), self.tally)
 
-    def _summary(self) -> dict[str, Any]:
+    def _report(self) -> Report:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
         own = self.tally.scores
         peeked = {name: self._peek(name) for name in self.crew.folder.names() if name not in own}
         scores = own | {name: found for name, found in peeked.items() if found is not None}
         planned = len(scores.keys() | {unit.name for unit in self.plan.units})
-        summary = summarise(list(scores.values()), planned, self.tally.prices, self.tally.wasted)
-        return {**summary, "stopped": "budget" if self.tally.stopped else None}
+        return replace(
+            self.tally.report(), sessions=list(scores.values()), planned=planned, name=str(self.crew.folder.root)
+        )
 
-    def _peek(self, name: str) -> SessionScore | None:
+    def _peek(self, name: str) -> Scores | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more."""
         trajectory = self.crew.folder.peek(name)
         try:

@@ -12,8 +12,8 @@ from typing import Literal, Protocol, get_args
 import anyio
 import anyio.to_process
 from sandbox_clients.mcp_tools import leaves
+from sandbox_grader.scores import Scores
 
-from sandbox_mcp.run.scores import SessionScore
 from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Unit
 
@@ -71,8 +71,8 @@ def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, .
     return tuple(chunk)
 
 
-def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[SessionScore]:
+def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[Scores]:
     """In a worker process: play the units, one after the other."""
-    scores: dict[Unit, SessionScore] = {}
+    scores: dict[Unit, Scores] = {}
     anyio.run(recipe().play, units, plan, lambda: True, scores.__setitem__)
     return [scores[unit] for unit in units]

@@ -123,12 +123,12 @@ def milestones(places: str | None = None) -> Scorer:
 
     async def grade_sample(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - milestones say what is wanted
         from sandbox_grader import grade
-        from sandbox_grader.explain import explain
 
         trajectory = parse_trajectory(state.store.get(LOG, "").encode())
         scores = grade(trajectory, suite.get(state.metadata["scenario"]))
-        value = scores.score if scores.scored and scores.score is not None else math.nan
-        return Score(value=value, answer=state.output.completion, explanation=explain(scores))
+        value = scores.value()
+        explanation = scores.explain()
+        return Score(math.nan if value is None else value, answer=state.output.completion, explanation=explanation)
 
     return grade_sample
 

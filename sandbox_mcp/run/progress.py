@@ -8,22 +8,24 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sandbox_grader.report import Report
+from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.spending import Prices, Spent
+
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.run.cost import Budget, Prices
-from sandbox_mcp.run.scores import SessionScore
-from sandbox_mcp.run.summary import interval
-from sandbox_mcp.run.tokens import Spent
+from sandbox_mcp.run.cost import Budget
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One session that is done: ``done`` of ``total`` are by now; ``score`` is what this one came to."""
+    """One session that is done: ``done`` of ``total`` are by now; ``score`` is what this one came to by ``metric``."""
 
     done: int
     total: int
-    score: SessionScore
+    score: Scores
     played: bool
     """False for a session that an earlier command had already played."""
+    metric: str = SCORE
 
 
 @dataclass(slots=True)
@@ -32,8 +34,9 @@ class RunTally:
 
     prices: Prices = field(default_factory=Prices)
     budget: Budget = field(default_factory=Budget)
+    metric: str = SCORE
     clock: Callable[[], float] = time.monotonic
-    scores: dict[str, SessionScore] = field(default_factory=dict[str, SessionScore])
+    scores: dict[str, Scores] = field(default_factory=dict[str, Scores])
     total: int = 0
     running: int = 0
     played: int = 0
@@ -57,13 +60,13 @@ class RunTally:
         self.running += 1
         return True
 
-    def count(self, name: str, score: SessionScore, *, played: bool) -> Progress:
+    def count(self, name: str, score: Scores, *, played: bool) -> Progress:
         """Count a session that is done."""
         self.running -= played
         self.played += played
         self.scores[name] = score
         self._spent += score.spent
-        return Progress(len(self.scores), self.total, score, played)
+        return Progress(len(self.scores), self.total, score, played, self.metric)
 
     def line(self) -> str:
         """All of it in one line."""
@@ -78,10 +81,18 @@ class RunTally:
         return (self.clock() - self._began) / self.played * (self.total - len(self.scores))
 
     def _score(self) -> str:
-        mean, low, high = interval(self.scores.values())
-        if mean is None:
+        found = self.report().estimate
+        if found is None:
             return "no score yet"
-        return f"similarity {mean:.3f}" + ("" if low is None or high is None else f" [{low:.3f}, {high:.3f}]")
+        interval = "" if found.low is None else f" [{found.low:.3f}, {found.high:.3f}]"
+        return f"{self.metric.removeprefix('toolsandbox.')} {found.mean:.3f}{interval}"
+
+    def report(self) -> Report:
+        """What is done so far."""
+        stopped = "budget" if self.stopped else None
+        return Report(
+            list(self.scores.values()), metric=self.metric, prices=self.prices, wasted=self.wasted, stopped=stopped
+        )
 
     def _cost(self) -> list[str]:
         costs: Mapping[str, float | None] = self.prices.of(self.spent)

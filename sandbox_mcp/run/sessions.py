@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 import anyio
 from sandbox_clients.base import Agent
 from sandbox_clients.mcp_tools import leaves
+from sandbox_grader.metric import Metric
+from sandbox_grader.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Reach, play
-from sandbox_mcp.run.scores import SessionScore, score
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.run.unit import Shard, Unit, plan
 from sandbox_mcp.run.users import Users
@@ -23,6 +24,9 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog, Trajectory
+
+JUDGED = (STATEFUL, USERS)
+"""The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,16 @@ class RunPlan:
 
 Allowed = Callable[[], bool]
 """Asked before every session whether it may begin."""
-Told = Callable[[Unit, SessionScore], None]
+Told = Callable[[Unit, Scores], None]
 """Told of every session that was played."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Who plays: an agent and users, in scenarios of a suite, into a folder; ``keep_spoiled`` is for :meth:`judge`."""
+    """Who plays: an agent and users, in scenarios of a suite, into a folder.
+
+    ``metrics`` and ``keep_spoiled`` are for :meth:`judge`.
+    """
 
     suite: Suite
     agent: Agent
@@ -63,14 +70,15 @@ class Crew:
     folder: RunFolder
     knowledge: object = None
     keep_spoiled: bool = False
+    metrics: tuple[str | Metric, ...] = JUDGED
 
-    def judge(self, trajectory: Trajectory, scenario: Scenario) -> SessionScore:
+    def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:
         """What a session came to; those that their user spoiled are scored only where they are to be kept.
 
         Raises:
-            GraderError: the scenario's milestones cannot be used.
+            GraderError: the scenario's milestones or a metric cannot be used.
         """
-        return score(trajectory, scenario, keep_spoiled=self.keep_spoiled)
+        return grade(trajectory, scenario, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
     async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
         """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed."""
@@ -94,7 +102,7 @@ class Crew:
                 return
             told(unit, await self._session(unit, table))
 
-    async def _session(self, unit: Unit, table: "_Table") -> SessionScore:
+    async def _session(self, unit: Unit, table: "_Table") -> Scores:
         scenario = self.suite.get(unit.scenario)
         spec = SessionSpec(
             scenario, unit.variant, unit.seed, unit.trial, agent={"name": self.agent.name, **self.agent.describe()}

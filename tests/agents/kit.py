@@ -113,12 +113,12 @@ class Played:
     @property
     def scores(self) -> dict[str, float | None]:
         """Each scenario's score, None for what was not scored."""
-        return {found["scenario"]: found["similarity"] for found in self.summary["scenarios"]}
+        return {found["scenario"]: found["score"] for found in self.summary["scenarios"]}
 
     @property
     def reasons(self) -> list[str]:
         """Why sessions were not scored."""
-        return [failure["reason"] for failure in self.summary["failures"]]
+        return [failure["reason"] for failure in self.summary["unscored"]]
 
     def calls(self, scenario: str) -> list[ToolCall]:
         """The agent's calls, as they were recorded."""

@@ -120,7 +120,7 @@ def test_an_agent_of_somebodys_own_finishes_the_five_scenarios(tmp_path: Path) -
     with running(Endpoint(brain)) as model, site(a_model_of_its_own(model)) as (made, url):
         agent = agent_named(url, AgentSettings(EndpointSettings(retries=0)))
         summary, _ = played(tmp_path, agent, scenarios=FIVE, transport="http", jobs=2)
-    assert {found["scenario"]: found["similarity"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
+    assert {found["scenario"]: found["score"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
     assert summary["tokens"]["agent"]["requests"] == len(made.bodies)
 
 

@@ -66,7 +66,7 @@ def test_tokens_that_it_reports_are_counted(tmp_path: Path) -> None:
 )
 def test_a_process_that_breaks_is_no_score_and_says_why(tmp_path: Path, script: str, reason: str) -> None:
     summary, _ = played(tmp_path, script, "wifi_off")
-    assert reason in json.dumps(summary["failures"][0]["reason"]).replace("\\\\", "\\").replace('\\"', '"')
+    assert reason in json.dumps(summary["unscored"][0]["reason"]).replace("\\\\", "\\").replace('\\"', '"')
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -81,4 +81,4 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         RunPlan(("wifi_off",), ("base",), transport="http"),
     )
     summary = anyio.run(batch.run)
-    assert "'/no/such/program' cannot be started" in summary["failures"][0]["reason"]
+    assert "'/no/such/program' cannot be started" in summary["unscored"][0]["reason"]

@@ -67,7 +67,7 @@ def test_a_shell_script_plays_a_scenario(tmp_path: Path) -> None:
     program.write_text(ACT.format(call=call))
     agent = agent_named(f"command-text:{shlex.join([sys.executable, '-IS', str(program)])}")
     summary, _ = played(tmp_path / "run", agent, scenarios=("wifi_off",), transport="http")
-    assert summary["similarity"] == 1.0
+    assert summary["score"] == 1.0
 
 
 ACT = """

@@ -55,13 +55,13 @@ def test_a_run_prints_tables_and_leaves_logs_manifest_and_summary(tmp_path: Path
         "landlord_number-base-s0-t0.jsonl",
         "wifi_off-base-s0-t0.jsonl",
     ]
-    assert json.loads((tmp_path / "summary.json").read_text())["similarity"] == 1.0
+    assert json.loads((tmp_path / "summary.json").read_text())["score"] == 1.0
 
 
 def test_with_json_stdout_is_one_document(tmp_path: Path) -> None:
     done = sandbox_mcp("run", "category:insufficient_information", "--agent", "refuse", "--out", tmp_path, "--json")
     summary = json.loads(done.stdout)
-    assert summary["similarity"] == summary["refusal"]
+    assert summary["score"] == summary["refusal"]
     assert summary == json.loads((tmp_path / "summary.json").read_text())
 
 
@@ -97,7 +97,7 @@ def test_an_agent_of_ones_own_is_run_by_module_and_attribute(tmp_path: Path) -> 
         check=False,
         timeout=300,
     )
-    assert json.loads(done.stdout)["similarity"] == 1.0
+    assert json.loads(done.stdout)["score"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_dry_run_of_a_whole_stack_without_a_key(tmp_path: Path) -> None:
         user = ("--user", "llm", "--user-model", "u", "--user-base-url", user_url)
         done = sandbox_mcp("run", *DRY, *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["sessions"]["scored"] == len(DRY)
+    assert json.loads(done.stdout)["counts"]["scored"] == len(DRY)
 
 
 def test_an_endpoint_that_is_told_to_fail_first_is_lived_through(tmp_path: Path) -> None:

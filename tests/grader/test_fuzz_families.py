@@ -9,9 +9,10 @@ from typing import Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox_grader.collection import Collection
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading import add
 from sandbox_grader.metric import Mode
+from sandbox_grader.report import Report
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
@@ -128,8 +129,8 @@ def wanted() -> st.SearchStrategy[dict[str, Any]]:
 def graded(name: str, data: bytes, mode: Mode) -> Any:
     """What there is to say about bytes that may be a log; None where they are none, or cannot be graded."""
     try:
-        collection = Collection(mode)
-        collection.add(parse_trajectory(data, "broken.jsonl"), scenario(name))
+        collection = Report(mode=mode)
+        add(collection, parse_trajectory(data, "broken.jsonl"), scenario(name))
         return collection.to_json()
     except (GraderError, TrajectoryError):
         return None

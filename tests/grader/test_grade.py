@@ -18,6 +18,9 @@ WIFI_OFF = scenario(
 )
 
 
+OURS = ("toolsandbox", "user_conduct")
+
+
 def right() -> Play:
     return Play().sets("set_wifi_status", wifi=False).says("Wifi is off")
 
@@ -77,8 +80,8 @@ def test_grading_is_pure(scores: Scores):
 
 
 class TestExplanation:
-    def test_of_a_right_session(self, scores: Scores):
-        assert explain(scores) == (
+    def test_of_a_right_session(self):
+        assert explain(grade(right().done(), WIFI_OFF, metrics=OURS)) == (
             "example (base), graded strict\n"
             "milestone  event  score\n"
             "off        #2     1.00   met\n"
@@ -90,7 +93,7 @@ class TestExplanation:
 
     def test_of_a_wrong_one(self):
         played = Play().changes("modify_contact", "contact", "c1", contact("c1", phone="+9")).says("Wifi is off")
-        assert explain(grade(played.says("never").done("abandoned"), WIFI_OFF)) == (
+        assert explain(grade(played.says("never").done("abandoned"), WIFI_OFF, metrics=OURS)) == (
             "example (base), graded strict\n"
             "milestone  event  score\n"
             "off        -      0.00   setting: wifi true, expected false\n"
@@ -112,6 +115,12 @@ class TestExplanation:
         assert explain(grade(right().done())).splitlines()[1] == (
             "milestones: inconclusive, no scenario: milestones are part of one"
         )
+
+    def test_every_other_family_has_a_line(self, scores: Scores):
+        lines = scores.explain().splitlines()
+        assert lines[-4].startswith("tooltalk: no reference solution")
+        assert lines[-3].startswith("toolscan: ian 1.000, iat 1.000")
+        assert lines[-1].startswith("conduct: ")
 
     def test_a_scenario_that_pays_for_refusing_says_so(self):
         text = explain(grade(Play().says("No.").done(), scenario()))

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_grader.collection import Collection, grade_logs
 from sandbox_grader.exporters import exporter
+from sandbox_grader.grading import add, grade_logs
 from sandbox_grader.importers import importer
 from sandbox_grader.rebuild import can_rebuild, rebuilt
+from sandbox_grader.report import Report
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
@@ -65,8 +66,8 @@ def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite
         before = played(scenario, seed)
         after = returned(before, form, tmp_path)
         assert after.started.world is None
-        collection = Collection("strict")
-        assert collection.add(after, scenario).score == Collection("strict").add(before, scenario).score == 1
+        collection = Report()
+        assert add(collection, after, scenario).score == add(Report(), before, scenario).score == 1
         assert collection.warnings == []
 
 
@@ -84,7 +85,7 @@ def test_a_bad_session_stays_bad(suite: Suite, tmp_path: Path):
     scenario = suite.get("wifi_off")
     log = returned(played(scenario), "openai-chat", tmp_path)
     talked = replace(log, events=tuple(event for event in log.events if isinstance(event, Message)))
-    assert Collection("strict").add(talked, scenario).score == 0
+    assert add(Report(), talked, scenario).score == 0
 
 
 class TestDisagreement:
@@ -99,8 +100,8 @@ class TestDisagreement:
         assert '{"year": 1999}, and again {"year": 2025' in str(mismatch)
 
     def test_makes_the_milestones_inconclusive_and_warns(self, suite: Suite, tmp_path: Path):
-        collection = Collection("strict")
-        scores = collection.add(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
+        collection = Report()
+        scores = add(collection, self.lying(suite, tmp_path), suite.get("bank_not_monday"))
         assert scores.score is None
         reason = scores.to_json()["metrics"]["toolsandbox"]["inconclusive"]
         assert "carried out again its calls give other results: #" in reason
@@ -155,13 +156,13 @@ class TestWhatIsLeftAsItIs:
         log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", tool="book_flight")
         assert not can_rebuild(log)
         assert rebuilt(log, suite.get("wifi_off")) == (log, ())
-        assert Collection("strict").add(log, suite.get("wifi_off")).to_json()["metrics"]["toolsandbox"] == {
+        assert add(Report(), log, suite.get("wifi_off")).to_json()["metrics"]["toolsandbox"] == {
             "inconclusive": "the log records no state of the world"
         }
 
     def test_a_log_of_no_scenario_of_ours(self, suite: Suite, tmp_path: Path):
         log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
-        assert "no scenario" in str(Collection("strict").add(log, None).verdicts["toolsandbox"].inconclusive)
+        assert "no scenario" in str(add(Report(), log, None).verdicts["toolsandbox"].inconclusive)
 
 
 def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: Path):
@@ -170,4 +171,4 @@ def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: 
     path.write_text("".join(map(to_line, [event for event in (log.started, *log.events, log.ended) if event])))
     collection = grade_logs([path], suite.get)
     assert [scores.score for scores in collection.sessions] == [1]
-    assert collection.summary()["conduct"]["harmful_changes"] == {"known": 1, "total": 0, "rate": 0}
+    assert collection.families()["conduct"]["harmful_changes"] == {"known": 1, "total": 0, "rate": 0}

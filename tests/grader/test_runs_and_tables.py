@@ -3,14 +3,19 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
+from sandbox_grader.comparison import compare_graders
 from sandbox_grader.errors import GraderError
-from sandbox_grader.runs import GradedRun, GradedSession, certainty, compare_graders, compare_runs, read_run
-from sandbox_grader.tables import write_scores
+from sandbox_grader.grading import read_report
+from sandbox_grader.metric import Verdict
+from sandbox_grader.report import Report
+from sandbox_grader.scores import Scores
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import group
@@ -52,6 +57,27 @@ def scored_session(scenario: str) -> dict[str, object]:
     return {"id": scenario, "scenario": scenario, "variant": "base", "trial": 0, "scored": True, "metrics": metrics}
 
 
+VALUES = {"milestones": 1.0, "turn_count": 3, "idle": 0.0, "refusal": 0.0, "corrected": 0.0}
+
+
+def scores(
+    scenario: str = "a",
+    score: float = 1.0,
+    *,
+    session: str = "",
+    variant: str = "base",
+    trial: int = 0,
+    reason: str | None = None,
+    details: Sequence[Any] = (),
+    **talk: Any,
+) -> Scores:
+    """One graded session, of ToolTalk too where that has values."""
+    verdicts = {"toolsandbox": Verdict({**VALUES, "score": score}, details)}
+    if talk:
+        verdicts = {"toolsandbox": Verdict(inconclusive="no scenario"), "tooltalk": Verdict(talk)}
+    return Scores(session or scenario, scenario, variant, trial, (), "strict", verdicts, reason)
+
+
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
     folder = tmp_path / "good"
@@ -71,11 +97,13 @@ def bad(tmp_path: Path) -> Path:
 def test_a_folder_and_its_scores_are_the_same_run(good: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.json"
     assert invoke("grade", good, "--out", out)[0] == 0
-    assert read_run(out, find).outcomes == read_run(good, find).outcomes
+    again = read_report(out, find)
+    assert again.counted == read_report(good, find).counted
+    assert again.to_json() == json.loads(out.read_text())
 
 
 def test_certainty_names_what_flips(bad: Path) -> None:
-    found = certainty(read_run(bad, find))
+    found = read_report(bad, find).summary()
     assert found["flaky"] == ["wifi_off/base"]
     assert found["pass@2"]["mean"] == 1.0
     assert found["pass^2"]["mean"] == 0.0
@@ -86,7 +114,7 @@ def test_compare_says_which_run_is_better(good: Path, bad: Path) -> None:
     found = json.loads(output)
     assert code == 0
     assert found["difference"]["mean"] == pytest.approx(0.5)
-    assert found["better"] == ["wifi_off/base"]
+    assert found["higher"] == ["wifi_off"]
 
 
 def test_compare_prints_a_table(good: Path, bad: Path) -> None:
@@ -106,36 +134,33 @@ def test_compare_says_where_nothing_varied(tmp_path: Path) -> None:
 
 def test_sessions_of_only_one_run_are_told(good: Path, bad: Path) -> None:
     record(good, trial=2)
-    found = compare_runs(read_run(bad, find), read_run(good, find))
-    assert found["warnings"] == ["left out: 1 session that only one of the runs scored"]
+    _, output = invoke("compare", bad, good)
+    assert "compared: 2 sessions of 1 scenario that both played" in output
+    assert "left out: 1 session of 1 scenario that only B has" in output
 
 
 def test_runs_of_different_modes_are_told() -> None:
-    session = GradedSession("a", "a/base", 0, 1.0)
-    found = compare_runs(GradedRun("x", "strict", (session,)), GradedRun("y", "compat", (session,)))
-    assert found["warnings"] == ["graded in different modes: strict and compat"]
+    found = Report([scores("a")]).compare(Report([scores("a")], "compat"))
+    assert list(found.warnings) == ["graded in different modes: strict and compat"]
 
 
 def test_two_gradings_of_one_run_show_what_flipped_and_why() -> None:
-    old = GradedRun(
-        "old", "strict", (GradedSession("a", "a/base", 0, 1.0, ("met",)), GradedSession("b", "b/base", 0, 1.0))
-    )
-    new = GradedRun(
-        "new", "strict", (GradedSession("a", "a/base", 0, 0.5, ("missed",)), GradedSession("b", "b/base", 0, 1.0))
-    )
-    assert compare_graders(old, new) == [{"id": "a", "old": 1.0, "new": 0.5, "gone": ["met"], "come": ["missed"]}]
+    old = Report([scores("a", details=[{"said": "met"}]), scores("b")])
+    new = Report([scores("a", 0.5, details=[{"said": "missed"}]), scores("b")])
+    changed = {"id": "a", "old": 1.0, "new": 0.5, "gone": ['{"said": "met"}'], "come": ['{"said": "missed"}']}
+    assert compare_graders(old, new) == [changed]
 
 
 def test_gradings_of_different_runs_are_refused() -> None:
     with pytest.raises(GraderError, match="not two gradings of one run: a in only one"):
-        compare_graders(GradedRun("x", "strict", (GradedSession("a", "a/base", 0, 1.0),)), GradedRun("y", "strict", ()))
+        compare_graders(Report([scores("a")]), Report())
 
 
 def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Path, tmp_path: Path) -> None:
     (good / "broken.jsonl").write_text("hello\n")
     out = tmp_path / "scores.json"
     assert invoke("grade", good, "--out", out)[0] == 2
-    (warning,) = read_run(out, find).warnings
+    (warning,) = read_report(out, find).warnings
     assert "is no trajectory log: not JSON" in warning
 
 
@@ -143,13 +168,13 @@ def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     path.write_text("[]")
     with pytest.raises(GraderError, match="holds no scores; expected what 'grade --json' prints"):
-        read_run(path, find)
+        read_report(path, find)
 
 
 def test_a_threshold_that_is_missed_gives_exit_code_1(bad: Path) -> None:
     code, output = invoke("grade", bad, "--threshold", "0.9")
     assert code == 1
-    assert "below the threshold 0.9" in output
+    assert "threshold 0.9 missed: the mean toolsandbox.score is 0.500, 0.400 below it" in output
 
 
 def test_a_threshold_that_is_met_gives_exit_code_0(good: Path) -> None:
@@ -187,7 +212,7 @@ def test_parquet_holds_the_same_rows(good: Path, tmp_path: Path) -> None:
 
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match=r"unknown form '\.txt'; expected \.json, \.csv, \.xml"):
-        write_scores(tmp_path / "scores.txt", [], {})
+        Report().write(tmp_path / "scores.txt")
 
 
 def test_junit_holds_whatever_a_broken_agent_wrote(good: Path, tmp_path: Path) -> None:
@@ -201,14 +226,138 @@ def test_junit_holds_whatever_a_broken_agent_wrote(good: Path, tmp_path: Path) -
 
 
 def test_two_sessions_of_the_same_place_are_refused() -> None:
-    twice = GradedRun("a", "strict", (GradedSession("s1", "x/base", 0, 1.0), GradedSession("s2", "x/base", 0, 0.0)))
-    once = GradedRun("b", "strict", (GradedSession("s1", "x/base", 0, 1.0),))
+    twice = Report([scores("x"), scores("x", 0.0, session="s2")])
     with pytest.raises(GraderError, match="has 'x/base', trial 0, twice"):
-        compare_runs(twice, once)
+        twice.compare(Report([scores("x")]))
 
 
 def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
     session = {**scored_session("x"), "metrics": {"toolsandbox": {"score": "1.0"}}}
     (tmp_path / "scores.json").write_text(json.dumps({"mode": "strict", "sessions": [session]}))
-    with pytest.raises(GraderError, match=r"the score '1\.0' is no number"):
-        read_run(tmp_path / "scores.json", find)
+    with pytest.raises(GraderError, match=r"the score '1\.0' is not a number"):
+        read_report(tmp_path / "scores.json", find)
+
+
+# one pipeline
+
+
+def fifteen(variants: Sequence[str] = ("base", "all_tools"), *, right: int = 7, count: int = 15) -> Report:
+    """Scenarios whose variants go the same way, ``right`` of them well."""
+    return Report(
+        [scores(f"s{i:02}", float(i < right), session=f"s{i}{v}", variant=v) for i in range(count) for v in variants]
+    )
+
+
+def test_variants_add_no_certainty_wherever_the_interval_is_told(tmp_path: Path) -> None:
+    one, two = fifteen(("base",)), fifteen()
+    two.write(tmp_path / "two.json")
+    found = json.loads(invoke("compare", tmp_path / "two.json", tmp_path / "two.json", "--json")[1])
+    assert two.interval == one.interval
+    assert (found["a"]["toolsandbox.score"]["clusters"], found["difference"]["clusters"]) == (15, 15)
+    assert found["a"]["toolsandbox.score"] == pytest.approx(two.summary()["estimate"])
+
+
+def test_a_run_and_grade_tell_the_same_interval(tmp_path: Path) -> None:
+    names = ("wifi_off", "forget_number_no_removal", "landlord_number")
+    options = ("--variant", "base", "--variant", "all_tools", "--transport", "direct", "--out", tmp_path / "run")
+    ran = json.loads(
+        CliRunner().invoke(group, ["run", *names, "--agent", "refuse", *map(str, options), "--json"]).stdout
+    )
+    graded = json.loads(CliRunner().invoke(group, ["grade", str(tmp_path / "run"), "--json"]).stdout)
+    assert ran["estimate"] == graded["estimate"]
+    assert ran["estimate"]["clusters"] == 3
+
+
+def test_only_what_both_played_is_compared() -> None:
+    small, large = fifteen(("base",), count=4, right=4), fifteen(("base",), right=2)
+    found = small.compare(large)
+    assert (found.a.score, found.b.score, found.difference) == (1.0, 0.5, -0.5)
+    assert found.found.only_a == 2
+    assert found.left_out == ("11 sessions of 11 scenarios that only B has",)
+
+
+def test_what_one_of_them_did_not_score_is_left_out_and_said() -> None:
+    found = Report([scores("a"), scores("b", reason="incomplete")]).compare(Report([scores("a"), scores("b")]))
+    assert found.left_out == ("1 session of 1 scenario that one of them did not score",)
+
+
+def test_a_run_is_compared_across_its_variants() -> None:
+    sessions = [*fifteen(("base",), right=15).sessions, *fifteen(("terse_errors", "free_text"), right=5).sessions]
+    found = {item.b.name: item for item in Report(sessions).across_variants()}
+    assert {name: (item.a.name, round(item.difference, 6)) for name, item in found.items()} == {
+        "free_text": ("base", round(-2 / 3, 6)),
+        "terse_errors": ("base", round(-2 / 3, 6)),
+    }
+
+
+def test_the_command_compares_across_variants(tmp_path: Path) -> None:
+    fifteen().write(tmp_path / "run.json")
+    code, output = invoke("compare", tmp_path / "run.json", "--across", "variant")
+    assert code == 0
+    assert "A: base" in output
+    assert "B: all_tools" in output
+
+
+def test_one_variant_cannot_be_compared_across() -> None:
+    with pytest.raises(GraderError, match="has one variant only: base"):
+        fifteen(("base",)).across_variants()
+
+
+def test_imported_runs_are_compared_by_the_metric_that_is_asked_for(tmp_path: Path) -> None:
+    for name, success in (("a", True), ("b", False)):
+        graded = [scores(f"tooltalk/{i}", success=success, recall=0.5).to_json() for i in range(3)]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"mode": "strict", "sessions": graded}))
+    files = (tmp_path / "a.json", tmp_path / "b.json")
+    assert "no session in common with a toolsandbox.score" in str(
+        CliRunner().invoke(group, ["compare", *map(str, files)]).exception
+    )
+    found = json.loads(invoke("compare", *files, "--metric", "tooltalk.success", "--json")[1])
+    assert (found["difference"]["mean"], found["mcnemar"]["only_a"]) == (-1.0, 3)
+
+
+def test_an_unknown_metric_is_named_with_those_there_are() -> None:
+    with pytest.raises(
+        GraderError, match=r"unknown metric 'tooltalk.sucess'; these sessions have tooltalk.recall, tooltalk.s"
+    ):
+        _ = Report([scores(success=True, recall=0.5)], metric="tooltalk.sucess").score
+
+
+def test_passing_follows_the_metric() -> None:
+    report = Report([scores(trial=i, session=str(i), success=i < 2) for i in range(4)], metric="tooltalk.success")
+    assert (report.score, report.pass_k(2).mean, report.pass_at(4).mean) == (0.5, pytest.approx(1 / 6), 1.0)
+
+
+# thresholds
+
+
+def test_a_threshold_is_held_against_the_mean_unless_told_otherwise() -> None:
+    report = fifteen(right=9)
+    assert report.missed(0.6) is None
+    assert "the lower end of the 95 % interval of toolsandbox.score is 0.319, 0.281 below it" in str(
+        report.missed(0.6, "low")
+    )
+
+
+def test_with_a_threshold_every_session_must_be_scored() -> None:
+    report = Report([scores("a"), scores("b", reason="incomplete")])
+    assert report.missed(0.5) == "threshold 0.5 missed: 1 session could not be scored"
+
+
+def test_without_any_score_a_threshold_is_missed() -> None:
+    assert (
+        Report([scores(success=True)]).missed(0) == "threshold 0 missed: no session has a toolsandbox.score that counts"
+    )
+
+
+@pytest.mark.parametrize(("threshold", "failures"), [("0.4", "1"), ("1", "2"), ("0", "0")])
+def test_junit_follows_the_threshold(tmp_path: Path, threshold: str, failures: str) -> None:
+    report = Report([scores("a"), scores("b", 0.5), scores("c", 0.1)])
+    report.write(tmp_path / "scores.xml", float(threshold))
+    assert ElementTree.parse(tmp_path / "scores.xml").getroot().get("failures") == failures
+
+
+def test_grade_prints_and_stores_pass_at_k_and_pass_hat_k(bad: Path, tmp_path: Path) -> None:
+    _, output = invoke("grade", bad, "--out", tmp_path / "scores.json")
+    assert "pass@2  1.000" in output
+    assert "pass^2  0.000" in output
+    assert json.loads((tmp_path / "scores.json").read_text())["pass^2"]["mean"] == 0.0

@@ -8,8 +8,8 @@ import sandbox_grader.metrics
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.collection import grade_logs
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading import grade_logs
 from sandbox_grader.metrics import FAMILIES, families, metric
 from sandbox_grader.minilm import MiniLM
 from sandbox_grader.rouge import rouge_l

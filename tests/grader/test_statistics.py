@@ -3,14 +3,30 @@
 import math
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.statistics import ScoredSession, clustered_mean, compare, flaky, mean_score, pass_at, pass_hat
+from sandbox_grader.statistics import (
+    PairedDifference,
+    ScoredSession,
+    clustered_mean,
+    compare,
+    flaky,
+    mean_score,
+    pass_at,
+    pass_hat,
+)
 from scipy import stats
 
 SCORES = st.floats(0, 1, allow_nan=False)
+
+
+def paired(a: list[ScoredSession], b: list[ScoredSession]) -> PairedDifference:
+    known = {(session.scenario, session.trial): session for session in b}
+    keys = [(session, (session.scenario, session.trial)) for session in a]
+    return compare([(session, known[key]) for session, key in keys if key in known])
 
 
 def run(**scores: list[float]) -> list[ScoredSession]:
@@ -101,27 +117,27 @@ def test_pass_hat_never_exceeds_pass_at(scores: list[float], k: int) -> None:
 
 
 def test_flaky_scenarios_are_those_that_flip() -> None:
-    assert flaky(run(a=[1.0, 0.0], b=[1.0, 1.0], c=[0.0, 0.4])) == ("a",)
+    assert flaky(run(a=[1.0, 0.0], b=[1.0, 1.0], c=[0.0, 0.4])) == (("a", "base"),)
 
 
 def test_a_run_against_itself_shows_nothing() -> None:
     both = run(a=[1.0, 0.0], b=[0.5, 0.5])
-    found = compare(both, both)
-    assert (found.difference.mean, found.p_value, found.better, found.worse) == (0.0, 1.0, (), ())
+    found = paired(both, both)
+    assert (found.difference.mean, found.p_value, found.higher, found.lower) == (0.0, 1.0, (), ())
 
 
 def test_pairs_are_matched_by_scenario_and_trial() -> None:
-    found = compare(run(a=[0.0, 1.0], b=[0.0]), run(a=[1.0, 1.0], b=[0.5], c=[1.0]))
+    found = paired(run(a=[0.0, 1.0], b=[0.0]), run(a=[1.0, 1.0], b=[0.5], c=[1.0]))
     assert found.difference.sessions == 3
     assert found.difference.mean == pytest.approx(0.5)
     assert (found.only_a, found.only_b) == (0, 1)
-    assert found.better == ("a", "b")
+    assert found.higher == ("a", "b")
 
 
 def test_mcnemar_is_the_exact_binomial_test() -> None:
     a = run(**{f"s{i}": [0.0] for i in range(10)})
     b = run(**{f"s{i}": [1.0 if i < 8 else 0.0] for i in range(10)})
-    assert compare(a, b).p_value == pytest.approx(2 * 0.5**8)
+    assert paired(a, b).p_value == pytest.approx(2 * 0.5**8)
 
 
 def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> None:
@@ -130,16 +146,41 @@ def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> Non
     for count in (10, 40, 160):
         a = [ScoredSession(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
         b = [ScoredSession(str(i), 0, float(source.random() < 0.5)) for i in range(count)]
-        sizes.append(compare(a, b).smallest)
+        sizes.append(paired(a, b).smallest)
     assert sizes[0] > sizes[1] > sizes[2]
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.1])
 def test_where_every_scenario_differs_alike_no_smallest_difference_is_made_up(gain: float) -> None:
     a, b = run(a=[0.3], b=[0.2], c=[0.1]), run(a=[0.3 + gain], b=[0.2 + gain], c=[0.1 + gain])
-    assert compare(a, b).smallest is None
+    assert paired(a, b).smallest is None
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared() -> None:
-    with pytest.raises(ValueError, match="no session in common"):
-        compare(run(a=[1.0]), run(b=[1.0]))
+def test_nothing_cannot_be_compared() -> None:
+    with pytest.raises(ValueError, match="at least one value"):
+        compare([])
+
+
+def test_variants_of_a_scenario_are_one_cluster() -> None:
+    base = [ScoredSession(str(i), 0, i % 2) for i in range(6)]
+    alike = [replace(session, variant="all_tools") for session in base]
+    once, twice = mean_score(base), mean_score([*base, *alike])
+    assert (twice.clusters, twice.sessions) == (6, 12)
+    assert (twice.mean, twice.low, twice.high) == pytest.approx((once.mean, once.low, once.high))
+
+
+@given(st.lists(SCORES, min_size=1, max_size=5), st.lists(SCORES, min_size=1, max_size=5))
+def test_a_variant_that_was_played_more_often_does_not_count_more(some: list[float], more: list[float]) -> None:
+    sessions = [ScoredSession("a", i, v, "base") for i, v in enumerate(some)]
+    sessions += [ScoredSession("a", i, v, "all_tools") for i, v in enumerate(more)]
+    assert mean_score(sessions).mean == pytest.approx((statistics.fmean(some) + statistics.fmean(more)) / 2)
+
+
+@given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=8))
+def test_the_difference_is_that_of_the_means(pairs: list[tuple[float, float]]) -> None:
+    a, b = (run(**{f"s{i // 2}": [pair[side]] for i, pair in enumerate(pairs)}) for side in (0, 1))
+    assert paired(a, b).difference.mean == pytest.approx(mean_score(b).mean - mean_score(a).mean, abs=1e-9)
+
+
+def test_a_value_beyond_1_is_not_cut() -> None:
+    assert mean_score(run(a=[3.0], b=[5.0])).high > 5

@@ -37,7 +37,7 @@ def played(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, **pla
     work = batch(out, agent, users, **plan)
     seen: list[Progress] = []
     work.watch = lambda progress, _: seen.append(progress)
-    return anyio.run(work.run), seen
+    return anyio.run(work.run).summary(), seen
 
 
 def logs(out: Path) -> Logs:

@@ -32,7 +32,7 @@ from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
 def test_the_reference_agent_gets_everything_and_refusing_next_to_nothing(tmp_path: Path) -> None:
     summary, _ = played(tmp_path, scenarios=SUITE.names())
-    assert [row["scenario"] for row in summary["scenarios"] if row["similarity"] != 1.0] == []
+    assert [row["scenario"] for row in summary["scenarios"] if row["score"] != 1.0] == []
     for row in summary["scenarios"]:
         assert row["refusal"] <= 0.1 or "insufficient_information" in row["categories"]
 
@@ -53,7 +53,7 @@ def test_trials_and_variants_are_sessions_of_their_own(tmp_path: Path) -> None:
         "wifi_off-base-s3-t0.jsonl",
         "wifi_off-base-s3-t1.jsonl",
     ]
-    assert summary["sessions"]["scored"] == 4
+    assert summary["counts"]["scored"] == 4
 
 
 def test_every_log_agrees_with_its_replay(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_reference_agent_scores_1_under_every_variant(tmp_path: Path) -> Non
     from sandbox_scenarios.variants import VARIANTS
 
     summary, _ = played(tmp_path, variants=tuple(VARIANTS))
-    assert {(row["variant"], row["similarity"]) for row in summary["scenarios"]} == {(name, 1.0) for name in VARIANTS}
+    assert {(row["variant"], row["score"]) for row in summary["scenarios"]} == {(name, 1.0) for name in VARIANTS}
 
 
 # the folder
@@ -163,7 +163,7 @@ def test_shards_together_are_the_run(tmp_path: Path) -> None:
     first, seen = played(tmp_path / "parts", shard=Shard(1, 2))
     last, more = played(tmp_path / "parts", shard=Shard(2, 2))
     assert (len(seen), len(more)) == (2, 2)
-    assert first["sessions"]["played"] == 2
+    assert first["counts"]["played"] == 2
     assert last == whole
     assert logs(tmp_path / "whole") == logs(tmp_path / "parts")
 
@@ -171,7 +171,7 @@ def test_shards_together_are_the_run(tmp_path: Path) -> None:
 def test_a_later_command_adds_to_the_run(tmp_path: Path) -> None:
     played(tmp_path, scenarios=FEW[:2])
     summary, _ = played(tmp_path, scenarios=FEW[2:])
-    assert summary["sessions"] == {"planned": 4, "played": 4, "scored": 4, "unscored": 0, "spoiled": 0}
+    assert summary["counts"] == {"planned": 4, "played": 4, "scored": 4, "unscored": 0, "spoiled": 0}
     assert sorted(json.loads((tmp_path / "run.json").read_text())["scenarios"]) == sorted(FEW)
 
 
@@ -214,8 +214,8 @@ def test_an_agent_that_breaks_loses_its_own_session_only_and_is_not_scored(tmp_p
     agent = Breaking({"wifi": AgentError("the endpoint is down"), "landlord": ZeroDivisionError("division by zero")})
     summary, _ = played(tmp_path, agent, transport=transport)
     assert summary["endings"] == {"agent_failed": 2, "user_ended": 2}
-    assert summary["similarity"] == 1.0
-    details = [failure["reason"] for failure in summary["failures"]]
+    assert summary["score"] == 1.0
+    details = [failure["reason"] for failure in summary["unscored"]]
     assert "the agent raised ZeroDivisionError: division by zero" in details[0]
     assert "the endpoint is down" in details[1]
     assert agent.closed == ["closed"]
@@ -226,9 +226,9 @@ def test_the_same_command_plays_again_what_broke_and_counts_it_once(tmp_path: Pa
     first, _ = played(tmp_path, agent)
     agent.how.clear()
     second, seen = played(tmp_path, agent)
-    assert (first["sessions"]["unscored"], second["sessions"]["unscored"]) == (1, 0)
+    assert (first["counts"]["unscored"], second["counts"]["unscored"]) == (1, 0)
     assert [progress.score.scenario for progress in seen if progress.played] == ["wifi_off"]
-    assert second["sessions"]["played"] == len(FEW)
+    assert second["counts"]["played"] == len(FEW)
 
 
 def test_an_agent_is_stopped_once_its_session_is_over(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_an_agent_is_stopped_once_its_session_is_over(tmp_path: Path) -> None:
         work = batch(tmp_path / "out", agent, suite=suite, scenarios=("limited",), transport="memory")
         summary = anyio.run(work.run)
     assert summary["endings"] == {"max_calls": 1}
-    assert summary["sessions"]["scored"] == 1
+    assert summary["counts"]["scored"] == 1
     assert len(asked) <= 7
 
 
@@ -254,7 +254,7 @@ def test_a_model_that_knows_the_answers_scores_as_the_reference_agent_does(tmp_p
         agent = model(url)
         users = users_named("llm", EndpointSettings("u", user_url))
         summary, _ = played(tmp_path, agent, users, transport="memory", jobs=4)
-    assert {row["similarity"] for row in summary["scenarios"]} == {1.0}
+    assert {row["score"] for row in summary["scenarios"]} == {1.0}
     assert summary["tokens"]["agent"]["requests"] > summary["tokens"]["user"]["requests"] >= len(FEW)
 
 
@@ -270,14 +270,14 @@ def test_an_endpoint_that_fails_is_never_scored(tmp_path: Path) -> None:
     broken = Failing(solver(), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
         summary, _ = played(tmp_path, model(url))
-    assert (summary["endings"], summary["similarity"]) == ({"agent_failed": len(FEW)}, None)
+    assert (summary["endings"], summary["score"]) == ({"agent_failed": len(FEW)}, None)
 
 
 def test_a_user_that_fails_is_never_blamed_on_the_agent(tmp_path: Path) -> None:
     broken = Failing(ScriptedUserModel(SUITE.all()), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
         summary, _ = played(tmp_path, users=users_named("llm", EndpointSettings("u", url)))
-    assert (summary["endings"], summary["similarity"]) == ({"user_failed": len(FEW)}, None)
+    assert (summary["endings"], summary["score"]) == ({"user_failed": len(FEW)}, None)
 
 
 def test_what_a_model_wrote_is_in_the_log(tmp_path: Path) -> None:

@@ -24,5 +24,5 @@ def test_the_five_scenarios_are_finished_over_http(tmp_path: Path, agent: str, r
     with running(Endpoint(SOLVER)) as url:
         made = agent_named(agent, AgentSettings(EndpointSettings("m", url), react=react))
         summary, _ = played(tmp_path, made, scenarios=FIVE, transport="http")
-    assert {found["scenario"]: found["similarity"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
+    assert {found["scenario"]: found["score"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
     assert summary["tokens"]["agent"]["requests"] > len(FIVE)

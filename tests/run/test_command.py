@@ -45,13 +45,13 @@ def model() -> Iterator[tuple[str, list[Any]]]:
 def test_variants_trials_and_seed_make_the_sessions(tmp_path: Path) -> None:
     options = ("--variant", "base", "--variant", "all_tools", "--trials", 2, "--seed", 9)
     found = summary("wifi_off", "--agent", "reference", *options, "--out", tmp_path)
-    assert found["sessions"]["scored"] == 4
+    assert found["counts"]["scored"] == 4
     assert {read_trajectory(path).started.seed for path in (tmp_path / "logs").iterdir()} == {9}
 
 
 def test_a_variant_named_twice_is_played_once(tmp_path: Path) -> None:
     options = ("--variant", "base", "--variant", "base")
-    assert summary("wifi_off", "--agent", "refuse", *options, "--out", tmp_path)["sessions"]["planned"] == 1
+    assert summary("wifi_off", "--agent", "refuse", *options, "--out", tmp_path)["counts"]["planned"] == 1
 
 
 def test_progress_goes_to_stderr_one_line_a_session(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_the_address_may_come_from_the_environment(
     tmp_path: Path, model: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", model[0])
-    assert summary("wifi_off", "--agent", "openai", "--model", "m", "--out", tmp_path)["similarity"] == 1.0
+    assert summary("wifi_off", "--agent", "openai", "--model", "m", "--out", tmp_path)["score"] == 1.0
 
 
 def test_steps_are_limited_as_told(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
@@ -200,7 +200,7 @@ def outsider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_an_agent_that_needs_a_url_gets_one(tmp_path: Path, outsider: str) -> None:
-    assert summary("wifi_off", "--agent", outsider, "--out", tmp_path / "out")["similarity"] == 1.0
+    assert summary("wifi_off", "--agent", outsider, "--out", tmp_path / "out")["score"] == 1.0
     assert manifest(tmp_path / "out")["transport"] == "http"
 
 
@@ -242,10 +242,10 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_higher_one(tmp_path: Path,
     arguments = ("wifi_off", "landlord_number", *agent, "--out", tmp_path)
     short = ran(*arguments, "--budget", 1, "--json")
     found = json.loads(short.stdout)
-    assert (short.exit_code, found["stopped"], found["sessions"]["played"]) == (1, "budget", 1)
+    assert (short.exit_code, found["stopped"], found["counts"]["played"]) == (1, "budget", 1)
     assert "stopped at the budget" in short.stderr
     whole = summary(*arguments, "--budget", 1_000_000)
-    assert (whole["stopped"], whole["sessions"]["played"]) == (None, 2)
+    assert (whole["stopped"], whole["counts"]["played"]) == (None, 2)
     assert whole["cost"]["total"] == whole["tokens"]["agent"]["prompt_tokens"] / 2
 
 
@@ -264,12 +264,12 @@ def test_a_budget_that_cannot_be_kept_is_refused(tmp_path: Path, options: tuple[
 
 def test_a_long_run_tells_the_whole_after_every_tenth(tmp_path: Path) -> None:
     result = ran("wifi_off", "--agent", "reference", "--trials", 20, "--transport", "direct", "--out", tmp_path)
-    assert len(re.findall(r"^\d+/20 done · \d+ running · similarity 1.000", result.stderr, re.MULTILINE)) == 10
+    assert len(re.findall(r"^\d+/20 done · \d+ running · score 1.000", result.stderr, re.MULTILINE)) == 10
 
 
 def test_processes_play_what_the_options_say(tmp_path: Path) -> None:
     arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 2)
-    assert summary(*arguments, "--out", tmp_path)["similarity"] == 1.0
+    assert summary(*arguments, "--out", tmp_path)["score"] == 1.0
 
 
 def test_processes_do_not_share_a_recording(tmp_path: Path) -> None:

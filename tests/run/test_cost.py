@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.errors import GraderError
+from sandbox_grader.spending import Price, Prices, Spent, Tokens
 
-from sandbox_mcp.run.cost import Budget, Price, Prices, checked
+from sandbox_mcp.run.cost import Budget, checked
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.tokens import Spent, Tokens
 
 AGENT = Prices(agent=Price(2, 10))
 
@@ -23,7 +24,7 @@ def test_a_price_is_per_million_tokens() -> None:
 
 @pytest.mark.parametrize("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])
 def test_a_malformed_price_is_refused(text: str) -> None:
-    with pytest.raises(RunError, match="PROMPT/COMPLETION"):
+    with pytest.raises(GraderError, match="PROMPT/COMPLETION"):
         Price.parse(text)
 
 

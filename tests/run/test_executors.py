@@ -34,7 +34,7 @@ def test_processes_leave_the_logs_that_tasks_leave(tmp_path: Path) -> None:
     summary, _ = played(tmp_path / "tasks")
     work = batch(tmp_path / "processes", jobs=2)
     work.executor = Processes(Recipe(tmp_path / "processes"))
-    assert anyio.run(work.run)["scenarios"] == summary["scenarios"]
+    assert anyio.run(work.run).summary()["scenarios"] == summary["scenarios"]
     assert logs(tmp_path / "processes") == logs(tmp_path / "tasks")
     assert work.tally.played == len(FEW)
 

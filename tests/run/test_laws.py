@@ -220,7 +220,7 @@ def without_endpoint(found: Logs) -> Logs:
 
 def test_the_refusing_agent_scores_what_the_grader_says_it_would_in_every_variant(tmp_path: Path) -> None:
     summary, _ = played(tmp_path, RefuseAgent(), variants=tuple(VARIANTS))
-    assert all(row["similarity"] == row["refusal"] for row in summary["scenarios"])
+    assert all(row["score"] == row["refusal"] for row in summary["scenarios"])
 
 
 def test_a_session_that_was_played_twice_is_the_same_session() -> None:

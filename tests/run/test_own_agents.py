@@ -85,4 +85,4 @@ def test_the_five_scenarios_are_finished(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("MY_MODEL", url)
         agent = agent_named(f"{file.stem}:answer" if kind == "function" else f"command:{sys.executable} {file}")
         summary, _ = played(tmp_path / "out", agent, scenarios=FIVE, transport="http", jobs=2)
-    assert {found["scenario"]: found["similarity"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)
+    assert {found["scenario"]: found["score"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)

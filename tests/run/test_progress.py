@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import pytest
+from sandbox_grader.spending import Price, Prices, Spent, Tokens
 
-from sandbox_mcp.run.cost import Budget, Price, Prices
+from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.progress import RunTally
-from sandbox_mcp.run.tokens import Spent, Tokens
 from tests.run.test_summary import scored
 
 
@@ -28,7 +28,7 @@ def test_it_says_how_many_are_done_and_running() -> None:
     played(tally, "a")
     tally.begin()
     tally.begin()
-    assert tally.line().startswith("1/5 done · 2 running · similarity 1.000")
+    assert tally.line().startswith("1/5 done · 2 running · score 1.000")
 
 
 def test_before_the_first_score_there_is_none() -> None:
@@ -40,7 +40,7 @@ def test_the_score_has_an_interval_from_the_second_scenario_on() -> None:
     played(tally, "a", 1.0)
     assert "[" not in tally.line()
     played(tally, "b", 0.5)
-    assert "similarity 0.750 [0.000, 1.000]" in tally.line()
+    assert "score 0.750 [0.000, 1.000]" in tally.line()
 
 
 def test_what_models_cost_is_told_by_role() -> None:

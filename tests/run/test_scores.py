@@ -4,14 +4,19 @@ import dataclasses
 from typing import Any
 
 import pytest
+from sandbox_grader.scores import Scores, grade
+from sandbox_grader.spending import Spent, Tokens
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.run.scores import score
-from sandbox_mcp.run.tokens import Spent, Tokens
+from sandbox_mcp.run.sessions import JUDGED
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.clients.sessions import SUITE, WIFI_OFF, run
+
+
+def score(trajectory: Trajectory, scenario: Scenario) -> Scores:
+    return grade(trajectory, scenario, metrics=JUDGED)
 
 
 def played(*, does: bool = True, meta: Any = None, ends: EndReason | None = None, trial: int = 0) -> Trajectory:
@@ -29,33 +34,40 @@ def played(*, does: bool = True, meta: Any = None, ends: EndReason | None = None
 
 def test_what_was_achieved_is_the_graders_score() -> None:
     found = score(played(), WIFI_OFF)
-    assert (found.similarity, found.refusal, found.ending, found.reason) == (1.0, 0.0, "user_ended", None)
+    assert (found.value(), found.number("toolsandbox.refusal"), found.ending, found.reason) == (
+        1.0,
+        0.0,
+        "user_ended",
+        None,
+    )
 
 
 def test_a_claim_without_the_deed_earns_nothing() -> None:
-    assert score(played(does=False), WIFI_OFF).similarity == 0.0
+    assert score(played(does=False), WIFI_OFF).value() == 0.0
 
 
 @pytest.mark.parametrize("ends", ["agent_failed", "user_failed", "abandoned"])
 def test_what_broke_has_no_similarity_but_a_reason(ends: EndReason) -> None:
     found = score(played(ends=ends), WIFI_OFF)
-    assert (found.similarity, found.ending, found.detail) == (None, ends, "the endpoint is down")
+    assert (found.value(), found.ending, found.detail) == (None, ends, "the endpoint is down")
     assert "the endpoint is down" in str(found.reason)
 
 
 @pytest.mark.parametrize("ends", ["max_turns", "max_calls"])
 def test_a_limit_is_an_end_like_any_other(ends: EndReason) -> None:
-    assert score(played(ends=ends), WIFI_OFF).similarity is not None
+    assert score(played(ends=ends), WIFI_OFF).value() is not None
 
 
 def test_a_log_that_stops_is_not_scored() -> None:
     whole = played()
     found = score(dataclasses.replace(whole, ended=None), WIFI_OFF)
-    assert (found.similarity, found.ending) == (None, "incomplete")
+    assert (found.value(), found.ending) == (None, "incomplete")
 
 
 def test_turns_are_messages_on_the_bus() -> None:
-    assert score(played(), WIFI_OFF).turns == 3, "a call, its result, and what the agent says"
+    assert score(played(), WIFI_OFF).number("toolsandbox.turn_count") == 3, (
+        "a call, its result, and what the agent says"
+    )
 
 
 def test_tokens_are_those_that_the_log_tells_of() -> None:
@@ -84,4 +96,4 @@ def test_what_refusing_earns_is_told_where_it_earns_something(name: str) -> None
     session.begin()
     run(session.say, "I'm sorry, I can't help with that.")
     found = score(log.trajectory(), scenario)
-    assert found.similarity == found.refusal
+    assert found.value() == found.number("toolsandbox.refusal")

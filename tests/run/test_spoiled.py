@@ -8,9 +8,9 @@ import anyio
 import pytest
 from click.testing import CliRunner
 from sandbox_clients.function import FunctionAgent
+from sandbox_grader.wording import remarks
 
 from sandbox_mcp.cli.run import command
-from sandbox_mcp.run.report import remarks
 from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
@@ -38,22 +38,28 @@ USERS = Users(hasty, {"kind": "hasty"})
 def run(out: Path, *, keep: bool = False) -> Any:
     work = batch(out, FunctionAgent(asking, "asking"), USERS, scenarios=NAMES)
     work.crew = replace(work.crew, keep_spoiled=keep)
-    return anyio.run(work.run)
+    return anyio.run(work.run).summary()
+
+
+def told(out: Path, *, keep: bool = False) -> list[str]:
+    work = batch(out, FunctionAgent(asking, "asking"), USERS, scenarios=NAMES)
+    work.crew = replace(work.crew, keep_spoiled=keep)
+    return remarks(anyio.run(work.run))
 
 
 def test_a_spoiled_session_is_named_and_left_out(tmp_path: Path) -> None:
     summary = run(tmp_path)
-    assert summary["sessions"] == {"planned": 2, "played": 2, "scored": 1, "unscored": 0, "spoiled": 1}
+    assert summary["counts"] == {"planned": 2, "played": 2, "scored": 1, "unscored": 0, "spoiled": 1}
     assert summary["spoiled_by_user"] == [{"scenario": "wifi_off", "variant": "base", "trial": 0, "reason": REASON}]
     assert [row["scored"] for row in summary["scenarios"]] == [1, 0]
-    assert summary["failures"] == []
+    assert summary["unscored"] == []
 
 
 def test_it_is_said_how_often_users_did_what(tmp_path: Path) -> None:
     summary = run(tmp_path)
     assert summary["user_conduct"]["early_end"] == {"known": 2, "sessions": 1, "rate": 0.5}
     assert summary["user_conduct"]["leak"] == {"known": 2, "sessions": 0, "rate": 0.0}
-    assert remarks(summary) == [
+    assert told(tmp_path) == [
         "sessions in which the user did something wrong: early_end in 1 of 2 (50.0%)",
         f"wifi_off (base, trial 0): {REASON}",
         "left out: 1 session that the user spoiled; --keep-spoiled scores them",
@@ -62,9 +68,9 @@ def test_it_is_said_how_often_users_did_what(tmp_path: Path) -> None:
 
 def test_kept_it_is_scored_and_still_named(tmp_path: Path) -> None:
     summary = run(tmp_path, keep=True)
-    assert summary["sessions"] == {"planned": 2, "played": 2, "scored": 2, "unscored": 0, "spoiled": 0}
+    assert summary["counts"] == {"planned": 2, "played": 2, "scored": 2, "unscored": 0, "spoiled": 0}
     assert len(summary["spoiled_by_user"]) == 1
-    assert not [line for line in remarks(summary) if "left out" in line]
+    assert not [line for line in told(tmp_path, keep=True) if "left out" in line]
 
 
 def test_logs_are_the_same_either_way_and_not_played_again(tmp_path: Path) -> None:
@@ -72,7 +78,7 @@ def test_logs_are_the_same_either_way_and_not_played_again(tmp_path: Path) -> No
     before = logs(tmp_path)
     kept = run(tmp_path, keep=True)
     assert logs(tmp_path) == before
-    assert kept["sessions"]["scored"] == 2
+    assert kept["counts"]["scored"] == 2
 
 
 def test_scripted_users_spoil_nothing(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_run_is_played_again_with_the_same_words(tmp_path: Path) -> None:
     played(tmp_path / "first", scenarios=names, trials=2)
     users = replayed_users(recorded_lines(tmp_path / "first"))
     summary, _ = played(tmp_path / "again", users=users, scenarios=names, trials=2)
-    assert summary["similarity"] == 1.0
+    assert summary["score"] == 1.0
     said = [log[1:] for run in ("first", "again") for log in logs(tmp_path / run).values()]
     assert said[:4] == said[4:]
 

@@ -1,10 +1,14 @@
-"""Importers of logs that somebody else's harness wrote, by format name. Each lives in one module and loads on use."""
+"""Importers of logs that somebody else's harness wrote, by format name. Each lives in one module and loads on use.
+
+Another package adds a format by an entry point of the group ``sandbox_mcp.importers`` that names its ``read``.
+"""
 
 from importlib import import_module
 from types import MappingProxyType
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Imported, Importer, Loss
+from sandbox_grader.plugins import found_outside
 
 IMPORTERS = MappingProxyType(
     {
@@ -25,6 +29,9 @@ IMPORTERS = MappingProxyType(
 )
 """Format name to the module whose ``read`` imports it."""
 
+GROUP = "sandbox_mcp.importers"
+"""The entry points under which other packages name theirs."""
+
 __all__ = ("IMPORTERS", "Imported", "Importer", "Loss", "importer")
 
 
@@ -35,6 +42,9 @@ def importer(name: str) -> Importer:
         GraderError: there is none of that name.
     """
     home = IMPORTERS.get(name)
-    if home is None:
-        raise GraderError(f"unknown log format {name!r}; known: {', '.join(sorted(IMPORTERS))}")
-    return import_module(home).read
+    if home is not None:
+        return import_module(home).read
+    outside = found_outside(GROUP, IMPORTERS)
+    if name not in outside:
+        raise GraderError(f"unknown log format {name!r}; known: {', '.join(sorted((*IMPORTERS, *outside)))}")
+    return outside[name].load()

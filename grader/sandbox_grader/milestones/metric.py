@@ -12,7 +12,6 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.metric import Mode, Subject, Verdict
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.baselines import idle, refusing
-from sandbox_grader.milestones.ending import unscored
 from sandbox_grader.milestones.reasons import compat_details, details
 from sandbox_grader.milestones.timeline import turn_count
 from sandbox_grader.milestones.translate import to_case
@@ -28,8 +27,7 @@ class ToolSandbox:
 
     Values: ``score`` (0 to 1), ``milestones`` and ``minefields`` (the two parts), ``turn_count``, ``unwanted`` (number
     of changes nobody asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing agent),
-    ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1), ``scored`` and
-    ``reason``.
+    ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1).
 
     Source: ToolSandbox, sections 4 and 5; ``idle``, ``refusal``, ``corrected`` and ``unwanted`` are ours.
     """
@@ -49,19 +47,17 @@ class ToolSandbox:
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")
         values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, trajectory)
-        reason = unscored(trajectory)
-        return Verdict({**values, "scored": reason is None, "reason": reason}, found)
+        return Verdict(values, found)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:  # noqa: ARG002
         """Means overall, by category and by variant, each with the number of sessions that it is a mean of."""
-        scored = [(subject, verdict.values) for subject, verdict in graded if verdict.values.get("scored")]
+        scored = [(subject, verdict.values) for subject, verdict in graded if verdict.inconclusive is None]
         return {
             "overall": _means(values for _, values in scored),
             "categories": _grouped(
                 (category, values) for subject, values in scored for category in _categories(subject)
             ),
             "variants": _grouped((subject.trajectory.started.variant, values) for subject, values in scored),
-            "unscored": sum(1 for _, verdict in graded if verdict.values and not verdict.values.get("scored")),
             "inconclusive": sum(1 for _, verdict in graded if verdict.inconclusive is not None),
         }
 

@@ -9,6 +9,7 @@ from sandbox_grader.metrics import FAMILIES, families, metric
 from sandbox_grader.milestones import ToolSandbox
 from sandbox_grader.milestones.baselines import REFUSAL, idle, refusing
 from sandbox_grader.milestones.metric import corrected
+from sandbox_grader.scores import Scores, grade
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, assemble, parse_trajectory, to_line
@@ -39,8 +40,6 @@ class TestValues:
             "refusal": 0.0,
             "corrected": 1.0,
             "unwanted": 0,
-            "scored": True,
-            "reason": None,
         }
 
     def test_paper_is_strict(self):
@@ -68,21 +67,24 @@ class TestInconclusive:
 
 
 class TestUnscored:
+    def scores(self, reason: EndReason | None, *, cut: bool = False) -> Scores:
+        return grade(right().done(reason, cut=cut), WIFI_OFF, metrics=["toolsandbox"])
+
     @pytest.mark.parametrize("reason", ["agent_failed", "user_failed", "abandoned"])
     def test_what_broke_outside_the_agent(self, reason: EndReason):
-        values = verdict(right().done(reason)).values
-        assert (values["scored"], values["score"]) == (False, 1)
-        assert values["reason"] == f"incomplete: the session ended with {reason!r}"
+        found = self.scores(reason)
+        assert (found.scored, found.score, found.value()) == (False, 1, None)
+        assert found.reason == f"incomplete: the session ended with {reason!r}"
 
     @pytest.mark.parametrize("reason", ["user_ended", "max_turns", "max_calls", "recorded"])
     def test_other_endings_count(self, reason: EndReason):
-        assert verdict(right().done(reason)).values["scored"] is True
+        assert self.scores(reason).scored
 
     def test_a_log_that_stops(self):
-        assert verdict(right().done(None)).values["reason"] == "incomplete: the log has no end"
+        assert self.scores(None).reason == "incomplete: the log has no end"
 
     def test_a_log_that_was_cut(self):
-        assert verdict(right().done("user_ended", cut=True)).values["reason"].endswith("last line is cut off")
+        assert str(self.scores("user_ended", cut=True).reason).endswith("last line is cut off")
 
 
 class TestDoingNothing:
@@ -140,11 +142,10 @@ class TestSummary:
         summary = self.summarise(self.one(right(), variant="b"), self.one(Play(), variant="a"))
         assert {name: group["score"] for name, group in summary["variants"].items()} == {"a": 0, "b": 1}
 
-    def test_what_is_not_scored_is_counted_not_averaged(self):
-        lost = self.one(Play(), "agent_failed")
-        unknown = (lost[0], Verdict(inconclusive="no scenario"))
-        summary = self.summarise(self.one(right()), lost, unknown)
-        assert (summary["overall"]["score"], summary["unscored"], summary["inconclusive"]) == (1, 1, 1)
+    def test_what_cannot_be_told_is_counted_not_averaged(self):
+        unknown = (self.one(right())[0], Verdict(inconclusive="no scenario"))
+        summary = self.summarise(self.one(right()), unknown)
+        assert (summary["overall"]["score"], summary["inconclusive"]) == (1, 1)
 
     def test_of_nothing(self):
         summary = self.summarise()

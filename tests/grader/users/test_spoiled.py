@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from click.testing import CliRunner
-from sandbox_grader.collection import Collection
 from sandbox_grader.explain import explain
+from sandbox_grader.grading import add
+from sandbox_grader.report import Report
 from sandbox_grader.scores import grade
 from sandbox_grader.tables import to_junit
 from sandbox_scenarios import Suite
@@ -41,10 +42,10 @@ def test_it_is_scored_where_that_is_wanted() -> None:
 
 
 def test_means_about_agents_leave_it_out_and_those_about_users_do_not() -> None:
-    collection = Collection("strict")
+    report = Report()
     for log in (good(), left_early()):
-        collection.add(log, SCENARIO)
-    summary = collection.summary()
+        add(report, log, SCENARIO)
+    summary = report.families()
     assert summary["toolsandbox"]["overall"]["n"] == 1
     assert summary["user_conduct"]["spoiled"] == {"known": 2, "sessions": 1, "rate": 0.5}
 
@@ -61,7 +62,7 @@ def test_its_explanation_says_so_in_the_end() -> None:
 
 
 def test_in_junit_it_is_skipped() -> None:
-    assert 'skipped="1"' in to_junit([grade(left_early(), SCENARIO)])
+    assert 'skipped="1"' in to_junit(Report([grade(left_early(), SCENARIO)]))
 
 
 def test_the_command_line_counts_and_keeps_them(tmp_path: Path) -> None:

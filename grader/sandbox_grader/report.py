@@ -1,0 +1,378 @@
+"""One report of many sessions: typed scores, and what they come to. Every table, file and page is a view of it.
+
+Policy: what was not scored is counted and named, never averaged. Means are over trials first, then over scenarios and
+variants, and beside a mean score stands what the refusing agent gets. Sessions that their user spoiled are counted by
+themselves, because they say something of the user and little of the agent. The order of sessions changes nothing.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Mode, Subject, means
+from sandbox_grader.metrics import is_known
+from sandbox_grader.metrics import metric as metric_named
+from sandbox_grader.scores import SCORE, USERS, Scores
+from sandbox_grader.similarity import DEFAULT
+from sandbox_grader.spending import Prices, Spent
+from sandbox_grader.statistics import (
+    PASS,
+    Cell,
+    Estimate,
+    ScoredSession,
+    by_cell,
+    flaky,
+    mean_score,
+    pass_at,
+    pass_hat,
+)
+from sandbox_grader.users.metric import rates
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.trajectory import SessionStarted, Trajectory
+
+if TYPE_CHECKING:
+    from sandbox_grader.comparison import Comparison
+
+DIGITS = 6
+MOST_TRIALS = 8
+"""pass@k and pass^k are told for every k up to this many trials, and for all of them."""
+Judged = Literal["mean", "low"]
+"""What a threshold is held against: the mean, or the lower end of its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A log that could not be graded, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """Sessions and what they come to by ``metric``, which is ``family.name``.
+
+    ``similarity`` names what free text was compared by. ``planned`` is how many sessions there were to be, ``wasted``
+    what sessions took that were set aside, and ``stopped`` why no more were played.
+    """
+
+    sessions: list[Scores] = field(default_factory=list[Scores])
+    mode: Mode = "strict"
+    name: str = ""
+    metric: str = SCORE
+    similarity: str = DEFAULT
+    warnings: list[str] = field(default_factory=list[str])
+    unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
+    planned: int | None = None
+    prices: Prices = field(default_factory=Prices)
+    wasted: Spent = field(default_factory=Spent)
+    stopped: str | None = None
+
+    @property
+    def ordered(self) -> list[Scores]:
+        """The sessions by scenario, variant and trial."""
+        return sorted(self.sessions, key=lambda item: (item.scenario, item.variant, item.trial, item.session))
+
+    @property
+    def counted(self) -> list[ScoredSession]:
+        """What counts of the sessions, with its place.
+
+        Raises:
+            GraderError: no session knows the metric.
+        """
+        check_metric(self.metric, self.sessions)
+        values = ((item, item.value(self.metric)) for item in self.ordered)
+        return [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in values if value is not None]
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The mean with its 95 % interval, clustered by scenario; None where nothing counts."""
+        values = self.counted
+        return mean_score(values) if values else None
+
+    @property
+    def score(self) -> float | None:
+        """The mean; None where nothing counts."""
+        found = self.estimate
+        return _rounded(found.mean) if found else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The mean's 95 % interval; None with fewer than two scenarios."""
+        found = self.estimate
+        if found is None or found.low is None or found.high is None:
+            return None
+        return round(found.low, DIGITS), round(found.high, DIGITS)
+
+    def pass_at(self, k: int) -> Estimate | None:
+        """pass@k: the chance that at least one of k trials passes; None where nothing was played k times."""
+        return pass_at(k, self.counted)
+
+    def pass_k(self, k: int) -> Estimate | None:
+        """pass^k: the chance that all of k trials pass; None where nothing was played k times."""
+        return pass_hat(k, self.counted)
+
+    @property
+    def flaky(self) -> tuple[Cell, ...]:
+        """The scenarios and variants that passed in some trials and not in others."""
+        return flaky(self.counted)
+
+    @property
+    def ks(self) -> list[int]:
+        """The k for which pass@k and pass^k say something of everything that was scored."""
+        most = min(map(len, by_cell(self.counted).values()), default=0)
+        return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
+
+    @property
+    def failures(self) -> list[Scores]:
+        """The sessions that count and did not pass."""
+        values = ((item, item.value(self.metric)) for item in self.ordered)
+        return [item for item, value in values if value is not None and value < PASS]
+
+    @property
+    def unscored(self) -> list[Scores]:
+        """The sessions that do not count, but for those that their user spoiled."""
+        return [item for item in self.ordered if not item.spoiled and item.value(self.metric) is None]
+
+    @property
+    def spent(self) -> Spent:
+        """The tokens of all sessions."""
+        return sum((item.spent for item in self.sessions), Spent())
+
+    def missed(self, threshold: float, judged: Judged = "mean") -> str | None:
+        """In a line, what of a threshold was missed, by how much; None if it was met.
+
+        It is met if every session that its user did not spoil is scored, and the mean (or the ``low`` end of its
+        interval, which is the mean where one scenario is all there is) is at least ``threshold``.
+        """
+        found, unscored = self.estimate, len(self.unscored)
+        begin = f"threshold {threshold:g} missed: "
+        if found is None:
+            return f"{begin}no session has a {self.metric} that counts"
+        by_low = judged == "low" and found.low is not None
+        reached = found.low if by_low and found.low is not None else found.mean
+        what = f"the lower end of the 95 % interval of {self.metric}" if by_low else f"the mean {self.metric}"
+        if reached < threshold - (1 - PASS):
+            return f"{begin}{what} is {reached:.3f}, {threshold - reached:.3f} below it"
+        return f"{begin}{counted(unscored, 'session')} could not be scored" if unscored else None
+
+    def compare(self, other: "Report") -> "Comparison":
+        """Compare B, the other, with this one, A, on what both played: see :class:`Comparison`.
+
+        Raises:
+            GraderError: they have nothing in common, or one has the same scenario, variant and trial twice.
+        """
+        from sandbox_grader.comparison import compare_reports
+
+        return compare_reports(self, other)
+
+    def across_variants(self) -> "list[Comparison]":
+        """Compare each other variant with ``base``, or with the first where there is no base.
+
+        Raises:
+            GraderError: there is one variant only.
+        """
+        from sandbox_grader.comparison import compare_variants
+
+        return compare_variants(self)
+
+    def families(self) -> dict[str, Mapping[str, Any]]:
+        """What each family makes of all its sessions; families that no session allowed are left out."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for family in dict.fromkeys(name for item in self.sessions for name in item.verdicts):
+            graded = [
+                (_outline(item), item.verdicts[family])
+                for item in self.ordered
+                if family in item.verdicts and (item.scored or (item.spoiled and family == USERS))
+            ]
+            if any(verdict.inconclusive is None for _, verdict in graded):
+                summarise = metric_named(family, self.similarity).summarise if is_known(family) else means
+                found[family] = summarise(graded, self.mode)
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per scenario and variant."""
+        groups: dict[Cell, list[Scores]] = {}
+        for item in self.ordered:
+            groups.setdefault((item.scenario, item.variant), []).append(item)
+        return [self._row(group) for group in groups.values()]
+
+    def _row(self, group: Sequence[Scores]) -> dict[str, Any]:
+        values = [(item, item.value(self.metric)) for item in group]
+        scored = [(item, value) for item, value in values if value is not None]
+        return {
+            "scenario": group[0].scenario,
+            "variant": group[0].variant,
+            "categories": list(group[0].categories),
+            "sessions": len(group),
+            "scored": len(scored),
+            "score": _mean(value for _, value in scored),
+            "refusal": _rounded(group[0].number("toolsandbox.refusal")),
+            "turns": _mean(item.number("toolsandbox.turn_count") for item, _ in scored),
+            "endings": _endings(group),
+        }
+
+    def categories(self) -> dict[str, dict[str, Any]]:
+        """One row per category, in which a scenario counts as often as it has one."""
+        rows = self.rows()
+        return {
+            name: _overall([row for row in rows if name in row["categories"]])
+            for name in sorted({name for row in rows for name in row["categories"]})
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the sessions themselves, as one JSON object."""
+        ordered, rows, known = self.ordered, self.rows(), check_metric(self.metric, self.sessions, quiet=True)
+        spoiled = [(item, _spoiling(item)) for item in ordered]
+        estimate = self.estimate if known else None
+        prices = self.prices
+        return {
+            "mode": self.mode,
+            "metric": self.metric,
+            "similarity": self.similarity,
+            "counts": {
+                "planned": len(ordered) if self.planned is None else self.planned,
+                "played": len(ordered),
+                "scored": sum(row["scored"] for row in rows),
+                "unscored": len(self.unscored),
+                "spoiled": sum(item.spoiled for item in ordered),
+            },
+            "score": self.score if known else None,
+            "estimate": estimate.to_json() if estimate else None,
+            **{f"pass@{k}": _json(self.pass_at(k)) for k in (self.ks if known else ())},
+            **{f"pass^{k}": _json(self.pass_k(k)) for k in (self.ks if known else ())},
+            "flaky": ["/".join(cell) for cell in self.flaky] if known else [],
+            "refusal": _overall(rows)["refusal"],
+            "endings": _endings(ordered),
+            "tokens": {**self.spent.to_json(), "set_aside": self.wasted.to_json()},
+            "cost": {**prices.of(self.spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
+            "categories": self.categories(),
+            "scenarios": rows,
+            "unscored": [_named(item, why_not(item, self.metric)) for item in self.unscored],
+            "user_conduct": rates([v.values for i in ordered if (v := i.verdicts.get(USERS)) and v.values]),
+            "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
+            "families": self.families(),
+            "stopped": self.stopped,
+            "warnings": self.warnings,
+            "unreadable": [asdict(item) for item in self.unreadable],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""
+        return {**self.summary(), "sessions": [item.to_json() for item in self.sessions]}
+
+    def to_pandas(self) -> Any:
+        """A data frame with one row per session: scores, ending, tokens, cost, model and categories.
+
+        Raises:
+            GraderError: pandas is not installed.
+        """
+        from sandbox_grader.tables import data_frame
+
+        return data_frame(self)
+
+    def write(self, path: Path, threshold: float | None = None) -> None:
+        """Write the report in the form that the file's suffix names: .json, .csv, .xml (JUnit) or .parquet.
+
+        Raises:
+            GraderError: the suffix names no known form, or Parquet is asked for without its extra.
+        """
+        from sandbox_grader.tables import write_report
+
+        write_report(path, self, threshold)
+
+    def __str__(self) -> str:
+        from sandbox_grader.wording import text_of
+
+        return text_of(self)
+
+
+def cluster_of(scores: Scores) -> str:
+    """What a session is a repeated measure of: its scenario, or itself where its log names none."""
+    return scores.scenario or scores.session
+
+
+def why_not(scores: Scores, metric: str = SCORE) -> str | None:
+    """Why a session has no value that counts; None where it has one."""
+    family = metric.partition(".")[0]
+    missing = None if scores.number(metric) is not None else f"no {metric} in this session"
+    return scores.unscored(family) or missing
+
+
+def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False) -> bool:
+    """See whether any of the sessions knows a metric; where none says anything of its family, that cannot be told.
+
+    Raises:
+        GraderError: none does, unless ``quiet``.
+    """
+    family, _, name = metric.partition(".")
+    asked = [item.verdicts[family] for item in sessions if family in item.verdicts]
+    said = [verdict.values for verdict in asked if verdict.inconclusive is None]
+    numbers = {key for values in said for key, value in values.items() if value is None or _is_number(value)}
+    if name in numbers or (name and not said and asked) or not sessions:
+        return True
+    if quiet:
+        return False
+    known = sorted({f"{key}.{value}" for item in sessions for key, v in item.verdicts.items() for value in v.values})
+    near = [value for value in known if value.startswith(f"{family}.")] or known
+    raise GraderError(f"unknown metric {metric!r}; these sessions have {', '.join(near) or 'none'}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _outline(scores: Scores) -> Subject:
+    """A session without what happened in it: enough to tell which one it was."""
+    started = SessionStarted(
+        session=scores.session,
+        scenario=scores.scenario,
+        variant=scores.variant,
+        trial=scores.trial,
+        categories=scores.categories,
+    )
+    return Subject(Trajectory(started, (), None, scores.path))
+
+
+def _spoiling(scores: Scores) -> str | None:
+    """How its user spoiled a session that did not break, even one that is scored all the same."""
+    from sandbox_grader.users.metric import spoiled_by_user
+
+    if scores.spoiled:
+        return scores.reason
+    return spoiled_by_user(scores.verdicts.get(USERS)) if scores.scored else None
+
+
+def _overall(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    scored = [row for row in rows if row["scored"]]
+    return {
+        "scenarios": len(rows),
+        "scored": sum(row["scored"] for row in rows),
+        "score": _mean(row["score"] for row in scored),
+        "refusal": _mean(row["refusal"] for row in scored),
+    }
+
+
+def _named(scores: Scores, reason: str | None) -> dict[str, Any]:
+    return {"scenario": scores.scenario, "variant": scores.variant, "trial": scores.trial, "reason": reason}
+
+
+def _endings(sessions: Iterable[Scores]) -> dict[str, int]:
+    return dict(sorted(Counter(item.ending for item in sessions).items()))
+
+
+def _mean(numbers: Iterable[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return round(math.fsum(known) / len(known), DIGITS) if known else None
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, DIGITS)
+
+
+def _json(estimate: Estimate | None) -> dict[str, Any] | None:
+    return estimate.to_json() if estimate else None

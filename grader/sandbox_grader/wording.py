@@ -1,0 +1,148 @@
+"""A report and a comparison in words and tables for people.
+
+Policy: what a reader should know beside the numbers is said with them: what is missing, what broke, what was left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.comparison import Comparison, measures
+from sandbox_grader.report import Report, why_not
+from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.statistics import Estimate
+from sandbox_mcp.columns import columns
+from sandbox_mcp.plurals import counted
+
+Cells = list[Sequence[object]]
+UNKNOWN_SMALLEST = "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Rows to be shown under their headers."""
+
+    headers: Sequence[str]
+    rows: Cells
+
+    def __str__(self) -> str:
+        return columns(self.headers, self.rows)
+
+
+def tables_of(report: Report) -> list[TextTable]:
+    """Scenarios and variants, categories, and how sure the figures are."""
+    baseline = report.metric == SCORE  # what refusing earns is told by this metric only
+    extra = ("refusal",) if baseline else ()
+    scenarios: Cells = [
+        (
+            row["scenario"],
+            row["variant"],
+            f"{row['scored']}/{row['sessions']}",
+            row["score"],
+            *(row[name] for name in extra),
+            row["turns"],
+            ", ".join(f"{name} {count}" for name, count in row["endings"].items()),
+        )
+        for row in report.rows()
+    ]
+    summary = report.summary()
+    overall = (len(scenarios), summary["counts"]["scored"], summary["score"], *(summary[name] for name in extra))
+    categories: Cells = [
+        (name, item["scenarios"], item["scored"], item["score"], *(item[name] for name in extra))
+        for name, item in summary["categories"].items()
+    ]
+    score = report.metric.removeprefix("toolsandbox.")
+    return [
+        TextTable(("scenario", "variant", "scored", score, *extra, "turns", "endings"), scenarios),
+        TextTable(("category", "scenarios", "scored", score, *extra), [*categories, ("all", *overall)]),
+        *certainty(report),
+    ]
+
+
+def certainty(report: Report) -> list[TextTable]:
+    """The mean, pass@k and pass^k with their intervals, where anything counts."""
+    if report.estimate is None:
+        return []
+    rows: Cells = [
+        (name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters)
+        for name, found in measures(report).items()
+        if found is not None
+    ]
+    return [TextTable(("", "mean", "low", "high", "scenarios"), rows)]
+
+
+def text_of(report: Report) -> str:
+    """All tables, and the remarks below them."""
+    return "\n\n".join([*map(str, tables_of(report)), *(["\n".join(told)] if (told := remarks(report)) else [])])
+
+
+def remarks(report: Report, limit: int = 5) -> list[str]:
+    """What a reader should know beside the numbers, at most ``limit`` sessions of a kind by name."""
+    return [*_remarks(report, report.summary(), limit)]
+
+
+def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator[str]:
+    counts = summary["counts"]
+    if report.stopped:
+        yield f"stopped at the {report.stopped}; the same command with a higher one goes on"
+    if cost := summary["cost"]:
+        known = ", ".join(f"{role} {_money(cost[role])}" for role in ("agent", "user"))
+        lost = f", and {_money(cost['set_aside'])} for sessions set aside" if cost["set_aside"] else ""
+        yield f"cost {_money(cost['total'])} ({known}){lost}"
+    if missing := counts["planned"] - counts["played"]:
+        yield f"still to be played: {missing} of {counted(counts['planned'], 'session')}"
+    unscored = report.unscored
+    yield from (f"not scored: {_which(item)}: {why_not(item, report.metric)}" for item in unscored[:limit])
+    if unscored:
+        again = "; the same command plays these again" if report.planned is not None else ""
+        yield f"not scored: {counted(len(unscored), 'session')}{again}"
+    rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
+    if rates:
+        often = (f"{kind} in {r['sessions']} of {r['known']} ({r['rate']:.1%})" for kind, r in rates.items())
+        yield f"sessions in which the user did something wrong: {', '.join(often)}"
+        for item in summary["spoiled_by_user"][:limit]:
+            yield f"{item['scenario']} ({item['variant']}, trial {item['trial']}): {item['reason']}"
+        if counts["spoiled"]:
+            left_out = counted(counts["spoiled"], "session")
+            yield f"left out: {left_out} that the user spoiled; --keep-spoiled scores them"
+
+
+def _which(scores: Scores) -> str:
+    return f"{scores.scenario or scores.session} ({scores.variant}, trial {scores.trial})"
+
+
+def _money(amount: float | None) -> str:
+    return "unknown" if amount is None else f"{amount:.4f}"
+
+
+def comparison_table(comparison: Comparison) -> TextTable:
+    """Both sides, on what is compared."""
+    one, two = measures(comparison.a), measures(comparison.b)
+    rows: Cells = [(name, _told(one[name]), _told(two.get(name))) for name in one]
+    return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)
+
+
+def _told(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else str(estimate)
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """What was compared, what was left out, and what the difference is."""
+    found = comparison.found
+    both = f"{counted(found.difference.sessions, 'session')} of {counted(found.difference.clusters, 'scenario')}"
+    yield f"compared: {both} that both played and that were scored"
+    yield f"left out: {'; '.join(comparison.left_out) or 'nothing'}"
+    yield f"difference (B - A): {found.difference}"
+    if found.smallest is not None:
+        yield f"smallest difference that this comparison would have found 4 times in 5: {found.smallest:.3f}"
+    elif found.difference.low is not None:
+        yield UNKNOWN_SMALLEST
+    yield f"passed only by A: {found.only_a}, only by B: {found.only_b}, McNemar p = {found.p_value:.3g}"
+    for word, names in (("higher", found.higher), ("lower", found.lower)):
+        yield f"{word} in B: {', '.join(names) or 'none'}"
+
+
+def text_of_comparison(comparison: Comparison) -> str:
+    """The table and the lines below it."""
+    warnings = [f"warning: {warning}" for warning in comparison.warnings]
+    return "\n".join([*warnings, str(comparison_table(comparison)), "", *comparison_lines(comparison)])
