@@ -37,7 +37,7 @@ def played(tmp_path: Path, script: str, *scenarios: str) -> tuple[dict[str, Any]
     folder = RunFolder(tmp_path / "run")
     plan = RunPlan(scenarios, ("base",), transport="http", patience=20)
     batch = Batch(Crew(Suite(), agent, users_named("scripted", EndpointSettings()), folder), plan)
-    summary = anyio.run(batch.run)
+    summary = anyio.run(batch.run).summary()
     return summary, [read_trajectory(path) for path in sorted(folder.logs.glob("*.jsonl"))]
 
 
@@ -80,5 +80,5 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         ),
         RunPlan(("wifi_off",), ("base",), transport="http"),
     )
-    summary = anyio.run(batch.run)
+    summary = anyio.run(batch.run).summary()
     assert "'/no/such/program' cannot be started" in summary["unscored"][0]["reason"]

@@ -240,7 +240,7 @@ def test_an_agent_is_stopped_once_its_session_is_over(tmp_path: Path) -> None:
     with running(Endpoint(scripted(script), asked.append)) as url:
         agent = agent_named("openai", AgentSettings(EndpointSettings("m", url), max_steps=1000))
         work = batch(tmp_path / "out", agent, suite=suite, scenarios=("limited",), transport="memory")
-        summary = anyio.run(work.run)
+        summary = anyio.run(work.run).summary()
     assert summary["endings"] == {"max_calls": 1}
     assert summary["counts"]["scored"] == 1
     assert len(asked) <= 7
