@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from sandbox_grader import Scores, TrajectoryError, grade, read_trajectory
-from sandbox_grader.collection import Find
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading import Find
 from sandbox_grader.metric import Mode
 from sandbox_scenarios import Scenario
 
 from sandbox_mcp.report.causes import causes, milestone_details, state_of
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.run.tokens import spent_in
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 VERSION = 1
@@ -170,13 +169,13 @@ class Index:
             return
         found = causes(scores, trajectory)
         calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
-        spent = spent_in(trajectory)
         verdict = scores.verdicts.get("toolsandbox")
+        facts = {**_facts(scores), "spent": scores.spent.to_json(), "user": trajectory.started.user}
         row |= {
             "scenario": trajectory.started.scenario,
             "variant": trajectory.started.variant,
             "trial": trajectory.started.trial,
-            "score": scores.score if scores.scored else None,
+            "score": scores.value(),
             "state": state_of(scores),
             "cause": found[0].text if found else "",
             "cause_group": found[0].group if found else "",
@@ -184,12 +183,14 @@ class Index:
             "turns": sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
             "calls": len(calls),
             "errors": sum(call.error is not None for call in calls),
-            "tokens": spent.tokens,
+            "tokens": scores.spent.tokens,
             "floor": verdict.values.get("refusal") if verdict else None,
             "categories": json.dumps(list(scores.categories)),
             "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
             "facts": zlib.compress(
-                json.dumps({**_facts(scores), "spent": spent.to_json(), "user": trajectory.started.user}).encode()
+                json.dumps(
+                    {**_facts(scores), "spent": scores.spent.to_json(), "user": trajectory.started.user}
+                ).encode()
             ),
         }
         self._put(row, _text(trajectory, [cause.text for cause in found]))

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_grader.statistics import Estimate, ScoredSession, compare, mean_score, pass_at, pass_hat
+from sandbox_grader.spending import Price, Prices, Spent
+from sandbox_grader.statistics import Estimate, ScoredSession, by_cell, compare, mean_score, pass_at, pass_hat
 
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.report.index import Index, RunSource
-from sandbox_mcp.run.cost import Price, Prices
-from sandbox_mcp.run.tokens import Spent, Tokens
 
 MOST = 8
 """How many causes, milestones and kinds of error are listed."""
@@ -39,7 +38,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     outcomes = _outcomes(rows)
     floors = [row["floor"] for row, _ in rows if row["score"] is not None and row["floor"] is not None]
     planned = len(manifest.get("scenarios") or ()) * len(variants) * trials
-    spent = sum((_spent(facts) for _, facts in rows), Spent())
+    spent = sum((Spent.from_json(facts.get("spent") or {}) for _, facts in rows), Spent())
     states = Counter(row["state"] for row, _ in rows)
     agent: Mapping[str, Any] = manifest.get("agent") or {}
     user: Mapping[str, Any] = manifest.get("user") or {}
@@ -87,7 +86,9 @@ def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
     found: dict[str, Any] = {"a": a, "b": b, "difference": None, "mcnemar": None, "smallest": None, "pairs": pairs}
     found["left_out"] = f"{counted(only, 'session')} left out that only one of the runs scored." if only else ""
     if any(pair["a"] is not None and pair["b"] is not None for pair in pairs):
-        result = compare(outcomes[0], outcomes[1])
+        known = {(outcome.scenario, outcome.variant, outcome.trial): outcome for outcome in outcomes[1]}
+        places = [(outcome, (outcome.scenario, outcome.variant, outcome.trial)) for outcome in outcomes[0]]
+        result = compare([(outcome, known[place]) for outcome, place in places if place in known])
         found["difference"] = {"value": result.difference.mean, **_estimate(result.difference)}
         found["mcnemar"] = {"only_a": result.only_a, "only_b": result.only_b, "p": result.p_value}
         found["smallest"] = result.smallest
@@ -107,7 +108,7 @@ def _pair(place: tuple[str, str, int], a: Mapping[str, Any] | None, b: Mapping[s
 
 def _outcomes(rows: Rows) -> list[ScoredSession]:
     return [
-        ScoredSession(f"{row['scenario']}/{row['variant']}", row["trial"] or 0, row["score"])
+        ScoredSession(str(row["scenario"] or row["id"]), row["trial"] or 0, row["score"], str(row["variant"] or ""))
         for row, _ in rows
         if row["score"] is not None
     ]
@@ -120,8 +121,7 @@ def _estimate(found: Estimate) -> dict[str, Any]:
 
 
 def _passes(outcomes: Sequence[ScoredSession]) -> list[dict[str, Any]]:
-    trials = Counter(outcome.cluster for outcome in outcomes)
-    ks = sorted({1, min(trials.values(), default=1)})
+    ks = sorted({1, min(map(len, by_cell(outcomes).values()), default=1)})
     found = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
     return [{"name": name, "value": estimate.mean} for name, estimate in found if estimate] if outcomes else []
 
@@ -181,13 +181,6 @@ def _errors(rows: Rows) -> list[dict[str, Any]]:
         {"family": family.replace("_", " "), "name": name.replace("_", " "), "count": number}
         for (family, name), number in counts.most_common(MOST)
     ]
-
-
-def _spent(facts: Mapping[str, Any]) -> Spent:
-    found: Mapping[str, Mapping[str, int]] = facts.get("spent") or {}
-    names = ("prompt_tokens", "completion_tokens", "requests")
-    agent, user = (Tokens(*(found.get(role, {}).get(name, 0) for name in names)) for role in ("agent", "user"))
-    return Spent(agent, user)
 
 
 def _prices(manifest: Mapping[str, Any]) -> Prices:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.collection import Find
+from sandbox_grader.grading import Find
 from sandbox_grader.metric import Mode
 from starlette.applications import Starlette
 from starlette.requests import Request
