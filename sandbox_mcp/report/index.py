@@ -187,11 +187,7 @@ class Index:
             "floor": verdict.values.get("refusal") if verdict else None,
             "categories": json.dumps(list(scores.categories)),
             "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
-            "facts": zlib.compress(
-                json.dumps(
-                    {**_facts(scores), "spent": scores.spent.to_json(), "user": trajectory.started.user}
-                ).encode()
-            ),
+            "facts": zlib.compress(json.dumps(facts).encode()),
         }
         self._put(row, _text(trajectory, [cause.text for cause in found]))
 
