@@ -16,6 +16,7 @@ from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from sandbox_mcp.worlds.phone.tools.rules import check_timestamp
 from sandbox_scenarios.checks import check_calls, check_order, labels_in
+from sandbox_scenarios.means import with_means
 from sandbox_scenarios.merge import RESERVED
 from sandbox_scenarios.model import (
     START,
@@ -63,7 +64,10 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
     clock = _clock(raw)
     resolver = Resolver(clock.zone, {table: frozenset(labels_of(table, rows)) for table, rows in raw.world.items()})
     tools = _tools(raw.tools or [], ("tools",))
-    milestones = tuple(_milestones(raw.milestones or [], "milestones", resolver))
+    user, listed = _user(raw.user), raw.milestones or []
+    milestones = with_means(
+        tuple(_milestones(listed, "milestones", resolver)), [item.transient for item in listed], user
+    )
     minefields = tuple(_milestones(raw.minefields or [], "minefields", resolver))
     check_order(milestones, "milestones")
     check_order(minefields, "minefields")
@@ -82,7 +86,7 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         clock=clock,
         tools=tools,
         without=_tools(raw.without or [], ("without",)),
-        user=_user(raw.user),
+        user=user,
         solutions=solutions,
         milestones=milestones,
         minefields=minefields,
@@ -290,7 +294,7 @@ def _milestones(raws: list[RawMilestone], kind: str, resolver: Resolver) -> Iter
             )
         else:
             constraints = tuple(_constraint(part, resolver, (*where, "all", i)) for i, part in enumerate(raw.all_of))
-        yield Milestone(raw.id, constraints, tuple(raw.after), raw.transient, raw.about)
+        yield Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
 
 
 def _own_keys(raw: RawConstraint) -> dict[str, str]:

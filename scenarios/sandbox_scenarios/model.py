@@ -93,7 +93,8 @@ Constraint = TableConstraint | CallConstraint | MessageConstraint
 class Milestone:
     """An event that should (or, as a minefield, must not) happen, after those named in ``after``.
 
-    With ``transient`` the state it describes need not hold at the end of the session.
+    With ``transient`` the state it describes need not hold at the end of the session: a later turn changes it again, or
+    it is only a means, such as a switch that the wish does not name.
     """
 
     id: str

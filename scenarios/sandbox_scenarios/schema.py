@@ -127,7 +127,7 @@ class RawMilestone(RawConstraint):
     id: Name
     about: str = ""
     after: list[str] = []
-    transient: bool = False
+    transient: bool | None = None
     all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from sandbox_grader.milestones.unwanted import GRADES
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall
 
@@ -197,12 +198,12 @@ def test_an_unknown_mutant_is_refused_with_those_that_there_are(tmp_path: Path) 
         rehearse(suite_of(tmp_path, SOUND), "mine", "nonsense")
 
 
-def test_undoing_costs_and_meddling_voids(tmp_path: Path) -> None:
+def test_undoing_costs_and_meddling_voids_or_costs_a_share(tmp_path: Path) -> None:
     stage = stage_of(tmp_path, SWITCH)
     assert "set_wifi_status" in mutants(stage)["undo:1:1"].about
     assert score(stage, "undo:1:1") < 1
     meddling = [item for item in mutants(stage).values() if item.rule == "unwanted"]
-    assert {attempt(stage, item).score for item in meddling} == {0.0}
+    assert {attempt(stage, item).score for item in meddling} == {0.0, GRADES["switched"]}
     assert len(meddling) >= 6
 
 
@@ -222,7 +223,7 @@ def test_one_may_meddle_once_somebody_has_signed_in(tmp_path: Path) -> None:
     account = "{account: {username: ada, password: heron-7, signed_in: true}}"
     stage = stage_of(tmp_path, SWITCH, {"    user:": f"    sign_in: true\n    world: {account}\n    user:"})
     meddling = [item for item in mutants(stage).values() if item.rule == "unwanted"]
-    assert {attempt(stage, item).score for item in meddling} == {0.0}
+    assert {attempt(stage, item).score for item in meddling} == {0.0, GRADES["switched"]}
 
 
 def test_minefields_are_stepped_on(tmp_path: Path) -> None:

@@ -331,7 +331,8 @@ UNDONE = {
     "forget_number": ["add_contact"],
     "colleagues_to_friends": ["modify_contact", "modify_contact"],
     "plumber_tomorrow_at_five": ["remove_reminder"],
-    "where_am_i_low_battery": ["set_location_service_status", "set_low_battery_mode_status"],
+    "where_am_i_low_battery": [],
+    "wifi_off": ["set_wifi_status"],
     "last_text_reply": [],
 }
 

@@ -14,7 +14,7 @@ from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import shown
 from sandbox_grader.milestones.strict import StrictResult, threshold
 from sandbox_grader.milestones.translate import Translated
-from sandbox_grader.milestones.unwanted import Unwanted
+from sandbox_grader.milestones.unwanted import Unwanted, remaining
 
 Details = list[Mapping[str, Any]]
 
@@ -82,6 +82,7 @@ def _unwanted(item: Unwanted) -> Mapping[str, Any]:
         for name, (before, after) in item.columns.items()
     ]
     what = f"{item.tool} {item.kind} a row of {item.table} that nobody asked for"
+    cost = f"leaves {remaining((item,)):.0%} of the score" if remaining((item,)) else "voids the score"
     return {
         "kind": "unwanted",
         "seq": item.seq,
@@ -89,5 +90,7 @@ def _unwanted(item: Unwanted) -> Mapping[str, Any]:
         "table": item.table,
         "row": item.row,
         "change": item.kind,
-        "text": ": ".join((what, ", ".join(cells))) if cells else what,
+        "harm": item.harm,
+        "remains": remaining((item,)),
+        "text": f"{': '.join((what, ', '.join(cells))) if cells else what}; this {cost}",
     }

@@ -1,7 +1,7 @@
 """The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
 
-Policy: the score is what the milestones earned, and nothing if a minefield was met or something was changed that nobody
-asked for. What a scenario gives to a session that does nothing stands beside it.
+Policy: the score is what the milestones earned, nothing if a minefield was met, and the share that is left after
+everything that was changed though nobody asked for it. What doing nothing earns stands beside it.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from sandbox_grader.milestones.measures import is_fuzzy
 from sandbox_grader.milestones.referring import compared, named
 from sandbox_grader.milestones.strict_nodes import StrictNodes
 from sandbox_grader.milestones.timeline import Timeline
-from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, unwanted
+from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
 from sandbox_mcp.trajectory import Trajectory
 
 MET = 1 - 1e-9
@@ -40,15 +40,16 @@ class StrictResult:
 
     @property
     def score(self) -> float:
-        """The score: that of the milestones, or 0 if the session did harm."""
-        return 0.0 if self.hit or self.unwanted else self.milestone_score
+        """The score: that of the milestones, as far as the session did no harm."""
+        return 0.0 if self.hit else self.milestone_score * remaining(self.unwanted)
 
 
 def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     """Grade one session.
 
     The milestones' score is the mean, over all of them, of the similarity under the assignment to events that makes the
-    sum largest; 1 for a scenario without any. It is void if a minefield was met or a change is unexplained.
+    sum largest; 1 for a scenario without any. A minefield that was met voids it; what unexplained changes leave of it
+    is in :data:`sandbox_grader.milestones.unwanted.GRADES`.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 

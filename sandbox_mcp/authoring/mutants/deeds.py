@@ -7,6 +7,7 @@ on this phone is not tried.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sandbox_grader.milestones.unwanted import GRADES
 from sandbox_scenarios.lint.effects import EFFECTS
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, Milestone, PlannedCall, TableConstraint
 
@@ -17,6 +18,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     ZERO,
     Mutant,
     RehearsedSolution,
+    ScoreSpan,
     finished,
     spots,
     started,
@@ -31,6 +33,8 @@ SWITCHES: Mapping[str, str] = {
     "cellular": "set_cellular_service_status",
     "location_service": "set_location_service_status",
 }
+SWITCHED = ScoreSpan(0.0, GRADES["switched"], f"at most {GRADES['switched']}")
+"""What is left where a switch was left different from how it was found."""
 STRANGER = "+12025550199"
 NEVER_READ = ("wait",)
 """Queries that do more than look."""
@@ -200,8 +204,8 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
         if _works(case, call) and not _allowed(case, call):
             number += 1
             about = f"at last does what nobody asked for: {call.tool} with {dict(call.arguments)!r}"
-            solution = finished(case.solution, call)
-            yield Mutant(case.id("unwanted", number), about, solution, ZERO, variant=ALL, path=("allows",))
+            solution, span = finished(case.solution, call), SWITCHED if call.tool in SWITCHES.values() else ZERO
+            yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:

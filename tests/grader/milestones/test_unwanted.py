@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, differing
+from sandbox_grader.milestones.unwanted import GRADES, WHOLE, AllowedChanges, Unwanted, differing
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.world import Change
@@ -126,6 +126,40 @@ class TestWithAWish:
         assert unwanted(asked, Play().sets("set_wifi", wifi=False)) == []
 
 
+class TestGrades:
+    """What is left of the score."""
+
+    asked = scenario(milestone("told", say("done")))
+
+    def left(self, played: Play) -> float:
+        return evaluate(self.asked, played.says("done").done()).score
+
+    def test_a_switch_left_different_costs_a_share(self):
+        assert self.left(Play().sets(wifi=False)) == GRADES["switched"]
+
+    def test_two_switches_cost_two(self):
+        assert self.left(Play().sets(wifi=False, cellular=False)) == GRADES["switched"] ** 2
+
+    def test_a_switch_counts_once_however_often_it_is_turned(self):
+        assert self.left(Play().sets(wifi=False).sets(wifi=True).sets(wifi=False)) == GRADES["switched"]
+
+    def test_a_switch_put_back_costs_nothing(self):
+        assert self.left(Play().sets(wifi=False).sets(wifi=True)) == 1
+
+    def test_what_was_sent_voids_the_score(self):
+        assert self.left(Play().changes("send", "messaging", "m", text("m"))) == 0
+
+    def test_so_does_what_was_lost(self):
+        assert self.left(Play().changes("rm", "contact", "c1", None)) == 0
+
+    def test_and_what_was_written_over_even_if_it_is_put_back(self):
+        played = Play().changes("edit", "contact", "c1", contact("c1", phone="+9"))
+        assert self.left(played.changes("edit", "contact", "c1", contact("c1"))) == 0
+
+    def test_and_something_new_which_may_be_a_second_guess(self):
+        assert self.left(Play().changes("add", "reminder", "n", reminder("n"))) == 0
+
+
 class TestAllowed:
     @pytest.mark.parametrize(
         ("allows", "expected"),
@@ -177,4 +211,4 @@ def test_differences_of_a_change():
 
 def test_an_unwanted_change_names_its_call():
     (found,) = evaluate(NOTHING, Play().says("hm").changes("rm_contact", "contact", "c1", None).done()).unwanted
-    assert found == Unwanted(3, "rm_contact", "contact", "c1", "removed")
+    assert found == Unwanted("removed", 3, "rm_contact", "contact", "c1", "removed")

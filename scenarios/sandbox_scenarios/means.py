@@ -1,0 +1,51 @@
+"""Which milestones are only means: switches set on the way to something else.
+
+Policy: a milestone that compares nothing but switches (columns that are true or false) is a means unless the wish names
+one of them, in the goal or in what the user says. What is only a means need not last: whoever switched wifi on to look
+something up may leave it on or put it back. A milestone that says itself whether it is ``transient`` is believed.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sandbox_scenarios.model import Constraint, Milestone, TableConstraint, UserSpec
+
+NAMELESS = frozenset({"mode", "service", "status"})
+"""Words of a column's name that nobody needs to say to mean it."""
+SHORT = 3
+"""Words of a name that are shorter say nothing."""
+_WORD = re.compile(r"[a-z]+")
+
+
+def with_means(milestones: Sequence[Milestone], stated: Iterable[bool | None], user: UserSpec) -> tuple[Milestone, ...]:
+    """The milestones, those that are only means marked as transient; ``stated`` is what each says of that itself."""
+    said = " ".join((user.goal, user.opening, *user.script.then)).casefold().replace("-", "")
+    words = tuple(_WORD.findall(said))
+    return tuple(
+        replace(item, transient=_is_means(item, words) if told is None else told)
+        for item, told in zip(milestones, stated, strict=True)
+    )
+
+
+def _is_means(milestone: Milestone, words: Sequence[str]) -> bool:
+    return all(_switches(item) and not _names(words, item) for item in milestone.constraints)
+
+
+def _switches(constraint: Constraint) -> bool:
+    if not isinstance(constraint, TableConstraint) or constraint.kind not in ("is", "updates") or not constraint.rows:
+        return False
+    return all(isinstance(cell.value, bool) and cell.ref is None for row in constraint.rows for cell in row.values())
+
+
+def _names(words: Sequence[str], constraint: Constraint) -> bool:
+    """Whether the words name one of the switches: all that its name says, each perhaps with another ending."""
+    columns = (
+        {name for row in constraint.rows for name in row} if isinstance(constraint, TableConstraint) else set[str]()
+    )
+    return any(all(any(word.startswith(stem) for word in words) for stem in _stems(name)) for name in columns)
+
+
+def _stems(column: str) -> list[str]:
+    parts = [part for part in column.split("_") if len(part) >= SHORT and part not in NAMELESS]
+    return [part.removesuffix("ing").removesuffix("ed") for part in parts]
