@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm import program
+
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_CHECKOUT = ("make ",)
@@ -30,11 +32,12 @@ def test_every_command_of_a_document_runs(path: Path, tmp_path: Path) -> None:
     for name in ("grader", "clients", "scenarios"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise AssertionError('this belongs to the user')\n")
+    programs = [str(Path(program()).parent), str(Path(sys.executable).parent), os.environ["PATH"]]
     script = "set -eu\n" + "".join(blocks(path))
     done = subprocess.run(
         ["/bin/sh", "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        env={**os.environ, "PATH": os.pathsep.join(programs)},
         capture_output=True,
         text=True,
         timeout=120,

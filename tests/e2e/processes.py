@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.warm import program
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
 MODERN = "2026-07-28"
 ERAS = ("legacy", MODERN)
 
@@ -48,7 +48,7 @@ class StdioProcess:
 
     def __init__(self, *args: str) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", *args], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [program(), "serve", *args], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         self._number = 0
         self.ask(
@@ -93,7 +93,7 @@ class StdioProcess:
 def http_process(*args: str, ends: signal.Signals = signal.SIGTERM, **env: str) -> Generator[dict[str, str]]:
     """``serve --http`` on a free port: what it printed, by what it is (``lobby``, ``control API``, ...)."""
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--http", "--port", "0", *args],
+        [program(), "serve", "--http", "--port", "0", *args],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -29,8 +29,8 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.completions import Completions
 from tests.clients.sessions import SUITE, solver
+from tests.warm import program
 
-COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
 SCENARIO = SUITE.get("colleagues_to_friends")
 """Two turns of the user, and calls that are sent together."""
 SHORT = SUITE.get("wifi_off")
@@ -55,7 +55,7 @@ class Harness:
 def served(logs: Path, *options: str) -> Iterator[Harness]:
     """``sandbox-mcp serve`` over HTTP."""
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--http", "--port", "0", "--log-dir", str(logs), *options],
+        [program(), "serve", "--http", "--port", "0", "--log-dir", str(logs), *options],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "SANDBOX_MCP_API_TOKEN": TOKEN},
@@ -74,7 +74,7 @@ def served(logs: Path, *options: str) -> Iterator[Harness]:
 
 def graded(logs: Path) -> Any:
     """What the grader says of the only log there is."""
-    done = subprocess.run([*COMMAND, "grade", str(logs), "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([program(), "grade", str(logs), "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (session,) = json.loads(done.stdout)["sessions"]
     return session
@@ -156,7 +156,7 @@ async def value_of(client: Client, name: str, arguments: Mapping[str, Any]) -> A
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_plain_client_plays_in_the_lobby_over_stdio(tmp_path: Path, era: str) -> None:
-    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], "serve", "--log-dir", str(tmp_path)])
+    server = StdioServerParameters(command=program(), args=["serve", "--log-dir", str(tmp_path)])
 
     async def work() -> None:
         async with Client(server, mode=era) as client:
@@ -198,7 +198,7 @@ def test_a_client_that_starts_a_process_for_every_call(tmp_path: Path, era: str)
     """Some frameworks do over stdio; the session outlives its processes."""
     options = ["--state-dir", str(tmp_path), "--session", "mine"]
     begin = ["serve", "--scenario", SHORT.name, "--user-channel", "tool", *options]
-    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], *begin])
+    server = StdioServerParameters(command=program(), args=[*begin])
 
     async def call(name: str, arguments: Mapping[str, Any]) -> Any:
         async with Client(server, mode=era) as client:
@@ -214,7 +214,7 @@ def test_a_client_that_starts_a_process_for_every_call(tmp_path: Path, era: str)
 @pytest.mark.parametrize("era", ERAS)
 def test_a_host_plays_what_a_person_types_into_its_chat(tmp_path: Path, era: Any) -> None:
     """A chat with a model and one MCP server, as desktop hosts are; all else is in the texts of the lobby's tools."""
-    server = StdioServerParameters(command=sys.executable, args=[*COMMAND[1:], "serve", "--log-dir", str(tmp_path)])
+    server = StdioServerParameters(command=program(), args=["serve", "--log-dir", str(tmp_path)])
 
     async def work() -> list[str]:
         agent = OpenAIAgent(Completions(EndpointSettings("m", url)))

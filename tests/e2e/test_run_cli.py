@@ -22,14 +22,14 @@ from sandbox_mcp.endpoint.reply import PlannedFault, Reply
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, solver, write
+from tests.warm import program
 
-COMMAND = [sys.executable, "-m", "sandbox_mcp.cli"]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
 
 
 def sandbox_mcp(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [program(), *map(str, arguments)],
         env={**ENVIRONMENT, **environment},
         capture_output=True,
         text=True,
@@ -89,7 +89,7 @@ def test_an_agent_of_ones_own_is_run_by_module_and_attribute(tmp_path: Path) -> 
         "    return 'That failed.' if done.is_error else 'Wifi is off.'\n",
     )
     done = subprocess.run(
-        [*COMMAND, "run", "wifi_off", "--agent", "mine:agent", "--out", "out", "--json"],
+        [program(), "run", "wifi_off", "--agent", "mine:agent", "--out", "out", "--json"],
         cwd=tmp_path,
         env={**ENVIRONMENT, "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
@@ -159,7 +159,7 @@ def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp
         command = ["run", *names, "--agent", "openai", "--model", "m", "--base-url", url, "--jobs", "1", "--json"]
         killed = tmp_path / "killed"
         process = subprocess.Popen(
-            [*COMMAND, *command, "--out", str(killed)], stderr=subprocess.DEVNULL, env=ENVIRONMENT
+            [program(), *command, "--out", str(killed)], stderr=subprocess.DEVNULL, env=ENVIRONMENT
         )
         half = killed / "partial" / "wifi_off-base-s0-t0.jsonl.part"
         until(lambda: half.exists() and '"tool_call"' in half.read_text())
@@ -185,7 +185,7 @@ def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_pa
     with running(Endpoint(brain)) as url:
         command = ["run", "wifi_off", "--agent", "openai", "--model", "m", "--base-url", url, "--out", str(tmp_path)]
         process = subprocess.Popen(
-            [*COMMAND, *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, preexec_fn=_at_a_keyboard
+            [program(), *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, preexec_fn=_at_a_keyboard
         )
         until(lambda: len(brain.asked) == 2)
         process.send_signal(signal.SIGINT)
@@ -212,7 +212,7 @@ def _timeless(line: str) -> Any:
 @contextmanager
 def endpoint(*arguments: str) -> Iterator[str]:
     """The endpoint as its own process; gives its base URL."""
-    process = subprocess.Popen([*COMMAND, "endpoint", "--port", "0", *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program(), "endpoint", "--port", "0", *arguments], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         line = process.stderr.readline()

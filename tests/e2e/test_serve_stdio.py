@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
+from tests.warm import program
 
 pytestmark = pytest.mark.anyio
 each_era = pytest.mark.parametrize("era", ERAS)
@@ -30,7 +30,7 @@ def anyio_backend() -> str:
 
 def server(*args: str) -> StdioServerParameters:
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "sandbox_mcp.cli", "serve", *args], cwd=str(ROOT)
+        command=program(), args=["serve", *args], cwd=str(ROOT)
     )  # fmt: skip
 
 
