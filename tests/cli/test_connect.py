@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -159,10 +160,9 @@ def test_a_file_that_is_missing_is_made_with_its_folder_and_goes_again(host: str
 def test_everything_else_in_the_file_stays_as_it_is(tmp_path: Path) -> None:
     (file := tmp_path / "config.json").write_text(OTHERS)
     written(file)
-    text = file.read_text()
-    assert text.startswith(OTHERS.rstrip("\t\n}"))
-    assert json.loads(text)["mcpServers"]["sandbox"] == block("claude-desktop")["mcpServers"]["sandbox"]
-    assert '\n\t\t\t"command"' in text
+    expected = json.loads(OTHERS)
+    expected["mcpServers"]["sandbox"] = block("claude-desktop")["mcpServers"]["sandbox"]
+    assert file.read_text() == json.dumps(expected, indent="\t")
 
 
 def test_the_file_as_it_was_lies_beside_it(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_undo_leaves_what_has_changed_since(tmp_path: Path) -> None:
     written(file)
     file.write_text(file.read_text().replace('"Alt"', '"Ctrl"'))
     assert undone(file)["backup"]
-    assert file.read_text() == OTHERS.replace('"Alt"', '"Ctrl"')
+    assert json.loads(file.read_text()) == json.loads(OTHERS.replace('"Alt"', '"Ctrl"'))
 
 
 def test_undo_takes_back_the_key_that_it_had_to_add(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_undo_takes_back_the_key_that_it_had_to_add(tmp_path: Path) -> None:
     written(file)
     file.write_text(file.read_text().replace("dark", "light"))
     undone(file)
-    assert file.read_text() == '{"theme": "light"}'
+    assert json.loads(file.read_text()) == {"theme": "light"}
 
 
 def test_somebody_elses_server_of_that_name_is_replaced_by_force_only_and_comes_back(tmp_path: Path) -> None:
@@ -231,23 +231,52 @@ def test_undo_leaves_somebody_elses_server_of_that_name(tmp_path: Path) -> None:
     assert file.read_text() == THEIRS
 
 
-@pytest.mark.parametrize("host", ["cursor", "vscode"])
-def test_comments_and_trailing_commas_survive_where_the_host_reads_them(host: str, tmp_path: Path) -> None:
-    text = f'// mine\n{{\n  "{HOSTS[host].key}": {{\n    "a": {{}}, // first\n  }},\n}}\n'
-    (file := tmp_path / "mcp.json").write_text(text)
-    written(file, host=host)
-    assert [part for part in ("// mine\n", '"a": {}, // first\n') if part not in file.read_text()] == []
-    undone(file, host=host)
-    assert file.read_text() == text
+@pytest.mark.parametrize(
+    "text",
+    [
+        '// mine\n{"servers": {}}',
+        '{"servers": {"a": {},}}',
+        '{"servers": {}, "servers": {}}',
+        '\ufeff{"servers": /**/ {}}',
+    ],
+    ids=["a remark", "a comma at the end", "a key twice", "a remark inside"],
+)
+def test_what_would_lose_something_is_left_alone_and_the_block_is_printed_instead(text: str, tmp_path: Path) -> None:
+    (file := tmp_path / "mcp.json").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(command, ["vscode", "--write", "--config", str(file)])
+    assert "put the entry in by hand" in str(done.exception)
+    assert f"It goes into {file}." in done.output
+    assert json.dumps(block("vscode"), indent=2) in done.output
+    assert file.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("text", ['\ufeff{"a": 1}', '{\r\n    "a": 1\r\n}\r\n'], ids=["a byte order mark", "Windows"])
+def test_the_form_of_a_file_is_kept(text: str, tmp_path: Path) -> None:
+    (file := tmp_path / "config.json").write_bytes(text.encode())
+    written(file)
+    assert (b'\r\n    "a": 1' in file.read_bytes()) == ("\r\n" in text)
+    undone(file)
+    assert file.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("host", "begins"),
+    [("claude-code", "claude mcp add-json sandbox '{"), ("vscode", 'code --add-mcp \'{"name": "sandbox"')],
+)
+def test_a_host_s_own_command_gets_the_entry(host: str, begins: str) -> None:
+    (line,) = [line.strip() for line in printed(host).splitlines() if line.strip().startswith(begins)]
+    (*_, entry) = shlex.split(line)
+    (own,) = block(host)[HOSTS[host].key].values()
+    assert own.items() <= json.loads(entry).items()
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{\n  // a remark\n}", ", line 2: a comment"),
-        ("[]", "it is no JSON object"),
-        ('{"mcpServers": []}', "'mcpServers' is no JSON object"),
-        ('{"mcpServers": {}', "line 1: expected a comma or '}'"),
+        ("{\n  // a remark\n}", ": not plain JSON (Expecting property name enclosed in double quotes: line 2"),
+        ("[]", ": expected a JSON object"),
+        ('{"mcpServers": []}', "expected a JSON object under 'mcpServers'"),
+        ('{"mcpServers": {}', ": not plain JSON (Expecting ',' delimiter"),
     ],
 )
 @pytest.mark.parametrize("mode", ["--write", "--undo"])

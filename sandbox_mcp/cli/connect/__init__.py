@@ -45,29 +45,34 @@ def command(
     scenarios are started by name.
     """
     from sandbox_mcp.cli.connect.config_file import ConfigFile
-    from sandbox_mcp.cli.connect.entry import HostEntry
+    from sandbox_mcp.cli.connect.entry import HostEntry, UneditableConfigError
     from sandbox_mcp.cli.connect.serve_args import checked
 
     known = HOSTS[host]
     served = checked(serve_args)
     argv = [*server_command(), "serve", *served.args]
+    block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
+    by_hand = block if as_json else _printed(known, argv, block, config, served)
     if mode == "print":
-        block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
-        click.echo(block if as_json else _printed(known, argv, block, config, served))
+        click.echo(by_hand)
         return
     entry = HostEntry(known, ConfigFile((config or known.file()).absolute()))
     if mode == "undo":
         outcome, more = entry.undo(), ""
     else:
         served.check_scenario()
-        outcome = entry.write(known.entry(argv), force=force)
+        try:
+            outcome = entry.write(known.entry(argv), force=force)
+        except UneditableConfigError:
+            click.echo(by_hand)
+            raise
         option = f" --config {shell_line([str(config)])}" if config else ""
         more = f"To take it out again: sandbox-mcp connect {host} --undo{option}\n{_then(known, served)}"
     click.echo(_as_json(host, outcome) if as_json else f"{_told(outcome)}\n{more}".rstrip())
 
 
 def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs") -> str:
-    own = f"\n\nOr let it do so itself:\n  {host.command} {NAME} -- {shell_line(argv)}" if host.command else ""
+    own = f"\n\nOr let it do so itself:\n  {host.own_command(argv)}" if host.command else ""
     where = f"It goes into {config}." if config else _where(host)
     return (
         f"Put this into the configuration of {host.title}, or let --write do it:\n\n{block}\n\n{where}{own}\n"

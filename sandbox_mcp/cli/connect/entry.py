@@ -1,10 +1,13 @@
 """Our entry in a host's configuration: putting it in and taking it out again.
 
-Policy: an entry of our name that starts something else is somebody's, and only replaced when told so. Taking ours out
-brings back what stood there before the first of our changes that still lasts, and leaves what else has changed since.
+Policy: a file that is plain JSON is written anew with its own indentation; one with comments, or anything else that
+would be lost, is left as it is. An entry of our name that starts another program is replaced only when told so. Taking
+ours out brings back what stood there before the first of our changes that still lasts, and leaves later changes alone.
 What that was is read from the backups, so nothing else has to be remembered.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +15,14 @@ from typing import Any, Literal, TypeGuard
 
 from sandbox_mcp.cli.connect.config_file import ConfigFile
 from sandbox_mcp.cli.connect.hosts import NAME, Host, is_ours
-from sandbox_mcp.cli.connect.jsonc import BYTE_ORDER_MARK, JsonTextError, drop, parse, put, put_text, text_at
 from sandbox_mcp.errors import SandboxError
 
 Action = Literal["written", "unchanged", "removed", "restored", "nothing", "foreign"]
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class UneditableConfigError(SandboxError):
+    """A configuration that cannot be written anew without losing something, or that is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,102 +41,103 @@ class HostEntry:
     host: Host
     config: ConfigFile
 
-    @property
-    def place(self) -> tuple[str, str]:
-        """The keys that lead to it."""
-        return self.host.key, NAME
-
     def write(self, wanted: dict[str, Any], *, force: bool = False) -> WriteOutcome:
-        """Put the entry in, or bring it up to date; keys that somebody added to ours stay.
+        """Put the entry in, or bring it up to date; keys that were added to ours stay.
 
         Raises:
-            SandboxError: the file is no configuration, or has another server of that name and ``force`` is not given.
+            UneditableConfigError: the file is not plain JSON, or not a configuration.
+            SandboxError: it has another server of that name and ``force`` is not given.
         """
         held = self.config.text()
-        old = held if held and held.strip(f"{BYTE_ORDER_MARK} \t\r\n") else "{}\n"
-        servers = self._servers(old)
+        document = self._document(held)
+        servers = self._servers(document)
         present = servers.get(NAME)
         if NAME in servers and not is_ours(present) and not force:
             raise SandboxError(
                 f"{self.config.path}: has a server {NAME!r} that is not this one; rename it, or replace it with --force"
             )
-        new = self._updated(old, present, wanted) if is_ours(present) else put(old, self.place, wanted)
-        if new == held:
+        entry = present | wanted if is_ours(present) and _is_object(present) else wanted
+        if entry == present:
             return WriteOutcome("unchanged", self.config.path)
+        document[self.host.key] = {**servers, NAME: entry}
         backup = None if held is None else self.config.back_up()
-        self.config.replace(new)
+        self.config.replace(_written(document, held))
         return WriteOutcome("written", self.config.path, backup)
 
     def undo(self) -> WriteOutcome:
         """Take the entry out, or bring back the one that it replaced.
 
         Raises:
-            SandboxError: the file is no configuration.
+            UneditableConfigError: the file is not plain JSON, or not a configuration.
         """
         now = self.config.text()
-        servers = self._servers(now) if now else {}
-        if now is None or not is_ours(servers.get(NAME)):
-            return WriteOutcome("foreign" if NAME in servers else "nothing", self.config.path)
-        before = next(self._earlier(), None)
-        then = self._taken_out(now, before)
-        exact = then == before or (before is None and now == self._alone(servers[NAME]))
-        backup = None if exact else self.config.back_up()
-        if before is None and then.strip() == "{}":
+        document = self._document(now)
+        servers = self._servers(document)
+        if not is_ours(servers.pop(NAME, None)):
+            present = NAME in self._servers(self._document(now))
+            return WriteOutcome("foreign" if present else "nothing", self.config.path)
+        earlier = next(self._earlier(), None)
+        before = self._document(earlier)
+        replaced = self._servers(before).get(NAME)
+        if replaced is not None:
+            servers[NAME] = replaced
+        if not servers and self.host.key not in before:
+            del document[self.host.key]
+        as_before = document == before
+        backup = None if as_before else self.config.back_up()
+        if as_before and earlier is None:
             self.config.remove()
         else:
-            self.config.replace(then)
-        restored = before is not None and NAME in self._servers(before or "{}")
-        return WriteOutcome("restored" if restored else "removed", self.config.path, backup)
-
-    def _updated(self, text: str, present: Any, wanted: dict[str, Any]) -> str:
-        for key, value in wanted.items():
-            if present.get(key) != value:
-                text = put(text, (*self.place, key), value)
-        return text
-
-    def _taken_out(self, now: str, before: str | None) -> str:
-        earlier = self._servers(before) if before else {}
-        if before is not None and put(before or "{}\n", self.place, self._servers(now)[NAME]) == now:
-            return before
-        if before and NAME in earlier:
-            return put_text(now, self.place, text_at(before, self.place))
-        then = drop(now, self.place)
-        had_key = bool(before) and self.host.key in parse(before or "{}", lenient=True).value
-        return then if had_key or self._servers(then) else drop(then, (self.host.key,))
+            self.config.replace(earlier if as_before and earlier is not None else _written(document, now))
+        return WriteOutcome("removed" if replaced is None else "restored", self.config.path, backup)
 
     def _earlier(self) -> Iterator[str]:
         """The file as it was at the backups at which the entry was not ours, the latest first."""
         for text in self.config.backups():
             try:
-                ours = is_ours(self._servers(text or "{}").get(NAME))
-            except SandboxError:
+                ours = is_ours(self._servers(self._document(text)).get(NAME))
+            except UneditableConfigError:
                 continue
             if not ours:
                 yield text
 
-    def _alone(self, entry: dict[str, Any]) -> str:
-        """A new file with this entry."""
-        return put("{}\n", self.place, entry)
-
-    def _servers(self, text: str) -> dict[str, Any]:
-        """The servers that a configuration has.
-
-        Raises:
-            SandboxError: it is no configuration.
-        """
-        advice = "; nothing was changed, mend it or put in by hand what 'connect' prints"
+    def _document(self, text: str | None) -> dict[str, Any]:
+        """What a configuration says; nothing where there is none."""
+        if text is None or not text.strip(f"{BYTE_ORDER_MARK} \t\r\n"):
+            return {}
         try:
-            document = parse(text, lenient=self.host.comments).value
-        except JsonTextError as error:
-            kind = "JSON, with comments or without" if self.host.comments else "plain JSON"
-            raise SandboxError(f"{self.config.path}, {error}: not {kind}{advice}") from error
+            document = json.loads(text.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=_without_duplicates)
+        except (ValueError, RecursionError) as error:
+            raise UneditableConfigError(
+                f"{self.config.path}: not plain JSON ({error}), so nothing was changed; put the entry in by hand"
+            ) from error
         if not _is_object(document):
-            raise SandboxError(f"{self.config.path}: it is no JSON object{advice}")
+            raise UneditableConfigError(f"{self.config.path}: expected a JSON object; nothing was changed")
+        return document
+
+    def _servers(self, document: dict[str, Any]) -> dict[str, Any]:
         servers = document.get(self.host.key, {})
         if not _is_object(servers):
-            raise SandboxError(f"{self.config.path}: {self.host.key!r} is no JSON object{advice}")
+            raise UneditableConfigError(
+                f"{self.config.path}: expected a JSON object under {self.host.key!r}; nothing was changed"
+            )
         return servers
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return made
+
+
+def _written(document: dict[str, Any], old: str | None) -> str:
+    """The document as text, with the indentation and the line ends of the file as it was."""
+    indent = re.search(r'\n([ \t]+)"', old or "")
+    text = json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False)
+    text += "\n" if old is None or old.endswith("\n") else ""
+    return text.replace("\n", "\r\n") if "\r\n" in (old or "") else text

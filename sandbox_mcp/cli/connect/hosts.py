@@ -4,6 +4,7 @@ Policy: a host is where its configuration is, in what form, and what to do after
 very environment, since nothing else is sure to be there.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -25,8 +26,7 @@ class Host:
     """An MCP host: the file each system keeps its configuration in, and the key that servers stand under.
 
     ``project`` says that the file lies in the project that the host works on, ``typed`` that an entry names its
-    transport, ``comments`` that the host reads comments and trailing commas; ``then`` is what to do afterwards,
-    ``command`` the host's own command that takes a name and a command line.
+    transport; ``then`` is what to do afterwards, ``command`` the host's own command, which takes the entry as JSON.
     """
 
     title: str
@@ -34,13 +34,18 @@ class Host:
     key: str = "mcpServers"
     project: bool = False
     typed: bool = False
-    comments: bool = False
     then: str = "Restart it"
-    command: str = ""
+    command: tuple[str, ...] = ()
 
     def entry(self, argv: list[str]) -> dict[str, Any]:
         """What the host has to be told of the server."""
         return {**({"type": "stdio"} if self.typed else {}), "command": argv[0], "args": argv[1:]}
+
+    def own_command(self, argv: list[str]) -> str:
+        """How the host itself is told, as it is typed in this system's shell; empty where it has no such command."""
+        name = {} if NAME in self.command else {"name": NAME}
+        entry = json.dumps(name | self.entry(argv), ensure_ascii=False)
+        return shell_line([*self.command, entry]) if self.command else ""
 
     def block(self, argv: list[str]) -> dict[str, Any]:
         """A whole configuration that has this server and no other."""
@@ -79,7 +84,7 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
             project=True,
             typed=True,
             then="Start claude in that project, and approve the server",
-            command="claude mcp add",
+            command=("claude", "mcp", "add-json", NAME),
         ),
         "cursor": Host(
             "Cursor",
@@ -88,7 +93,6 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
                 "windows": "%USERPROFILE%\\.cursor\\mcp.json",
                 "linux": "~/.cursor/mcp.json",
             },
-            comments=True,
             then="Switch the server on in Cursor's MCP settings",
         ),
         "vscode": Host(
@@ -97,8 +101,8 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
             key="servers",
             project=True,
             typed=True,
-            comments=True,
             then="Press Start above the server's name in that file",
+            command=("code", "--add-mcp"),
         ),
     }
 )
