@@ -36,6 +36,7 @@ from sandbox_scenarios.model import (
     TableConstraint,
     UserSpec,
 )  # fmt: skip
+from sandbox_scenarios.models import modelled
 from sandbox_scenarios.problem import ProblemError, at, closest
 from sandbox_scenarios.schema import RawCall, RawConstraint, RawMilestone, RawScenario, RawTurn, RawUser
 from sandbox_scenarios.values import Resolver, ValueProblemError, row_id
@@ -62,7 +63,8 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         ProblemError: something in it does not fit; its path says what.
     """
     clock = _clock(raw)
-    resolver = Resolver(clock.zone, {table: frozenset(labels_of(table, rows)) for table, rows in raw.world.items()})
+    labels = {table: frozenset(labels_of(table, rows)) for table, rows in raw.world.items()}
+    resolver = Resolver(clock.zone, labels, {table: dict(_names(rows)) for table, rows in raw.world.items()})
     tools = _tools(raw.tools or [], ("tools",))
     user, listed = _user(raw.user), raw.milestones or []
     milestones = with_means(
@@ -88,7 +90,7 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         without=_tools(raw.without or [], ("without",)),
         user=user,
         solutions=solutions,
-        milestones=milestones,
+        milestones=modelled(milestones, solutions),
         minefields=minefields,
         allows=_allows(raw.allows or {}),
         confirm=_tools(raw.confirm or [], ("confirm",)),
@@ -120,6 +122,13 @@ def _clock(raw: RawScenario) -> Clock:
     with at("clock", "now"):
         check_timestamp("now", timestamp)
     return Clock(timestamp, zone, raw.clock.step or 1.0)
+
+
+def _names(rows: Any) -> Iterable[tuple[str, str]]:
+    """The names of a table's rows by label, where rows have names."""
+    for label, row in cast("dict[Any, Any]", rows).items() if isinstance(rows, dict) else ():
+        if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("name"), str):
+            yield str(label), cast("dict[str, Any]", row)["name"]
 
 
 def labels_of(table: str, rows: Any) -> Iterable[str]:

@@ -20,6 +20,10 @@ class ScenarioFileError(ScenarioError):
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
 
 
+class ValueProblemError(Exception):
+    """A value that cannot be understood; the message says why."""
+
+
 class UnknownScenarioError(ScenarioError):
     """No scenario of that name can be played; ``suggestions`` are the nearest names.
 

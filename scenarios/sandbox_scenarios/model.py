@@ -33,6 +33,30 @@ class ValueRef:
     decimals: tuple[int, ...] = ()
 
 
+FactType = Literal[
+    "time", "date", "weekday", "duration", "count", "money", "temperature", "quantity", "percent", "phone", "number",
+    "name", "text", "state", "deed", "undone", "cannot", "polarity", "direction",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that a message must state, in any wording.
+
+    ``value`` are the acceptable values, with placeholders that ``Expected.values`` fills: ``("14:40",)``, ``("up",)``,
+    for a state ``("off",)``, for a deed its verb, for ``cannot`` the words that name what is missing. ``unit`` is a
+    currency, a unit, the noun counted, or the thing whose state it is. ``about`` names what the fact is true of,
+    ``attribute`` and ``excludes`` which of several values of that thing it is, and which it is not.
+    """
+
+    type: FactType
+    value: tuple[Any, ...]
+    unit: str = ""
+    about: tuple[str, ...] = ()
+    attribute: str = ""
+    excludes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What a compared value should be, and how near is near enough.
@@ -40,7 +64,9 @@ class Expected:
     ``measure`` None means the default of the column or argument. ``value`` is the target; with ``ref`` it comes from
     another milestone's call instead. ``within`` is the tolerance of ``close``. For ``facts``, ``value`` is a tuple of
     facts, each a tuple of wordings of which one must occur, and ``avoid`` lists wordings of which none may; ``values``
-    fills the placeholders in those texts.
+    fills the placeholders in those texts. ``claims`` are the same facts with their types, none where all are texts, and
+    ``denies`` facts that must not be claimed. For written texts, ``models`` are how the reference solutions put it and
+    ``synonyms`` groups of words that may stand for each other.
     """
 
     measure: Measure | None = None
@@ -49,6 +75,10 @@ class Expected:
     ref: ValueRef | None = None
     avoid: tuple[str, ...] = ()
     values: Mapping[str, ValueRef] = field(default_factory=dict[str, ValueRef])
+    claims: tuple[Fact, ...] = ()
+    denies: tuple[Fact, ...] = ()
+    models: tuple[str, ...] = ()
+    synonyms: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,22 @@ A date and time without a zone is wall time in the scenario's zone; ``@table.lab
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, cast
 
 from sandbox_mcp.world import to_timestamp
-from sandbox_scenarios.model import Conversion, Expected, ValueRef
+from sandbox_scenarios.errors import ValueProblemError
+from sandbox_scenarios.facts import facts_of
+from sandbox_scenarios.model import Conversion, Expected, Fact, ValueRef
+from sandbox_scenarios.wordings import wordings
 
 _NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
 MEASURES = ("exact", "close", "contains", "one_of", "rouge", "any", "facts", "from")
 CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITION = re.compile(r"-?[0-9]{1,9}")
-
-
-class ValueProblemError(Exception):
-    """A value that cannot be understood; the message says why."""
 
 
 @lru_cache(maxsize=65536)
@@ -38,6 +37,7 @@ class Resolver:
 
     zone: str
     labels: Mapping[str, frozenset[str]]
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def plain(self, value: Any) -> Any:
         """A value with times as timestamps and ``@table.label`` as ids, also deep inside.
@@ -108,14 +108,37 @@ class Resolver:
         return Expected(measure=measure, value=target, within=parts.get("within"))
 
     def _facts(self, _: str, parts: dict[str, Any]) -> Expected:
-        _only(parts, {"facts", "avoid", "values"})
-        facts = tuple(_wordings(item) for item in _list(parts["facts"], "facts"))
+        _only(parts, {"facts", "avoid", "denies", "values", "synonyms"})
+        claims = self._claims(parts["facts"], "facts")
+        denies = self._claims(parts.get("denies") or [], "denies")
+        facts = tuple(wording for fact in claims for wording in wordings(fact))
         values = {name: _value_ref(item) for name, item in _mapping(parts.get("values") or {}, "values").items()}
         avoid = tuple(_texts(parts.get("avoid") or [], "avoid"))
-        if not facts and not avoid:
+        if not facts and not avoid and not denies:
             raise ValueProblemError("facts expects at least one fact, or something to avoid")
-        _check_placeholders((*avoid, *(wording for fact in facts for wording in fact)), values)
-        return Expected(measure="facts", value=facts, avoid=avoid, values=values)
+        denied = (wording for fact in denies for words in wordings(fact) for wording in words)
+        _check_placeholders((*avoid, *denied, *(wording for fact in facts for wording in fact)), values)
+        typed = claims if any(fact.type != "text" for fact in claims) else ()
+        synonyms = _synonyms(parts.get("synonyms") or [])
+        return Expected(
+            measure="facts", value=facts, avoid=avoid, values=values, claims=typed, denies=denies, synonyms=synonyms
+        )
+
+    def _claims(self, items: Any, what: str) -> tuple[Fact, ...]:
+        """The facts of a list, with ``table:label`` in the place of a name as the name of the row so labelled."""
+        facts = [fact for item in _list(items, what) for fact in facts_of(item)]
+        return tuple(
+            replace(fact, value=tuple(map(self._name, fact.value))) if fact.type == "name" else fact for fact in facts
+        )
+
+    def _name(self, value: Any) -> Any:
+        table, colon, label = str(value).partition(":")
+        if not colon or table not in self.labels:
+            return value
+        known = self.names.get(table, {})
+        if label not in known:
+            raise ValueProblemError(f"{value!r} names no row with a name; known: {', '.join(sorted(known)) or 'none'}")
+        return known[label]
 
     def _reference(self, _: str, parts: dict[str, Any]) -> Expected:
         measure = "close" if "within" in parts else None
@@ -148,11 +171,11 @@ def parse_path(text: object) -> tuple[str | int, ...]:
     return tuple(int(part) if _POSITION.fullmatch(part) else part for part in str(text).split(".") if part)
 
 
-def _wordings(item: Any) -> tuple[str, ...]:
-    wordings = tuple(_texts(item if isinstance(item, list) else [item], "facts"))
-    if not wordings:
-        raise ValueProblemError("a fact needs at least one wording")
-    return wordings
+def _synonyms(items: Any) -> tuple[tuple[str, ...], ...]:
+    groups = [tuple(_texts(item, "synonyms")) for item in _list(items, "synonyms")]
+    if any(len(group) < 2 for group in groups):
+        raise ValueProblemError("synonyms expects lists of words that may stand for each other")
+    return tuple(groups)
 
 
 def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:

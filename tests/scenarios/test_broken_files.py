@@ -319,7 +319,7 @@ VALUES = {
     "{facts: [[true]]}": "facts expects texts, not True; put it in quotes",
     '{facts: [[" "]]}': "facts expects texts that say something, not ' '",
     "{facts: [a], avoid: b}": "avoid expects a list, not 'b'",
-    "{facts: [a], hint: b}": "unknown key 'hint'; expected avoid, facts, values",
+    "{facts: [a], hint: b}": "unknown key 'hint'; expected avoid, denies, facts, synonyms, values",
     '{facts: ["{x}"]}': "nothing in values is called 'x'; known: nothing",
     "{facts: [a], values: {x: {from: b}}}": "no text says where the value 'x' goes; expected {x} in one of them",
     "{facts: [a], values: [x]}": "values expects a mapping, not ['x']",

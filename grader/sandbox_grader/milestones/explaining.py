@@ -20,7 +20,7 @@ from sandbox_scenarios.model import (
 from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
 from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
-from sandbox_grader.milestones.strict_nodes import StrictNodes
+from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_mcp.trajectory import Message, ToolCall
 
 FULL = 1 - 1e-9
@@ -96,16 +96,24 @@ class Explainer:
     def _message(self, constraint: MessageConstraint) -> Reason | None:
         between = (constraint.sender, constraint.recipient)
         said = [
-            (judge_message(constraint, event, self.compare), -index, event)
+            (self._fit(constraint, index, event), -index, event)
             for index in self._in_question()
             if isinstance(event := self.events[index], Message) and (event.sender, event.recipient) == between
         ]
         if not said:
             return None, f"there is no message from {constraint.sender} to {constraint.recipient}"
-        value, _, event = max(said, key=lambda item: item[:2])
+        value, place, event = max(said, key=lambda item: item[:2])
         if value >= FULL:
             return None
+        if hears(constraint):
+            account = self.nodes.listener.account(constraint.content, -place, self.lookup)
+            return event.seq, f"{'; '.join(dict.fromkeys(account.reasons))}: {shown(event.content)}"
         return event.seq, judged_text(constraint.content, event.content, value, self.lookup)
+
+    def _fit(self, constraint: MessageConstraint, index: int, event: Message) -> float:
+        if hears(constraint):
+            return self.nodes.listener.account(constraint.content, index, self.lookup).share
+        return judge_message(constraint, event, self.compare)
 
     def _call(self, constraint: CallConstraint) -> Reason | None:
         nearest = max(self._calls(constraint), key=lambda item: item[0], default=None)

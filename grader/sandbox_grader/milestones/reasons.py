@@ -14,6 +14,7 @@ from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import shown
 from sandbox_grader.milestones.strict import StrictResult, threshold
 from sandbox_grader.milestones.translate import Translated
+from sandbox_grader.milestones.untruths import Untruth
 from sandbox_grader.milestones.unwanted import Unwanted, remaining
 
 Details = list[Mapping[str, Any]]
@@ -27,7 +28,7 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     """
     milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
     minefields = (_minefield(result, number, item) for number, item in enumerate(scenario.minefields))
-    return [*milestones, *minefields, *map(_unwanted, result.unwanted)]
+    return [*milestones, *minefields, *map(_unwanted, result.unwanted), *map(_untrue, result.untruths)]
 
 
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
@@ -74,6 +75,10 @@ def _mine(item: Milestone, similarity: float, needed: float, seq: int | None) ->
         "threshold": needed,
         "seq": seq,
     }
+
+
+def _untrue(item: Untruth) -> Mapping[str, Any]:
+    return {"kind": "untrue", "seq": item.seq, "text": item.text}
 
 
 def _unwanted(item: Unwanted) -> Mapping[str, Any]:

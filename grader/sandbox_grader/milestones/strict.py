@@ -16,6 +16,7 @@ from sandbox_grader.milestones.measures import is_fuzzy
 from sandbox_grader.milestones.referring import compared, named
 from sandbox_grader.milestones.strict_nodes import StrictNodes
 from sandbox_grader.milestones.timeline import Timeline
+from sandbox_grader.milestones.untruths import Untruth, untruths
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
 from sandbox_mcp.trajectory import Trajectory
 
@@ -37,19 +38,21 @@ class StrictResult:
     hit: tuple[int, ...]
     unwanted: tuple[Unwanted, ...]
     milestone_score: float
+    untruths: tuple[Untruth, ...] = ()
 
     @property
     def score(self) -> float:
-        """The score: that of the milestones, as far as the session did no harm."""
-        return 0.0 if self.hit else self.milestone_score * remaining(self.unwanted)
+        """The score: that of the milestones, as far as the session did no harm and told no untruth."""
+        return 0.0 if self.hit or self.untruths else self.milestone_score * remaining(self.unwanted)
 
 
 def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     """Grade one session.
 
     The milestones' score is the mean, over all of them, of the similarity under the assignment to events that makes the
-    sum largest; 1 for a scenario without any. A minefield that was met voids it; what unexplained changes leave of it
-    is in :data:`sandbox_grader.milestones.unwanted.GRADES`.
+    sum largest; 1 for a scenario without any. A minefield that was met voids it, and so does something untrue that the
+    agent left the user with; what unexplained changes leave of it is in
+    :data:`sandbox_grader.milestones.unwanted.GRADES`.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 
@@ -67,7 +70,7 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     changes = unwanted(trajectory, timeline.initial, timeline.end, wanted)
     count = len(scenario.milestones)
     score = sum(place.similarity for place in placed.values()) / count if count else 1.0
-    return StrictResult(nodes, placed, fields, mines, hit, changes, score)
+    return StrictResult(nodes, placed, fields, mines, hit, changes, score, untruths(nodes, placed))
 
 
 def threshold(minefield: Milestone) -> float:

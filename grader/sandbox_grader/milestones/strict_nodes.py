@@ -14,7 +14,7 @@ view holds beside the aspects. So once *found* and *sent* are placed, every simi
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, compress, product
-from typing import Any
+from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import (
     START,
@@ -28,6 +28,7 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 
 from sandbox_grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
+from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.matching import MatchedPlace, View
 from sandbox_grader.milestones.measures import Lookup
 from sandbox_grader.milestones.node_scores import Mark
@@ -52,6 +53,7 @@ class StrictNodes:
         self.milestones = milestones
         self.timeline = timeline
         self.length = len(timeline.events)
+        self.listener = Listener(timeline, milestones)
         self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
         self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
         self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
@@ -224,9 +226,16 @@ class StrictNodes:
             else:
                 before, values = values, [0.0] * self.length
                 for index, event in self._events(constraint):
-                    values[index] = before[index] and before[index] * judge_event(constraint, event, compare)
+                    values[index] = before[index] and before[index] * self._event(constraint, index, event, compare)
             count += not (isinstance(constraint, TableConstraint) and constraint.kind == "unchanged")
         return values if count <= 1 else [value and value ** (1 / count) for value in values]
+
+    def _event(
+        self, constraint: CallConstraint | MessageConstraint, index: int, event: Message | ToolCall, compare: Compare
+    ) -> float:
+        if hears(constraint):
+            return self.listener.account(constraint.content, index, compare.lookup).share
+        return judge_event(constraint, event, compare)
 
     def _highest(self, node: int, constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
         """The most that a constraint can be worth in some versions; its worth where it compares with the start."""
@@ -301,6 +310,15 @@ class StrictNodes:
 
 def _speaks(milestone: Milestone) -> bool:
     return any(isinstance(constraint, MessageConstraint) for constraint in milestone.constraints)
+
+
+def hears(constraint: Constraint) -> TypeGuard[MessageConstraint]:
+    """Whether a constraint asks what a message of the agent to the user claims."""
+    return (
+        isinstance(constraint, MessageConstraint)
+        and constraint.content.measure == "facts"
+        and (constraint.sender, constraint.recipient) == ("agent", "user")
+    )
 
 
 def _is_table(constraint: Constraint) -> bool:

@@ -1,0 +1,69 @@
+"""How a place in a message is meant: said as so, denied, taken back, only supposed, asked, doubted, promised or past.
+
+Policy: a typed value or a wording counts where it is said as so. What was taken back or announced to be untrue is as
+good as denied; what is only asked, supposed or doubted was not said at all.
+"""
+
+import re
+from typing import Literal
+
+from sandbox_grader.claims.clauses import Spoken
+
+Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
+_BOUND = re.compile(
+    r"(?:(?<!no )more than|less than|at least|at most|fewer than|greater than|no more than|minimum of|"
+    r"maximum of|upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
+    r"below|above|exceed\w*))"
+    r"(?: about| roughly)?\s*[$€£¥(]?\s*$"
+)
+_RATE_AFTER = re.compile(
+    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|an? (?=euro|pound|dollar|yen|km|kilomet|mile))\b(?! cent)|"
+    r"^\s*(?:[a-z]{2,20})?/(?=[a-z])"
+)
+_RATE_BEFORE = re.compile(
+    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
+    r"equals|at|to|buys|gets you)(?: about)?)\s*[$€£¥]?\s*$"
+)
+_FROM_BEFORE = re.compile(r"\bfrom (?:the |about )?[$€£¥]?\s*$")
+_MOVED = re.compile(
+    r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|"
+    r"increased|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
+)
+_BETWEEN = re.compile(r"\b(?:between|anywhere from|somewhere from|ranging from|range of)\b[^.;]{0,30}$")
+_EXCLUDING = re.compile(
+    r"\b(?:as opposed to|unlike|instead of|rather than|not)\s+(?:the |a |at |on |by "
+    r")?[$€£¥]?\s*$"
+)
+
+
+def standing(spoken: Spoken, start: int, end: int) -> Standing:
+    """How what stands from ``start`` to ``end`` is meant."""
+    clause = spoken.clause_at(start)
+    if start < spoken.withdrawn:
+        return "withdrawn"
+    if clause.untrue:
+        return "denied"
+    if clause.asks or clause.supposes:
+        return "unsaid"
+    if clause.denied(start):
+        return "denied"
+    before = spoken.low[max(clause.start, start - 40) : start]
+    if _EXCLUDING.search(before):
+        return "denied"
+    if clause.hedges:
+        return "doubted"
+    if (
+        _BOUND.search(before)
+        or _BETWEEN.search(before)
+        or re.match(
+            r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b", spoken.low[end : end + 24]
+        )
+    ):
+        return "unsaid"
+    if _RATE_AFTER.match(spoken.low[end : end + 30]) or _RATE_BEFORE.search(before):
+        return "past"
+    if _FROM_BEFORE.search(before) and _MOVED.search(spoken.sentence(clause.sentence)):
+        return "past"
+    if clause.history or re.search(r"\b(?:used to be|once|would have)\b", before):
+        return "past"
+    return "said"

@@ -1,0 +1,58 @@
+"""What a message is read against: what the user said, what the session's tools answered, and what was done.
+
+Policy: true context costs nothing. A value that the user named or that a tool answered is about something, so that it
+is held against a reply only where it is offered as the answer's alternative.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sandbox_grader.claims.normal import plain, words_of
+from sandbox_grader.claims.values import Mention, mentions
+
+
+@dataclass(frozen=True)
+class Background:
+    """The session until a message.
+
+    ``given``: the user's words. ``known``: texts and numbers from calls' arguments and results. ``deeds``: kinds of
+    deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:
+    names that successful deeds were about.
+    """
+
+    given: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    numbers: frozenset[float] = frozenset()
+    deeds: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    touched: frozenset[str] = field(default_factory=frozenset[str])
+
+    @cached_property
+    def given_values(self) -> Sequence[Mention]:
+        """The typed values in the user's words."""
+        return mentions(plain(". ".join(self.given))) if self.given else ()
+
+    @cached_property
+    def given_words(self) -> frozenset[str]:
+        """The words that the user used."""
+        return words_of(" ".join(self.given))
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """The words that occur in what tools were asked and answered."""
+        return words_of(" ".join(self.known))
+
+    @cached_property
+    def known_values(self) -> frozenset[tuple[str, object]]:
+        """The typed values in what tools were asked and answered."""
+        return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(self.known)[:20000])))
+
+    def knows(self, item: Mention) -> bool:
+        """Whether a value occurs in what tools were asked or answered, as such or rounded as it was written."""
+        if (item.kind, item.value) in self.known_values:
+            return True
+        if isinstance(item.value, int | float) and self.numbers and item.kind != "time":
+            step = item.step or 1.0
+            return any(abs(number - item.value) <= step / 2 for number in self.numbers)
+        return False

@@ -1,0 +1,338 @@
+"""A message cut into clauses, and what each of them does: states, denies, asks, promises, supposes, doubts, recalls.
+
+Policy: everything here is about form, nothing about facts. A denial reaches forward to the end of its clause and two
+cancel out; what takes back (``ignore that``) takes back all that was said before it.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from sandbox_grader.claims.normal import plain
+
+WORD = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\W_぀-ヿ㐀-䶿一-鿿]+|[%$€£¥°+]")
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
+_SUBJECT = (
+    r"i|it|that|this|these|those|the|your|you|he|she|they|there|we|his|her|my|everyone|everybody|nobody|nothing|here"
+)
+_FINITE = (
+    r"is|are|was|were|has|have|had|does|did|do|can|could|will|would|sent|set|told|let|got|made|put|took|found|kept|"
+    r"wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
+)
+_BREAK = re.compile(
+    rf"\s*(?:[;:](?!\d)| [–-]{{1,2}} |--|\s[(]|[)]|,? (?:but|though|although|yet|however|whereas|except that|"
+    rf"because)\b"
+    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
+    rf"only|actually"
+    rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
+    rf"please|at|on)\b)"
+    rf"| (?:so|while|since|until|if|once|unless|and then)\b(?= )"
+    rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))",
+    re.IGNORECASE,
+)
+_QUESTION_START = re.compile(
+    r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|"
+    r"have|had|can|could|will|"
+    r"would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want|"
+    r"ready|okay if|ok if|mind if)\b",
+    re.IGNORECASE,
+)
+_SUPPOSES = re.compile(
+    r"^\W*(?:and |but |so |or |even )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
+    r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
+    r"as soon as|whenever|as long as|imagine|pretend|let us say|let 's say|say|hypothetically|whether|in theory)\b",
+    re.IGNORECASE,
+)
+_SUPPOSES_ANYWHERE = re.compile(
+    r"\b(?:if it (?:were|was)|would have (?:been|said)|were to|supposed to|meant to be|in case|as if|as though)\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:might|perhaps|maybe|possibly|probably|i (?:think|guess|suppose|assume|imagine|suspect|would "
+    r"(?:guess|say|estimate|imagine))|"
+    r"(?:not|un|hardly|far from|cannot be|am not|never) ?(?:entirely |quite |really |so |completely |at all "
+    r")?(?:sure|certain)|could (?:well )?be|may (?:well )?be|"
+    r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
+    r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
+    r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
+    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|"
+    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|eg|i believe|i fancy|"
+    r"as far as i (?:can )?(?:guess|imagine)|conceivably)\b",
+    re.IGNORECASE,
+)
+_FUTURE = re.compile(
+    r"\b(?:will|shall|going to|about to|let me|plan to|intend to|would|want to|need to|have to|has to|must|"
+    r"should|ought to|ready to|able to|try to|"
+    r"trying to|can|could|may|yet to|still to|to be|want me to|like me to|for me to|happy to|i am (?:now "
+    r")?(?!able|afraid|sorry|sure|unable|not|glad|happy|done|pleased)\w+ing)\b",
+    re.IGNORECASE,
+)
+_HISTORY = re.compile(
+    r"\b(?:at first|at (?:that|the) time|initially|originally|previously|formerly|earlier|before that|the "
+    r"first (?:time|attempt|try)|first attempt|used to|"
+    r"had been|had (?:not )?\w+(?:ed|en)|until (?:now|then)|last (?:week|month|year)|a (?:moment|minute|"
+    r"while) ago|old|former|yesterday|in the past|beforehand|"
+    r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
+    r"stood|back then|once was|at the start)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
+    r"of|rather than|far from|anything but|hardly|"
+    r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
+    r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|avoided|declined|omitted|"
+    r"forgot|neglected|skipped|incorrect|untrue|false)\b",
+    re.IGNORECASE,
+)
+_HARMLESS = re.compile(
+    r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|"
+    r"errors?|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|"
+    r"not to mention|why not|if not|whether or not|or not|not (?:far|long|much|bad|at all bad)|no sooner|not "
+    r"(?:hesitate|forget|worry)|nothing (?:else|more|further) (?:was|is|has|to|needs?|changed)|"
+    r"no other|no further|no more than that|nothing else|not (?:surprising|unusual)\w*|without (?:any "
+    r")?(?:problems?|trouble|issues?|a hitch|errors?|delay|difficulty|fail|doubt)|have not (?:already "
+    r")?(?:forgotten|heard)|not (?:un\w+|impossible|false|wrong|untrue|incorrect)|could not be (?:better|"
+    r"easier|happier)|nothing but)\b",
+    re.IGNORECASE,
+)
+_NO_THING = re.compile(r"^\W*(?:no|without) \w+(?: \w+)?,", re.IGNORECASE)
+_LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,", re.IGNORECASE)
+
+_UNTRUE = (
+    r"(?:not (?:actually |really |at all |even )?(?:true|the case|so|right|correct|accurate|real|the (?:real|"
+    r"actual|true|correct|right) \w+)|untrue|false|a lie|lies|lying|a fib|wrong|incorrect|inaccurate|"
+    r"(?:completely |totally |entirely |all |just |purely )?(?:made[- ]up|made it up|invented|fabricated|"
+    r"fictional|fiction|fantasy|nonsense|bogus|fake|a joke|imaginary|a fabrication|an invention|a "
+    r"hallucination|rubbish|baloney|a bluff))"
+)
+_TAKEN_BACK = re.compile(
+    r"(?:^|[.!?;:,–(\n-])\W*(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |on second "
+    r"thoughts?,? |please,? |hold on,? |oops,? |um,? |ah,? |or rather,? ){0,3}"
+    r"(?:(?:you (?:can|should|may|must|had better) |best |better |kindly |do )?(?:ignore|disregard|forget|"
+    r"scratch|strike|discard|scrap|delete|cancel|dismiss|pay no attention to|never mind|don't mind)"
+    r" (?:that|this|it|what|all|everything|the above|the previous|the last|my|anything|every word|all of)\b"
+    r"|(?:i (?:was|am|have been) |i just |we are )?(?:just |only |totally )?(?:kidding|joking|teasing|"
+    r"pulling your leg|messing with you|bluffing|lying)\b"
+    r"|just a joke|only joking|psych\b|gotcha\b|april fools?\b|not really\b(?=[.,!;:]|$)|i (?:just |simply |"
+    r"totally |completely )?(?:made (?:that|it|this|all of (?:that|it|this)|everything|the whole thing|those|"
+    r"them) up|made up|invented|fabricated|hallucinated|imagined|dreamt|faked) ?(?:that|it|this|all|"
+    r"everything|those|the|$|[.,!])"
+    r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|retract|withdraw|was "
+    r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
+    r"behind|back))"
+    r"|never mind\b|or so (?:i|they|he|she|the story)\b|or (?:did|do|does|is|was|has|have) (?:i|it|he|she|"
+    r"they|that)(?: not)?\s*\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "
+    r"that back|i mean\b|correction\b|(?:do not|please do not|never|you should not|you can not|i would not|"
+    r"better not) (?:rely on|trust|believe|count on|take|act on|quote|use|go by) (?:that|this|it|me|what|any|"
+    r"my|a word|the above|all)"
+    rf"|(?:(?:all|none|nothing|not one word|not a word|everything|any|each word|every word|most|the whole) "
+    rf"(?:of )?)?(?:that|this|it|which|what i (?:just )?(?:said|told you|wrote)|the (?:above|foregoing|"
+    rf"previous|last) ?\w*|(?:all|none) of (?:that|this|it)|everything (?:i (?:just )?said|above)|nothing "
+    rf"(?:i (?:just )?said|above)|that number|that (?:answer|figure|value|time|date|name|last (?:bit|part))|"
+    rf"my (?:last |previous )?(?:answer|reply|statement|message|claim)|the (?:number|figure|value|answer)) "
+    rf"(?:is|was|were|are|would be|has been)(?: (?:of course|actually|all|just|only|in fact|completely|"
+    rf"entirely|really|totally|probably|simply|pure|purely|a complete|quite))? {_UNTRUE}"
+    r"|none of (?:that|this|it|what i said|the above) (?:is|was|has|actually|really|ever)? ?(?:true|real|"
+    r"happened|correct|right|is true)"
+    r"|(?:that|this|it|nothing of the (?:sort|kind)|none of (?:that|this|it)) (?:did not|never|has not|has "
+    r"never)(?: actually| really| ever)? (?:happen\w*|took place|occurr?\w*)"
+    r"|(?:the )?(?:opposite|contrary|reverse) is (?:true|the case)"
+    r")",
+    re.IGNORECASE,
+)
+_ELLIPSIS = re.compile(
+    r"(?:^|[,;:.!?–(\n-])\W*(?:but |and |except |only |only that |well,? |no,? |actually,? |in fact,? |in "
+    r"truth,? |to be honest,? |truth be told,? |or rather,? |although |though |then again,? |wait,? |sorry,? "
+    r"|hmm,? ){1,4}"
+    r"(?:i|it|that|they|he|she|this|we) (?:actually |really |in fact )?(?:did|do|does|have|has|is|was|are|"
+    r"were|could|can|will|would) (?:not|never)"
+    r"(?: really| actually| at all| done (?:so|that|it|any of (?:that|this))| do (?:so|that|it|any of "
+    r"(?:that|this))| yet| been)?\s*(?=[.!?;\n]|$)",
+    re.IGNORECASE,
+)
+_FORWARD = re.compile(
+    r"\b(?:(?:it|this|that) (?:is|was|would be) (?:\w+ ){0,2}(?:not (?:\w+ ){0,2}(?:true|the case|correct|"
+    r"right|so|accurate)|untrue|false|a lie|wrong|incorrect|nonsense|a myth|a mistake|inaccurate)(?: to "
+    r"(?:say|claim|state|assert|think))?(?: that|:)"
+    r"|(?:i|we|nobody|no one|you|one) (?:\w+ ){0,2}?(?:can not|could not|must not|should not|would not|do "
+    r"not|will not|never|not)(?: honestly| truthfully| possibly| in good conscience)? (?:say|claim|state|"
+    r"confirm|assert|pretend|report|believe|think|swear)(?: for sure| with (?:any )?certainty)?(?: to "
+    r"you)?(?: that|:)"
+    r"|(?:i|we) (?:\w+ )?(?:deny|doubt|dispute|reject the idea|refute)(?: that|:)|(?:nobody|no one) (?:\w+ "
+    r")?(?:says|said|claims|claimed|believes)(?: that|:)?"
+    r"|(?:the |what |everything |all of )?(?:following|follows|comes next|next (?:sentence|statement|part|"
+    r"bit|lines?)|below|i am about to say|rest of (?:this|my) message|i say (?:next|"
+    r"now))[^.:\n]{0,60}\b(?:not (?:\w+ )?(?:true|real|correct|right)|untrue|false|a lie|lies|wrong|"
+    r"incorrect|made[- ]up|invented|fiction|fictional|nonsense|a joke|fabricated|fake|bogus|imaginary)"
+    r"|(?:do not|never|please do not|you should not) (?:believe|trust|rely on|"
+    r"listen)[^.:\n]{0,40}(?:following|next|below|anyone who says|people who say|:)"
+    r"|(?:not true|untrue|false|a lie|fiction|wrong|fake news|lie|nonsense|myth|made up|joke|incorrect|"
+    r"invalid|negative|not)\s*:"
+    r"|(?:i wish i could say|it would be (?:a lie|wrong|false|untrue|dishonest|lying) to (?:say|claim|tell)|"
+    r"far be it from me to (?:say|claim)|contrary to (?:what|the claim|popular belief)|the opposite of "
+    r"(?:the following|this|what follows)|in no way (?:is it true|is it the case) that|by no means (?:is it "
+    r"true|is it the case) that|(?:if|suppose|imagine|let us pretend|hypothetically|in theory|pretend|in a "
+    r"perfect world|in my dreams|in an alternate universe)[^.:\n]{0,50}:))",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(r'"[^"\n]{1,400}"')
+_WOULD_SAY = re.compile(
+    r"\b(?:would|might|could|may|should|will|can) (?:say|tell|claim|write|answer|reply|read)\b|\b(?:claims|"
+    r"rumou?r|they say|people say|someone said|some say)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Clause:
+    """One clause of a plain text, from ``start`` to ``end``, with what its form says about everything in it."""
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+    asks: bool = False
+    supposes: bool = False
+    hedges: bool = False
+    future: bool = False
+    history: bool = False
+    untrue: bool = False
+    denials: tuple[tuple[int, int], ...] = ()
+
+    def denied(self, position: int) -> bool:
+        """Whether what stands at a position (in the whole text) is denied: an odd number of denials reach it."""
+        return sum(start < position < end for start, end in self.denials) % 2 == 1
+
+    @property
+    def says(self) -> bool:
+        """Whether the clause states anything as so, leaving denials aside."""
+        return not (self.asks or self.supposes or self.untrue)
+
+
+@dataclass(slots=True)
+class Spoken:
+    """A whole message: its plain text, that in lower case, its clauses, and from where on it was not taken back."""
+
+    text: str
+    low: str
+    clauses: list[Clause]
+    withdrawn: int = 0
+    quotes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    starts: list[int] = field(default_factory=list[int])
+    _words: dict[str, list[int]] | None = None
+    _spans: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+
+    def find(self, words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+        """Where some words stand in a row, whatever stands between them but letters and digits."""
+        if self._words is None:
+            self._words = {}
+            for number, found in enumerate(WORD.finditer(self.low)):
+                self._words.setdefault(found[0], []).append(number)
+                self._spans.append((found[0], found.start(), found.end()))
+        for first in self._words.get(words[0], ()) if words else ():
+            run = self._spans[first : first + len(words)]
+            if tuple(word for word, _, _ in run) == words:
+                yield run[0][1], run[-1][2]
+
+    def clause_at(self, position: int) -> Clause:
+        """The clause in which a position lies."""
+        return self.clauses[max(0, bisect_right(self.starts, position) - 1)]
+
+    def sentence(self, number: int) -> str:
+        """The text of a sentence in lower case."""
+        parts = [clause for clause in self.clauses if clause.sentence == number]
+        return self.low[parts[0].start : parts[-1].end] if parts else ""
+
+    def quoted(self, position: int) -> bool:
+        """Whether a position lies in quotes."""
+        return any(start <= position < end for start, end in self.quotes)
+
+
+def read(message: str) -> Spoken:
+    """A message as clauses."""
+    text = plain(message)
+    low = text.lower() if len(text.lower()) == len(text) else "".join(char.lower()[0] for char in text)
+    quotes = [(found.start(), found.end()) for found in _QUOTE.finditer(text)]
+    blind = _blinded(low, quotes)
+    clauses, number = list[Clause](), 0
+    for sentence in _SENTENCE.finditer(blind):
+        if sentence[0].strip():
+            clauses += _clauses(low, blind, sentence.start(), sentence.end(), number)
+            number += 1
+    clauses = clauses or [Clause(low, 0, len(low), 0)]
+    spoken = Spoken(text, low, clauses, quotes=quotes, starts=[clause.start for clause in clauses])
+    _foretold(spoken, blind)
+    spoken.withdrawn = _withdrawn(blind)
+    return spoken
+
+
+def _blinded(text: str, quotes: list[tuple[int, int]]) -> str:
+    """The text with what stands in quotes made unreadable, so that a draft's words are not the speaker's."""
+    for start, end in quotes:
+        text = text[: start + 1] + "_" * (end - start - 2) + text[end - 1 :]
+    return text
+
+
+def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Clause]:
+    cuts = [start, *(found.end() for found in _BREAK.finditer(blind, start, end)), end]
+    seams = [(first, last) for first, last in pairwise(cuts) if blind[first:last].strip(' ,;:()–-.!?\n"')]
+    clauses = [Clause(low[first:last], first, last, number) for first, last in seams]
+    question = blind[start:end].rstrip("\"') \n").endswith("?")
+    asking = False
+    for position, clause in enumerate(clauses):
+        shown = blind[clause.start : clause.end]
+        lead = blind[max(start, clause.start - 8) : clause.start]
+        starter = re.search(r"\b(if|once|unless|until|because|although|though|while|since|so)\s*$", lead)
+        asking = asking or (question and (position == len(clauses) - 1 or bool(_QUESTION_START.match(shown))))
+        clause.asks = asking
+        clause.supposes = (
+            bool(_SUPPOSES.match(shown))
+            or bool(starter and starter[1] in ("if", "once", "unless"))
+            or bool(_SUPPOSES_ANYWHERE.search(shown))
+        )
+        clause.hedges = bool(_HEDGE.search(shown))
+        clause.future = bool(_FUTURE.search(shown))
+        clause.history = bool(_HISTORY.search(shown))
+        clause.denials = _denials(shown, clause.start)
+        if _WOULD_SAY.search(shown) and '"' in shown:
+            clause.supposes = True
+    return clauses
+
+
+def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:
+    harmless = [(found.start(), found.end()) for found in _HARMLESS.finditer(shown)]
+    harmless += [(found.start(), found.end()) for found in _LEADING_NO.finditer(shown)]
+    lead = _NO_THING.match(shown)
+    return tuple(
+        (offset + found.start(), offset + (lead.end() if lead and found.start() < lead.end() else len(shown)) + 1)
+        for found in _NEGATION.finditer(shown)
+        if not any(start <= found.start() < end for start, end in harmless)
+    )
+
+
+def _foretold(spoken: Spoken, blind: str) -> None:
+    """What is announced to be untrue is: to the end of the sentence, after a colon or for what follows to the end."""
+    for found in _FORWARD.finditer(blind):
+        if re.search(r"\bnot (?:an? )?$|\bno $", blind[max(0, found.start() - 8) : found.start()]):
+            continue
+        clause = spoken.clause_at(found.start())
+        far = found[0].endswith(":") or bool(re.search(r"follow|next|below|rest of|about to say", found[0]))
+        for other in spoken.clauses:
+            if other.start >= clause.start and (far or other.sentence == clause.sentence):
+                other.untrue = True
+
+
+def _withdrawn(blind: str) -> int:
+    places = [found for pattern in (_TAKEN_BACK, _ELLIPSIS) for found in pattern.finditer(blind)]
+    last = 0
+    for found in places:
+        before = blind[max(0, found.start() - 12) : found.start() + 2]
+        if re.search(r"\b(?:not|no|never|am not)\s*$", before):
+            continue
+        sentence = blind[found.start() : found.end() + 40]
+        if re.match(r"[^\w]*i mean\b(?! it)", sentence) and not re.search(r"\d|not|no\b", sentence):
+            continue
+        last = max(last, found.end())
+    return last

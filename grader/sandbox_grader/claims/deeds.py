@@ -1,0 +1,280 @@
+"""Whether a message tells that something was done, or that it was left undone.
+
+Policy: the world proves the deed, so that any telling of it counts: what costs is a message that denies the deed, takes
+it back, only promises, asks or advises it. The last word counts: failure and then success is success.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+from sandbox_grader.claims.normal import table
+
+_TELLING: dict[str, str] = {
+    "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
+    r"forwarded|delivered|delivery|knows?|heard|reached|contacted|thanked|asked|passed|conveyed|"
+    r"relayed|on its way|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have "
+    r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
+    "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
+    r"nudge|alarm|put|in place|entry",
+    "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed|in your (?:contacts|"
+    r"address book|phone)|entry|contacts?|address book|new|there|made|included",
+    "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|cleared|cancell?ed|"
+    r"dropped|no longer|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more|rid of|"
+    r"stopped|unsent",
+    "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|"
+    r"adjusted|shifted|swapped|replaced|pushed|extended|now|set|switched|put|brought|labell?ed|"
+    r"marked|restored|listed|called|says|reads|instead|new|back|later|earlier|tied|attached|pinned|"
+    r"comes|due|amended|from now on|turned",
+    "switch": r"turned|switched|enabled|disabled|activated|deactivated|on|off|active|set|connected|"
+    r"disconnected|restored|back",
+    "timer": r"timers?|set|started|running|going|ticking|counting|extended|added|minutes|alarm|ring|rings|"
+    r"beep|countdown|clock",
+    "stop": r"stopped|cancell?ed|turned off|switched off|removed|gone|off|no longer|ended|called off|deleted|"
+    r"cleared|halted|silenced",
+    "signin": r"signed|logged|sign(?:ed)?[ -]out|signed[ -]in|out|unlocked",
+}
+_DONE = (
+    r"done|all set|taken care of|tak(?:en|ing) care|complete[d]?|sorted|finished|handled|success\w*|"
+    r"there you go|all good|good to go|confirmed|yes|yep|in place|as (?:you )?(?:asked|requested|wished|"
+    r"wanted)|accomplished|ready|mission|consider it|both|got it done|it is settled|settled|everything|"
+    r"your wish|went well|perfect|worked|through"
+)
+_ANY_DONE = re.compile(rf"\b(?:{_DONE})\b|✅|✓|✔|☑|👍|🎉")
+_LATER = re.compile(
+    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet "
+    r"to|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|"
+    r"shortly|in a moment|"
+    r"wait for|waiting|pending|prepared|drafted|queued|am (?:now )?(?:sending|texting|setting|removing|"
+    r"deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|"
+    r"unsent|draft)\b"
+)
+_FUTURE_FINE = re.compile(
+    r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|"
+    r"notify|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|"
+    r"timer|phone|alert)s? (?:will|is going to)|will (?:remind|be reminded|get|receive|see|hear|know|go off|"
+    r"ring|pop|be notified|come|arrive|have)|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be "
+    r"certain|rely))\b"
+)
+_FAILED = re.compile(
+    r"\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error|errors|did not work|does not "
+    r"work|went wrong|bounced|rejected|blocked|undelivered|not deliver\w*|none of|no luck|to no avail|unable|"
+    r"impossible|stuck|aborted|refused|gave up|still (?:unsent|pending|waiting|there|on the list|in your "
+    r"contacts|exists|not))\b"
+)
+_ADVICE = re.compile(
+    r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) "
+    r"to|ought to|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|"
+    r"tap|send|text))\b"
+)
+_TRIED = re.compile(
+    r"\b(?:tried|attempted|attempting|trying|wanted|meant|intended|hoped|planned|going|offered|promised|"
+    r"almost|nearly|about to)\b"
+)
+_DENIED_VERBS = {
+    "send": "send text message deliver tell inform notify let reach contact reply answer forward",
+    "remind": "set add create save remind schedule",
+    "add": "add save store create enter",
+    "remove": "remove delete erase clear cancel drop take",
+    "change": "change update modify edit move rename reschedule correct fix adjust shift swap postpone push",
+    "switch": "turn switch enable disable activate deactivate",
+    "timer": "set start",
+    "stop": "stop cancel turn switch remove end",
+    "signin": "sign log",
+}
+_DENIED_ANYWAY = re.compile(
+    r"\b(?:work|works|succeed|happen|manage|go through|able to (?:do|complete)|do (?:it|that|so|this|any of)|"
+    r"done|did|anything|"
+    r"get (?:it|that) (?:done|to)|complete|finish|finished|completed|take care|carry)\b"
+)
+
+
+def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
+    """Whether the message tells that a deed was done."""
+    kinds = [kind for kind in map(str, fact.value) if kind in _TELLING] or ["change"]
+    telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] for kind in kinds)})\b")
+    outcome, why = "missing", f"does not tell that it was done ({'/'.join(map(str, fact.value))})"
+    beside = _words_of_refusals(others)
+    for clause, verdict, said in _verdicts(spoken, telling, kinds):
+        if verdict == "contrary" and beside is not None and beside.search(clause.text):
+            continue  # that is the other thing, which cannot be done
+        if clause.start < spoken.withdrawn and verdict == "stated":
+            outcome, why = "contrary", f"takes back that it was done: {said!r}"
+        elif verdict == "stated":
+            outcome, why = "stated", f"tells that it was done: {said!r}"
+        elif verdict == "contrary":
+            outcome, why = "contrary", f"says that it was not done: {said!r}"
+    return _result(outcome, why)
+
+
+def plainly(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether the message says in so many words that a deed was done: what a denial of it must not be mistaken for."""
+    verbs = re.compile(rf"\b(?:{'|'.join(_TELLING[str(kind)] for kind in fact.value if str(kind) in _TELLING)})\b")
+    for clause in spoken.clauses:
+        text = _unquoted(spoken, clause)
+        found = _PERFECT.search(text)
+        if found is None or clause.asks or clause.supposes or clause.untrue or clause.start < spoken.withdrawn:
+            continue
+        if (
+            verbs.search(found[0])
+            and not clause.denied(clause.start + found.end() - 1)
+            and not _of_nothing(text, found)
+        ):
+            said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+            return stated(f"tells that it was done: {said!r}")
+    return missing("does not tell that it was done")
+
+
+def _of_nothing(text: str, found: re.Match[str]) -> bool:
+    """Whether a verb has nothing or nobody as its object: ``I deleted nothing``."""
+    return re.match(r"\W*(?:\w+ )?(?:nothing|nobody|no one|none)\b", text[found.end() :]) is not None
+
+
+def _result(outcome: str, why: str) -> Finding:
+    return stated(why) if outcome == "stated" else contrary(why) if outcome == "contrary" else missing(why)
+
+
+def _words_of_refusals(others: Sequence[Fact]) -> re.Pattern[str] | None:
+    words = [re.escape(str(word).lower()) for fact in others if fact.type == "cannot" for word in fact.value]
+    return re.compile(rf"\b(?:{'|'.join(words)})") if words else None
+
+
+def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) -> Iterator[tuple[Clause, str, str]]:
+    """In order, the clauses about the deed with what they say of it."""
+    denied_verbs = re.compile(rf"\b(?:{'|'.join(_DENIED_VERBS[kind].replace(' ', '|') for kind in kinds)})\b")
+    for clause in spoken.clauses:
+        text = _unquoted(spoken, clause)
+        found = telling.search(text)
+        done = _ANY_DONE.search(text)
+        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        if clause.untrue:
+            if found or done:
+                yield clause, "contrary", said
+            continue
+        if clause.asks or clause.supposes:
+            continue
+        place = found or done
+        if place is None:
+            verb = denied_verbs.search(text) or _DENIED_ANYWAY.search(text)
+            undone = clause.denials and verb and _FIRST_OR_IT.search(text)
+            if not clause.history and (undone or (_FAILED.search(text) and not clause.denials)):
+                yield clause, "contrary", said
+            continue
+        verdict = _verdict(clause, text, telling, kinds)
+        if verdict:
+            yield clause, verdict, said
+
+
+def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequence[str]) -> str:
+    """What a clause says that has words for the deed: ``stated``, ``contrary``, or nothing where it only plans it."""
+    done = _ANY_DONE.search(text)
+    places = [*telling.finditer(text), *_ANY_DONE.finditer(text)]
+    places = [item for item in places if item[0] not in _NOUNS] or places
+    places.sort(key=lambda item: item.start())
+    if "timer" in kinds and _ENDED.search(text) and "set" not in text:
+        return "" if clause.denials else "contrary"
+    if _flips(text, kinds):
+        return "stated"
+    denials = [clause.denied(clause.start + item.start()) or _of_nothing(text, item) for item in places]
+    if any(denials):
+        if not denials[-1] and not _FAILED.search(text):
+            return "stated"
+        return "" if clause.history and not _TRIED.search(text) else "contrary"
+    if _FAILED.search(text) and not clause.history:
+        return "contrary"
+    only_advice = _ADVICE.search(text) and not re.search(r"\b(?:has|have|is|was|were|been|done|did)\b", text)
+    if (clause.hedges and not done) or only_advice:
+        return ""
+    if _LATER.search(text) and not _FUTURE_FINE.search(text) and not _PERFECT.search(text):
+        if not (done and telling.search(text) is None):
+            return "contrary" if _STILL_OPEN.search(text) else ""
+    elif _TRIED.search(text) and not done and not _PERFECT.search(_TRIED.sub(" ", text)):
+        return ""
+    return "stated"
+
+
+_STILL_OPEN = re.compile(
+    r"\b(?:still|yet) (?:ha(?:s|ve) )?to\b|\bnot yet\b|\bunsent\b|\bpending\b|\bprepared\b.{0,80}\bto be\b"
+)
+_FIRST_OR_IT = re.compile(r"\b(?:i|it|this|that|we|nothing|none|nobody|no one|neither|nor|not)\b")
+_NOUNS = frozenset(
+    table(
+        "message messages text question news note delivery entry contact contacts reminder reminders timer "
+        "timers alert notification alarm clock minutes address book"
+    )
+)
+_ENDED = re.compile(r"\b(?:stopped|cancell?ed|removed|ended|turned off|deleted|over)\b(?! the old)")
+_PERFECT = re.compile(
+    r"\b(?:i (?:have |just |also |already |then |now |went ahead and )*(?:sent|texted|messaged|told|informed|"
+    r"notified|let|set|added|saved|stored|created|removed|deleted|erased|cleared|cancell?ed|changed|updated|"
+    r"moved|renamed|turned|switched|started|stopped|put|replied|answered|wrote|rescheduled|modified|edited|"
+    r"postponed|corrected|pushed|signed)|(?:has|have|was|were|is|are) (?:now |already |just |successfully |"
+    r"all )*(?:been )?(?:sent|texted|told|informed|notified|set|added|saved|stored|created|removed|deleted|"
+    r"erased|cleared|cancell?ed|changed|updated|moved|renamed|turned|switched|started|stopped|put|"
+    r"rescheduled|scheduled|modified|edited|postponed|done|gone(?! (?:out|through|off|ahead))|delivered|"
+    r"corrected|running|off|on))\b"
+)
+
+
+def _flips(text: str, kinds: Sequence[str]) -> bool:
+    """``no longer in your contacts`` tells of a removal, although it denies."""
+    gone = r"\b(?:no longer|not (?:\w+ )?any ?more|no more|nothing left|not in your|is not there|not find)\b"
+    return any(kind in ("remove", "stop") for kind in kinds) and re.search(gone, text) is not None
+
+
+def _unquoted(spoken: Spoken, clause: Clause) -> str:
+    text = spoken.low[clause.start : clause.end]
+    for start, end in spoken.quotes:
+        first, last = max(start, clause.start), min(end, clause.end)
+        if first < last:
+            text = text[: first - clause.start] + " " * (last - first) + text[last - clause.start :]
+    return text
+
+
+_LEFT = re.compile(
+    r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|"
+    r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:it|everything|the|as|that|your|"
+    r"her|him|them|things|alone)|"
+    r"remains?|unchanged|untouched|unsent|cancelled|canceled|as it (?:was|is)|still (?:in|there|on)|dropped|"
+    r"stopped short|refrain\w*|skip\w*|without (?:sending|deleting|removing|texting)|called it off|aborted|"
+    r"scrapped|will not|alone|intact|discarded)\b"
+)
+
+
+_DID = {
+    "send": r"sent|texted|messaged|told|informed|delivered|let|went out|notified",
+    "remove": r"removed|deleted|erased|gone|cleared|dropped",
+    "add": r"added|saved|stored|created",
+    "remind": r"set|added|created|reminded|scheduled",
+    "change": r"changed|updated|moved|modified|edited|renamed",
+}
+
+
+def undone(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether the message tells that something was left undone."""
+    done = re.compile(rf"\b(?:{_DID.get(str(fact.value[0]), _DID['change'])})\b")
+    outcome, why = "missing", "does not tell that nothing was done"
+    for clause in spoken.clauses:
+        text = _unquoted(spoken, clause)
+        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        if clause.asks or clause.supposes or clause.untrue:
+            continue
+        left = _LEFT.search(text)
+        if left and clause.start >= spoken.withdrawn and not re.match(r"\W*(?:not only|no problem|no worries)", text):
+            if len(clause.denials) % 2 == 0 and clause.denials:
+                outcome, why = "contrary", f"tells that it was done: {said!r}"
+            else:
+                outcome, why = "stated", f"tells that nothing was done: {said!r}"
+        elif (
+            done.search(text)
+            and not clause.denials
+            and not _LATER.search(text)
+            and re.search(r"\b(?:i|has|have|was|is|are|been)\b|^\W*(?:sent|texted|done|removed|deleted)", text)
+        ):
+            outcome, why = "contrary", f"tells that it was done: {said!r}"
+        elif left:
+            outcome, why = "contrary", f"takes back that nothing was done: {said!r}"
+    return _result(outcome, why)

@@ -1,0 +1,196 @@
+"""A message in one plain form: typography, markdown, contractions, number words and clock phrases made alike.
+
+Policy: nothing that carries meaning is dropped; a line is a sentence; what stands in quotes keeps its quotes.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+
+def table(words: str) -> list[str]:
+    """Words written in a row as a list."""
+    return words.split()
+
+
+_TYPOGRAPHY = {
+    **dict.fromkeys(map(ord, "‘’‚‛`´ʼ"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟«»"), '"'),
+    **dict.fromkeys(map(ord, "‐‑‒−"), "-"),
+    **dict.fromkeys(map(ord, "–—―"), "–"),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff\u00ad*"), None),
+    ord("İ"): "I", ord("•"): "\n", ord("→"): " = ", ord("⇒"): " = ", ord("≈"): "about ", ord("~"): "about ",
+    ord("|"): " ; ", ord("\t"): " ", ord("…"): ". ",
+}  # fmt: skip
+_THIN_THOUSANDS = re.compile("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
+_LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|\d{1,2}[.)][ \t](?=\D)|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
+_UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+_DOTTED = re.compile(
+    r"\b(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
+    r"(?<!')((?-i:[A-Z]))\.(?= (?-i:[A-Z])))",
+    re.IGNORECASE,
+)
+_CONTRACTIONS = re.compile(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b", re.IGNORECASE)
+_ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would"}
+_IS_AFTER = re.compile(
+    r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|"
+    r"wifi|one|all"
+    r"|how)$",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_SCALED = re.compile(r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|hundred)\b", re.IGNORECASE)
+_K = re.compile(r"\b(\d{1,6}(?:\.\d{1,3})?)[kK]\b(?!m)")
+
+UNITS: Mapping[str, int] = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+}  # fmt: skip
+TENS: Mapping[str, int] = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "dozen": 12}
+_WORD = "(?:" + "|".join((*UNITS, *TENS, *SCALES)) + ")"
+_RUN = re.compile(
+    rf"\b(?:an? (?=(?:hundred|thousand|million|dozen)\b))?{_WORD}"
+    rf"(?:[ -]{_WORD}\b|(?<=hundred) and {_WORD}\b|(?<=thousand) and {_WORD}\b){{0,12}}\b",
+    re.IGNORECASE,
+)
+_PRONOUN_BEFORE = re.compile(
+    r"\b(?:this|that|the|another|which|no|any|every|some|each|only|right|wrong|new|old)[ -]$", re.IGNORECASE
+)
+_PRONOUN_AFTER = re.compile(
+    r" (?:of|to|moment|more|thing|another|sec|time|last|with|who|that|you|i|or|for|called|on|in|is|was)\b|"
+    r"[.,!?;:)]|$",
+    re.IGNORECASE,
+)
+_ORDINALS = table(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth "
+    "twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth "
+    "twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+)
+_ORDINAL = re.compile(r"\b(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+MONTHS = (
+    table("january february march april may june july august september october november december")
+)  # fmt: skip
+_MONTH_NEAR = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"\b(?:(half|quarter|a quarter|\d{1,2})(?: minutes?| mins?)? (past|after|to|till|before) |half )"
+    r"(\d{1,2}|noon|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km|m\b|miles|people|minutes|hours|days))",
+    re.IGNORECASE,
+)
+_OCLOCK = re.compile(r"\b(\d{1,2}) ?o'clock", re.IGNORECASE)
+_HALVES = (
+    (re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
+    (re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
+    (re.compile(r"\ban hour and a half\b", re.IGNORECASE), "1.5 hours"),
+    (re.compile(r"\b(\d+) and a half\b"), r"\1.5"),
+    (re.compile(r"\b(\d+) ?½"), r"\1.5"),
+    (re.compile(r"\b(?:a|one) fortnight\b", re.IGNORECASE), "14 days"),
+    (
+        re.compile(
+            r"\ban? (?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b)",
+            re.IGNORECASE,
+        ),
+        "1 ",
+    ),
+    (re.compile(r"\b12(?::00)? (noon|midday|midnight)\b", re.IGNORECASE), r"\1"),
+)
+_MANY_SPACES = re.compile(r"[ ]{2,}")
+
+
+def plain(text: str) -> str:
+    """A message in its plain form, in its own case. Lines stay lines."""
+    text = _THIN_THOUSANDS.sub("", text).translate(_TYPOGRAPHY)
+    text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
+    text = _LINE_START.sub("", text.replace("\r", "\n"))
+    text = _UNDERSCORES.sub("", text)
+    text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
+    text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
+    text = _THOUSANDS.sub("", text)
+    text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
+    text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
+    text = _clocks(_ORDINAL.sub(_ordinal, _RUN.sub(_number, text)))
+    return _MANY_SPACES.sub(" ", text)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in lower case, those of one letter left out."""
+    return frozenset(re.findall(r"[^\W_]{2,}", text.casefold()))
+
+
+def _expanded(found: re.Match[str]) -> str:
+    if found[1]:
+        stem = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}.get(found[1].lower(), found[1])
+        return (stem.capitalize() if found[1][0].isupper() else stem) + " not"
+    ending = found[2].lower()
+    if ending != "s":
+        return _ENDINGS[ending]
+    return " is" if _IS_AFTER.search(found.string, max(0, found.start() - 12), found.start()) else "'s"
+
+
+def _number(found: re.Match[str]) -> str:
+    words = re.split(r"[ -]+", found[0].lower())
+    if words == ["one"]:
+        before = found.string[max(0, found.start() - 8) : found.start()]
+        if _PRONOUN_BEFORE.search(before) or _PRONOUN_AFTER.match(found.string, found.end()):
+            return found[0]
+    total, current, last = 0, 0, 0
+    for position, word in enumerate(words):
+        if word in UNITS or word in TENS:
+            value = UNITS.get(word, TENS.get(word, 0))
+            if last and last <= 12 and value >= 10 and not total and current == last:
+                rest = " ".join(words[position:])
+                return f"{current}:{_number_of(rest):02d}"
+            if last and last < 10 and value < 10:
+                return " ".join(str(UNITS.get(item, item)) for item in words)
+            current, last = current + value, value
+        elif word in SCALES:
+            scale = SCALES[word]
+            if scale >= 1000:
+                total, current = total + max(current, 1) * scale, 0
+            else:
+                current = max(current, 1) * scale
+            last = 0
+    return str(total + current)
+
+
+def _number_of(words: str) -> int:
+    return sum(UNITS.get(word, TENS.get(word, 0)) for word in words.split())
+
+
+def _ordinal(found: re.Match[str]) -> str:
+    number = _ORDINALS.index(found[0].lower()) + 1
+    near = found.string[max(0, found.start() - 12) : found.end() + 14]
+    if number < 4 and not _MONTH_NEAR.search(near):
+        return found[0]
+    return f"{number}th"
+
+
+def _clocks(text: str) -> str:
+    for pattern, into in _HALVES:
+        text = pattern.sub(into, text)
+    text = _OCLOCK.sub(r"\1:00", text)
+    return _CLOCK.sub(_clock, text)
+
+
+def _clock(found: re.Match[str]) -> str:
+    named = {"noon": 12, "midday": 12, "midnight": 0}.get(found[3].lower())
+    hour = int(found[3]) if named is None else named
+    part = (found[1] or "half").lower().removeprefix("a ")
+    minutes = {"half": 30, "quarter": 15}.get(part) or (int(part) if part.isdigit() else 0)
+    spoken = (
+        found[1] is None or part in ("half", "quarter") or "minute" in found[0].lower() or minutes in (5, 10, 20, 25)
+    )
+    if not spoken or hour > 24 or not 0 < minutes < 60:
+        return found[0]
+    before = found.string[max(0, found.start() - 5) : found.start()].lower()
+    if (found[2] or "") in ("to", "before") and before.endswith("from "):
+        return found[0]
+    back = (found[2] or "past").lower() in ("to", "till", "before")
+    moment = (hour * 60 + (-minutes if back else minutes)) % (24 * 60)
+    suffix = " pm" if named == 12 and not back else " am" if named is not None else ""
+    hours = moment // 60
+    return f"{hours if suffix else (hours - 1) % 12 + 1 if hours <= 12 else hours}:{moment % 60:02d}{suffix}"

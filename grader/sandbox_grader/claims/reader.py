@@ -1,0 +1,107 @@
+"""Reads a message for the facts that it should state.
+
+Policy: deterministic, explained and linear in the length of the message. Of a very long message the first and the last
+part are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims import deeds, refusals, states, surplus
+from sandbox_grader.claims.background import Background
+from sandbox_grader.claims.clauses import Spoken, read
+from sandbox_grader.claims.finding import Finding
+from sandbox_grader.claims.typed import READ_AS, typed
+from sandbox_grader.claims.values import Mention, mentions
+from sandbox_grader.claims.wordings import worded
+
+LONGEST = 12_000
+"""Characters of a message that are read: the first and the last half of so many."""
+NOTHING = Background()
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What a message was heard to say: one finding per fact, an unsupported claim and a dump, each None or in words."""
+
+    findings: tuple[Finding, ...]
+    invented: str | None = None
+    dumped: str | None = None
+    withdraws: bool = False
+
+    @property
+    def right(self) -> bool:
+        """Whether the message states every fact, and nothing that is not so."""
+        return all(item.outcome == "stated" for item in self.findings) and not self.invented and not self.dumped
+
+    @property
+    def false(self) -> str | None:
+        """Why the message is false rather than incomplete; None if it is not."""
+        if self.invented:
+            return f"claims a deed that nothing did: {self.invented!r}"
+        if self.dumped:
+            return f"{self.dumped} instead of answering"
+        return next((item.why for item in self.findings if item.outcome == "contrary"), None)
+
+
+def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = ()) -> Hearing:
+    """What a message says of some facts.
+
+    Args:
+        message: the message as it was sent.
+        facts: what it should state, with their placeholders filled.
+        back: what it is read against.
+        context: further facts that may well stand in the message, because the session asks for them too.
+    """
+    spoken, found = _spoken(
+        message if len(message) <= LONGEST else message[: LONGEST // 2] + "\n" + message[-LONGEST // 2 :]
+    )
+    every = [*facts, *(fact for fact in context if fact not in facts)]
+    findings = tuple(
+        _finding(spoken, found, fact, [other for other in every if other is not fact], back) for fact in facts
+    )
+    return Hearing(
+        findings,
+        surplus.unsupported(spoken, _allowing(back, every)),
+        surplus.dumped(spoken, every, found, back) if facts else None,
+        spoken.withdrawn > 0,
+    )
+
+
+def _allowing(back: Background, facts: Sequence[Fact]) -> Background:
+    """Holding back may be told as cancelling."""
+    if any(fact.type == "undone" for fact in facts):
+        return replace(back, deeds=back.deeds | {"remove"})
+    return back
+
+
+def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:
+    """Whether a message claims what it must not: deeds only where it tells them in so many words."""
+    spoken, found = _spoken(message[:LONGEST])
+    return tuple(
+        deeds.plainly(spoken, fact) if fact.type == "deed" else _finding(spoken, found, fact, (), back)
+        for fact in facts
+    )
+
+
+@lru_cache(maxsize=256)
+def _spoken(message: str) -> tuple[Spoken, list[Mention]]:
+    spoken = read(message)
+    return spoken, mentions(spoken.text)
+
+
+def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
+    if fact.type in READ_AS:
+        return typed(spoken, fact, others, found, back)
+    if fact.type == "deed":
+        return deeds.told(spoken, fact, others)
+    if fact.type == "undone":
+        return deeds.undone(spoken, fact)
+    if fact.type == "cannot":
+        return refusals.refused(spoken, fact)
+    if fact.type in ("state", "polarity", "direction"):
+        return states.of_type(fact.type, spoken, fact)
+    return worded(spoken, fact, others, back)

@@ -1,0 +1,155 @@
+"""Whether a message says that something cannot be done, and what: inability and topic in one breath, in any wording.
+
+Policy: naming every thing that might be missing is not naming the right one, and a refusal that gives the answer after
+all is none.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+
+INABILITY = re.compile(
+    r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not|"
+    r"not (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|"
+    r"capable|in a position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|"
+    r"unable|impossible|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
+    r"options?|means|permission|capabilit\w+|support|possibility|method|equipment|control|connection|button|"
+    r"switch|app|feed|source|service|data|rates?|number|entry|clue|idea|insight|record|information|info|"
+    r"contact|knowledge)|"
+    r"nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|"
+    r"are)|neither|nobody|"
+    r"lack\w*|missing|without|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|"
+    r"exceeds?|wish (?:i|that i) could|if only i could|would (?:love|like|have liked) to(?: \w+){0,4} but|"
+    r"limited to|restricted to|only (?:able|equipped|set up|have|look|search|change|edit|read|see|list|offer|"
+    r"do)|can only|not (?:in|on|among) (?:my|the)|unavailable|inaccessible|unsupported|off limits|blocked|"
+    r"disabled|denied|refuse[sd]?|blind to|stuck|barred|helpless|powerless|cut off from|"
+    r"failed|no go|have to (?:pass|decline|leave)|need to (?:decline|pass|know)|(?:must|will) (?:decline|"
+    r"pass)|afraid not|no such|never (?:had|been given|got)|falls? (?:outside|beyond)|isn not|not for me|"
+    r"leave (?:that|it|this) to you|do (?:that|it|this) yourself|by hand|doesn not)\b"
+)
+CAPABILITIES: Sequence[str] = (
+    r"weather|forecasts?|temperatures?|rain",
+    r"contacts?|address book|phone ?book",
+    r"(?:text )?messages?|texts?|texting|inbox|sms",
+    r"reminders?|alarms?",
+    r"gps|whereabouts|coordinates|(?:your |the )?(?:current )?(?:location|position)|location services?",
+    r"maps?|places|directions|navigation|addresses",
+    r"wi-?fi|internet|online",
+    r"cellular|mobile (?:network|service)",
+    r"battery",
+    r"currenc\w+|exchange rates?|conver(?:t|sions?)|units?",
+    r"stocks?|shares|tickers?",
+    r"holidays?",
+    r"clock|current time|current date|the time|date|timestamps?|calendar",
+    r"timers?",
+    r"e-?mails?",
+    r"cameras?|photos?|pictures?",
+    r"music|songs?",
+    r"calls?|calling|phoning",
+    r"bookings?|reservations?|book",
+    r"payments?|pay|money",
+    r"distances?",
+    r"settings?",
+    r"notes?",
+    r"search(?:es)?|look-?ups?",
+)
+_CAPABILITIES = tuple(re.compile(rf"\b(?:{words})\b") for words in CAPABILITIES)
+MOST = 3
+"""A refusal that names more kinds of things than so many does not say which one is missing."""
+_CAN_HELP = re.compile(
+    r"\b(?:i can (?!not|only)|can help|able to help|happy to|what i can do|if you|instead|let me know|would "
+    r"you|try|you (?:can|could|may|might))\b"
+)
+
+
+def refused(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether the message says that the fact's topic cannot be had."""
+    topics = _words(fact.value)
+    of = _words(fact.about) if fact.about else None
+    whole = spoken.low
+    found_topic = topics.search(whole) is not None
+    failing: list[int] = []
+    numbers = sorted({clause.sentence for clause in spoken.clauses})
+    inable = {
+        number: any(_inable(clause) for clause in spoken.clauses if clause.sentence == number) for number in numbers
+    }
+    taken_back = False
+    for number in numbers:
+        if not inable[number]:
+            continue
+        text = " ".join(spoken.sentence(near) for near in (number - 1, number) if near in inable)
+        after = spoken.sentence(number + 1) if number + 1 in inable else ""
+        here = spoken.sentence(number)
+        if any(clause.untrue for clause in spoken.clauses if clause.sentence == number):
+            taken_back = True
+            continue
+        if (
+            max(clause.end for clause in spoken.clauses if clause.sentence == number) <= spoken.withdrawn
+            and number < spoken.clause_at(max(0, spoken.withdrawn - 1)).sentence
+        ):
+            taken_back = taken_back or topics.search(text) is not None
+            continue
+        near = (topics.search(text) and _points_back(here)) or (_topicless(here) and topics.search(after))
+        if (topics.search(here) or near) and (of is None or of.search(whole)):
+            failing.append(number)
+    shown = " or ".join(map(repr, map(str, fact.value[:3])))
+    if failing:
+        if breadth(spoken, inable) > MOST:
+            return contrary(f"names so many things that it does not say that {shown} is what is missing")
+        return stated(f"says that {shown} cannot be had")
+    if taken_back:
+        return contrary(f"takes back that {shown} cannot be had")
+    if found_topic and not any(inable.values()):
+        return missing(f"speaks of {shown} but does not say that it cannot be had")
+    return missing(f"does not say that {shown} cannot be had")
+
+
+def breadth(spoken: Spoken, inable: dict[int, bool]) -> int:
+    """How many kinds of things the sentences name that say what cannot be done."""
+    text = " ".join(
+        spoken.low[clause.start : clause.end]
+        for clause in spoken.clauses
+        if inable.get(clause.sentence) and not _CAN_HELP.search(clause.text) and not clause.asks
+    )
+    return sum(1 for pattern in _CAPABILITIES if pattern.search(text))
+
+
+def _inable(clause: Clause) -> bool:
+    text = clause.text
+    if clause.asks and not re.search(r"\b(?:not|no|unable|without)\b", text):
+        return False
+    text = re.sub(
+        r"\bnot (?:that |because |as if |as though )(?:i |you |we )?(?:can|could|am|do|lack|have)\b", " ", text
+    )
+    if re.search(r"\bnot (?:unable|impossible|without)\b|\bnothing (?:stops|prevents)\b", text):
+        return False
+    found = INABILITY.search(text)
+    return found is not None and not re.search(
+        r"\b(?:no problem|no worries|not a problem|no trouble|can not wait)\b", text
+    )
+
+
+def _points_back(text: str) -> bool:
+    return (
+        re.search(r"\b(?:that|it|this|those|them|these|there|one|so|for you|do|here|part|any)\b", text) is not None
+        or len(text.split()) <= 7
+    )
+
+
+def _topicless(text: str) -> bool:
+    return (
+        len(text.split()) <= 9
+        or re.search(r"\b(?:help|that|this|it|limits?|limitation|problem|snag|catch)\b", text) is not None
+    )
+
+
+def _words(words: Sequence[object]) -> re.Pattern[str]:
+    forms = "|".join(
+        re.escape(str(word).lower()).replace(r"\-", "[- ]?").replace("'", "'?")
+        for word in sorted(map(str, words), key=len, reverse=True)
+    )
+    return re.compile(rf"\b(?:{forms})(?:s|es|ing|ed|'s)?(?!\w)")

@@ -1,0 +1,234 @@
+"""Whether a message states the state of a thing (on or off), a polarity (yes or no) or a direction (up or down).
+
+Policy: the last present statement counts and the past is history; two present ones that differ contradict each other.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+
+THINGS: Mapping[str, str] = {
+    "wifi": r"wi-? ?fi|wireless(?: network)?|wlan",
+    "cellular": r"cell(?:ular)?(?: service| data| network)?|mobile (?:service|network|data)",
+    "location": r"location(?: services?| access)?|gps",
+    "low battery mode": r"(?:low[ -])?(?:battery|power)[ -](?:mode|saving|saver)(?: mode)?|low[ -]power(?: "
+    r"mode)?|saving mode|battery saver",
+}
+_ON = (
+    r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|"
+    r"friday|saturday|sunday|\d|time|a|this|that|its|hand))|enabled|active|activated|re-?activated|"
+    r"re-?enabled|running|connected|reconnected|up and running|back up"
+)
+_OFF = r"off|disabled|deactivated|inactive|disconnected|shut down|down"
+_ON_ACT = (
+    r"(?:turn|switch|flip|put|power)(?:ed|ing)? (?:\w+ ){0,4}(?:back )?on|enabl(?:ed|ing|e)|"
+    r"(?:re-?)?activat(?:ed|ing|e)|(?:re-?)?connect(?:ed)?"
+)
+_VALUE = re.compile(rf"\b(?:(?P<on>{_ON})|(?P<off>{_OFF}))\b")
+_ACT = re.compile(
+    r"\b(?:turn|switch|flip|put|power|toggl|enabl|disabl|activat|deactivat|shut|set|disconnect|reconnect|"
+    r"connect)\w*\b"
+)
+_PAST = re.compile(r"\b(?:was|were|had been|used to be|when it is|previously|had)\b")
+_PLAN = re.compile(
+    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|must|should|can|could|may|might|"
+    r"try|tried|trying|wish|to (?:turn|switch|enable|disable|put|set|activate|deactivate)|unable|ready to|"
+    r"turning|switching)\b"
+)
+_IMPERATIVE = re.compile(
+    r"^\W*(?:please |just |then |so |or )*(?:turn|switch|flip|enable|disable|activate|"
+    r"deactivate|put)\b"
+)
+_PRONOUN = re.compile(r"^\W*(?:and |but |so |then |now |which |it|that|this|both)\b|\b(?:it|that|both|everything)\b")
+
+
+def state(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether a thing is said to be in a state, now."""
+    wanted, thing = str(fact.value[0]).lower(), fact.unit or "wifi"
+    found, before = missing(f"does not say that {thing} is {wanted}"), ""
+    for clause, text, values in _about(spoken, thing):
+        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        now = _told(clause, text, values, wanted)
+        if not now:
+            continue
+        if now == "open":
+            found = contrary(f"leaves open whether {thing} is on or off: {said!r}")
+        elif now == "undone":
+            found = contrary(f"says that {thing} was not turned {wanted}: {said!r}")
+        elif clause.start < spoken.withdrawn:
+            found = contrary(f"takes back that {thing} is {now}: {said!r}")
+        else:
+            acted = _ACT.search(text) is not None
+            if before and before != now and not acted and not _SINCE.search(text):
+                return contrary(f"says that {thing} is {before} and that it is {now}")
+            before = "" if acted else now
+            found = (
+                stated(f"says that {thing} is {now}: {said!r}")
+                if now == wanted
+                else contrary(f"says that {thing} is {now}, not {wanted}: {said!r}")
+            )
+    return found
+
+
+_SINCE = re.compile(r"\b(?:now|again|back|then|afterwards|since)\b")
+Values = list[tuple[bool, int]]
+"""States named in a clause, on as true, and where."""
+
+
+def _about(spoken: Spoken, thing: str) -> Iterator[tuple[Clause, str, Values]]:
+    """The clauses that speak of a thing, by its name or as what was spoken of last, with the states they name."""
+    name = re.compile(rf"\b(?:{THINGS.get(thing, re.escape(thing.lower()))})\b")
+    others = re.compile(rf"\b(?:{'|'.join(words for other, words in THINGS.items() if other != thing)})\b")
+    subject = False
+    for clause in spoken.clauses:
+        text = spoken.low[clause.start : clause.end]
+        named, foreign = name.search(text), others.search(text)
+        subject = bool(named) or (subject and not foreign)
+        if not subject or not (named or _PRONOUN.search(text) or _elliptic(text)):
+            continue
+        values = [(item.group("on") is not None, item.start()) for item in _VALUE.finditer(text)]
+        if foreign and named:
+            values = _own_values(values, named.start(), foreign.start())
+        if values:
+            yield clause, text, values
+
+
+def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:
+    """Which state a clause tells, now: ``on``, ``off``, ``open``, or ``undone`` where it was not brought about."""
+    if clause.asks or clause.supposes or (clause.hedges and not clause.untrue) or _IMPERATIVE.match(text):
+        return ""
+    if re.search(r"\bor\b|\beither\b", text) and {value for value, _ in values} == {True, False}:
+        return "open"
+    value, place = values[-1]
+    if _PLAN.search(text) and not _now(text):
+        return "undone" if clause.denials and not clause.history and value == (wanted == "on") else ""
+    flipped = re.search(r"\bno longer\b|\bnot\b[^.]{0,24}\bany ?more\b", text[:place]) is not None
+    if (_PAST.search(text) or clause.history) and not _ACT.search(text) and not flipped:
+        return ""
+    denied = clause.denied(clause.start + place) or clause.untrue or flipped
+    return "on" if value != denied else "off"
+
+
+def _now(text: str) -> bool:
+    return (
+        re.search(
+            r"\b(?:is|are) (?:now |already |still |back |all )*(?:on|off|enabled|disabled|active|inactive|"
+            r"deactivated|activated|connected|disconnected|turned|switched)\b|\bhave (?:now |just "
+            r")?(?:turned|switched|enabled|disabled)\b|\bnow (?:on|off)\b",
+            text,
+        )
+        is not None
+    )
+
+
+def _own_values(values: list[tuple[bool, int]], own: int, foreign: int) -> list[tuple[bool, int]]:
+    """Of two things in one clause each has the values that stand nearer after it; a single value is shared."""
+    if len(values) == 1:
+        return values
+    if own < foreign:
+        return [value for value in values if value[1] < foreign] or values[:1]
+    return [value for value in values if value[1] > own] or values[-1:]
+
+
+def _elliptic(text: str) -> bool:
+    return len(text.split()) <= 4
+
+
+_UP = (
+    r"rise[sn]?|rose|rising|rais(?:ed|e|es)|up|increas\w*|higher|more|gain(?:ed|s)?|climb\w*|grew|grown|"
+    r"grow(?:s|ing)?|upward\w*|extra|dearer|pricier|jump(?:ed|s)?|surged?|hike\w*|bigger|greater|longer|"
+    r"later|warmer|plus|appreciat\w*|strengthen\w*"
+)
+_DOWN = (
+    r"fell|fall(?:s|en|ing)?|down|decreas\w*|lower(?:ed|s)?|less|drop(?:ped|s|ping)?|declin\w*|reduc\w*|"
+    r"sank|sunk|cheaper|smaller|shrank|downward\w*|fewer|lost|loss|loses|dip(?:ped|s)?|slid|slipped|"
+    r"shorter|earlier|cooler|colder|cut|minus|weaken\w*|depreciat\w*"
+)
+_DIRECTION = re.compile(rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b")
+
+
+def direction(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether something is said to have gone up or down."""
+    wanted = str(fact.value[0]).lower()
+    found: list[tuple[str, str]] = []
+    for clause, place, item in _places(spoken, _DIRECTION):
+        if item["up"] in ("more", "longer", "later", "up", "plus", "extra") and re.search(
+            rf"\b(?:no|any|once|some|{item['up']} than that|set|pick|end|signed|look\w*|back) ?$|more "
+            rf"(?:details|information|help|about|questions)",
+            spoken.low[max(0, place - 8) : place + 24],
+        ):
+            continue
+        denied = clause.denied(place) or clause.untrue
+        way = "up" if item["up"] else "down"
+        if place < spoken.withdrawn:
+            found.append(("taken back", way))
+        elif denied:
+            found.append(("denied", way))
+        else:
+            found.append(("said", way))
+    said = {way for how, way in found if how == "said"}
+    if said == {wanted}:
+        return stated(f"says that it went {wanted}")
+    if said:
+        return contrary(f"says that it went {' and '.join(sorted(said))}, not {wanted}")
+    if any(way == wanted for _, way in found):
+        return contrary(f"denies that it went {wanted}")
+    return missing(f"does not say that it went {wanted}")
+
+
+def _places(spoken: Spoken, pattern: re.Pattern[str]) -> Iterator[tuple[Clause, int, re.Match[str]]]:
+    for clause in spoken.clauses:
+        if not (clause.asks or clause.supposes or clause.hedges):
+            for item in pattern.finditer(spoken.low[clause.start : clause.end]):
+                yield clause, clause.start + item.start(), item
+
+
+_DRY = r"dry|clear|sunny|cloudless|stay(?:s)? dry|blue skies|free of"
+
+
+def polarity(spoken: Spoken, fact: Fact) -> Finding:
+    """Whether a question about a topic is answered with yes or no."""
+    wanted = str(fact.value[0]).lower() == "yes"
+    topics = fact.about or (fact.unit,)
+    about = re.compile(rf"\b(?:{'|'.join(re.escape(str(word).lower()) for word in topics if word)})\w{{0,4}}\b")
+    answers: list[tuple[bool, int, Clause]] = []
+    for clause in spoken.clauses:
+        text = spoken.low[clause.start : clause.end]
+        if clause.asks or clause.supposes or clause.hedges or re.search(r"\b(?:whether|if it|wonder)\b", text):
+            continue
+        lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
+        item = about.search(text)
+        if item:
+            opposite = item[0] in ("dry", "clear", "sunny") and not any(
+                str(word).lower() == "dry" and len(topics) == 1 for word in topics
+            )
+            low_chance = (
+                re.search(r"\b(?:unlikely|0 ?%|zero|leave (?:\w+ )?at home|not need\w*|can skip)\b", text) is not None
+            )
+            yes = not clause.denied(clause.start + item.start())
+            if clause.untrue:
+                yes = not yes
+            if opposite:
+                yes = not yes
+            if low_chance and yes and not opposite:
+                yes = False
+            answers.append((yes, clause.start, clause))
+        elif lead:
+            answers.append((lead[1] in ("yes", "yep", "yeah", "indeed"), clause.start, clause))
+    live = [yes for yes, place, _ in answers if place >= spoken.withdrawn]
+    if not live:
+        return contrary("takes its answer back") if answers else missing("gives no answer")
+    if all(yes == wanted for yes in live):
+        return stated(f"answers {'yes' if wanted else 'no'}")
+    return contrary(f"answers {'no' if wanted else 'yes'}")
+
+
+def of_type(kind: str, spoken: Spoken, fact: Fact) -> Finding:
+    """The reading for a state, polarity or direction."""
+    readers: Mapping[str, Any] = {"state": state, "polarity": polarity, "direction": direction}
+    return readers[kind](spoken, fact)

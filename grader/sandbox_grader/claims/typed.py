@@ -1,0 +1,511 @@
+"""Whether a message states a fact that has a type: its value, in any wording, for the right thing, and no other.
+
+Policy: a value that people would round may be rounded. Another value of the same type said of the same thing takes the
+statement back, unless it says the same in another unit, was given by the user, or is found in what the session's tools
+answered and so is about something else.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.asserted import Standing, standing
+from sandbox_grader.claims.background import Background
+from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+from sandbox_grader.claims.normal import table
+from sandbox_grader.claims.values import UNITS, Mention
+
+READ_AS: dict[str, tuple[str, ...]] = {
+    "time": ("time",),
+    "date": ("date",),
+    "weekday": ("weekday",),
+    "duration": ("duration", "time"),
+    "count": ("number", "duration"),
+    "money": ("money", "number"),
+    "temperature": ("temperature", "number"),
+    "quantity": ("quantity", "number"),
+    "phone": ("phone", "number"),
+    "number": ("number", "phone", "percent", "quantity", "money", "temperature", "duration"),
+    "percent": ("percent", "number"),
+}
+"""As what kinds of mentions a fact may be written."""
+RIVALS: dict[str, tuple[str, ...]] = {
+    "time": ("time",),
+    "date": ("date",),
+    "weekday": ("weekday",),
+    "duration": ("duration",),
+    "count": ("number", "duration"),
+    "money": ("money",),
+    "temperature": ("temperature",),
+    "quantity": ("quantity",),
+    "phone": ("phone",),
+    "number": ("number",),
+    "percent": ("percent",),
+}
+"""Which kinds of mentions compete with it."""
+SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
+"""How far rounding may go, as a share of the value."""
+SAME_WORDS: dict[str, tuple[str, ...]] = {
+    "high": (
+        "high",
+        "highs",
+        "max",
+        "maximum",
+        "highest",
+        "top",
+        "peak",
+        "peaks",
+        "warmest",
+        "up to",
+        "reach",
+        "reaches",
+        "daytime",
+    ),
+    "low": (
+        "low",
+        "lows",
+        "min",
+        "minimum",
+        "lowest",
+        "coldest",
+        "down to",
+        "drop",
+        "drops",
+        "overnight",
+        "dips",
+        "coolest",
+        "bottom",
+    ),
+    "current": ("current", "currently", "right now", "at the moment", "now"),
+    "sunrise": ("sunrise", "sun rises", "sun comes up", "sun up", "rises", "dawn", "daybreak"),
+    "sunset": ("sunset", "sun sets", "sun goes down", "sundown", "sets", "dusk", "nightfall"),
+    "latitude": ("latitude", "lat"),
+    "longitude": ("longitude", "lon", "lng", "long"),
+    "opens": ("open", "opens", "opening", "from"),
+    "closes": ("close", "closes", "closing", "until", "till"),
+}
+_LOOSE = re.compile(
+    r"^\W*(?:(?:and|or|but|so|no|not|actually|well|wait|sorry|rather|in fact|make that|instead|then again|"
+    r"hmm|maybe|also|yes|ok|okay|oh|i mean|correction)\W+){0,4}"
+    r"(?:(?:it|that|this|they|there|he|she|the (?:answer|result|distance|total|amount|price|temperature|time|"
+    r"number|date|day|high|low|value|rate|figure|name|correct \w+|right \w+|real \w+|actual \w+)|i (?:also "
+    r")?(?:got|get|found|find|make it|have|read|see|calculated|measured))\b\W*"
+    r"(?:will be|is|are|was|were|comes? to|came to|would be|'s|equals?|has been|make[s]?)?\W*)?(?:at |on |in "
+    r"|about |around |roughly |by |for |=|exactly |just |really |actually |now |to |closer to |more like "
+    r"){0,3}\W*$"
+)
+_OR = re.compile(r"\bor\b|/|\balternatively\b|\bversus\b|\bvs\b|\bthen again\b")
+_NOW = re.compile(
+    r"\b(?:it is now|now it is|right now|currently|current (?:local )?time|time is now|at the moment|as of "
+    r"now|time now|it is)\b"
+)
+_APPROX = re.compile(
+    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under)|some|approx|close to|a "
+    r"(?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    mention: Mention
+    how: Standing
+    fits: bool
+    mine: bool
+
+
+def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
+    """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
+    seen = [
+        _Seen(item, standing(spoken, item.start, item.end), fits, fits and _mine(spoken, item, fact, others, mentions))
+        for item in mentions
+        if (fits := item.kind in READ_AS[fact.type] and _fits(item, fact, spoken)) or item.kind in RIVALS[fact.type]
+    ]
+    right = [item for item in seen if item.mine and item.how == "said"]
+    wanted = _named(fact)
+    rivals = [
+        item
+        for item in seen
+        if not item.fits
+        and item.how in ("said", "doubted")
+        and _competes(spoken, item.mention, fact, others, right, mentions, back)
+    ]
+    if right:
+        for rival in rivals:
+            text = spoken.text[rival.mention.start : rival.mention.end].strip()
+            return contrary(f"says {wanted} and also {text!r}", text)
+        return stated(f"says {wanted}")
+    for item in seen:
+        shown = spoken.text[item.mention.start : item.mention.end].strip()
+        if item.fits and not item.mine and item.how == "said":
+            return contrary(f"says {shown!r} of something else than {_owner(fact)}", shown)
+        if item.mine and item.how == "denied":
+            return contrary(f"denies {wanted}", shown)
+        if item.mine and item.how == "withdrawn":
+            return contrary(f"takes {wanted} back", shown)
+    if (
+        any(item.mine and item.how == "past" for item in seen)
+        and not rivals
+        and not any(item.how == "said" and not item.fits and not _given(item.mention, back) for item in seen)
+    ):
+        return stated(f"says {wanted}")
+    for rival in rivals:
+        shown = spoken.text[rival.mention.start : rival.mention.end].strip()
+        return contrary(f"says {shown!r}, expected {wanted}", shown)
+    if any(item.mine and item.how == "doubted" for item in seen):
+        return missing(f"only guesses at {wanted}")
+    return missing(f"does not say {wanted}")
+
+
+def _named(fact: Fact) -> str:
+    """The fact in words, for explanations."""
+    values = " or ".join(_written(fact, value) for value in fact.value[:3])
+    of = f" for {fact.about[0]}" if fact.about else ""
+    return f"the {fact.attribute + ' ' if fact.attribute else ''}{fact.type} {values}{of}"
+
+
+def _owner(fact: Fact) -> str:
+    return fact.about[0] if fact.about else f"the {fact.attribute or fact.type}"
+
+
+def _written(fact: Fact, value: Any) -> str:
+    if fact.type == "duration" and isinstance(value, int | float):
+        days, rest = divmod(int(value), 86400)
+        parts = [(days, "d"), (rest // 3600, "h"), (rest % 3600 // 60, "min"), (rest % 60, "s")]
+        return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"
+    number = f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+    return f"{number} {fact.unit}".strip()
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _fits(item: Mention, fact: Fact, spoken: Spoken) -> bool:
+    return any(_same(item, value, fact, spoken) for value in fact.value)
+
+
+def _same(item: Mention, value: Any, fact: Fact, spoken: Spoken) -> bool:
+    """Whether a mention is a value of a fact, in the fact's or in any unit, rounded as people do."""
+    kind = fact.type
+    if kind == "weekday":
+        return str(value).lower() == item.value
+    if kind == "time":
+        minutes = minutes_of(value)
+        return item.number == minutes or (not item.half and item.number % 720 == minutes % 720)
+    if kind == "date":
+        return isinstance(item.value, tuple) and any(_same_day(day, str(value)) for day in item.value)
+    if kind == "phone":
+        return item.kind == "phone" and same_phone(str(item.value), str(value))
+    number = _number(value)
+    if math.isnan(number):
+        return False
+    if kind == "count":
+        return _counted(item, number, fact.unit)
+    return _measured(item, number, fact, spoken)
+
+
+def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
+    kind = fact.type
+    if item.kind == "phone":
+        return kind == "number" and str(item.value).lstrip("0") == str(int(number))
+    if item.kind == "number" and kind != "number" and item.unit in _COUNTED:
+        return False
+    if kind == "duration" and item.kind == "time":
+        return not item.half and item.number == number / 60 and ":" in spoken.text[item.start : item.end]
+    if kind == "number" and number.is_integer():
+        return item.number == number
+    if kind == "money" and item.kind == "money" and not _currency_fits(item.unit, fact.unit):
+        return False
+    if kind == "temperature" and item.unit and fact.unit and item.unit != fact.unit and item.kind == kind:
+        turned = (item.number - 32) / 1.8 if item.unit == "F" else item.number * 1.8 + 32
+        return abs(turned - number) <= max(0.5, item.step * (0.6 if item.unit == "F" else 1.0))
+    if kind == "quantity" and item.kind == "quantity":
+        dimension, factor = UNITS.get(fact.unit.lower(), ("", 1.0))
+        found, step = item.number / factor, item.step / factor
+        return dimension == item.unit and _near(found, number, step, spoken, item, SHARES[kind])
+    share = SHARES.get(kind, 0.006)
+    return _near(item.number, number, item.step, spoken, item, share, whole=kind == "duration")
+
+
+def _currency_fits(written: str, wanted: str) -> bool:
+    """Whether an amount may be in the wanted currency; a bare dollar sign may be any dollar."""
+    return not wanted or written == wanted or (written == "$" and wanted in _DOLLARS)
+
+
+_DOLLARS = ("USD", "CAD", "AUD", "NZD", "TWD", "HKD", "SGD")
+_COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
+
+
+def _near(
+    found: float, wanted: float, step: float, spoken: Spoken, item: Mention, share: float, *, whole: bool = False
+) -> bool:
+    off = abs(found - wanted)
+    if off <= 1e-9 * max(1.0, abs(wanted)):
+        return True
+    if whole and step and 0 <= wanted - found < step and off <= max(60.0, 0.006 * wanted):
+        return True  # 14 hours and 34 minutes, the seconds left out
+    allowed = step / 2 + 1e-9
+    if step >= 1 and _APPROX.search(spoken.low[max(0, item.start - 24) : item.start]):
+        tens = next((power for power in (1000, 100, 10) if found and found % (power * step) == 0), 1)
+        allowed = max(allowed, tens * step / 2)
+    return (
+        off <= allowed
+        and off
+        <= max(share * abs(wanted), 0.5 if item.kind == "temperature" else 0.0, step / 2 if step < 1 else 0.0) + 1e-9
+    )
+
+
+def _counted(item: Mention, number: float, unit: str) -> bool:
+    seconds = {"day": 86400, "night": 86400, "hour": 3600, "minute": 60, "second": 1, "week": 604800}.get(unit)
+    if item.kind == "duration":
+        return bool(seconds) and item.number == number * (seconds or 1)
+    return item.number == number and (not unit or item.unit in ("", unit, *_ANY_NOUN) or not seconds)
+
+
+_ANY_NOUN = (
+    "full",
+    "whole",
+    "more",
+    "calendar",
+    "and",
+    "until",
+    "till",
+    "from",
+    "between",
+    "left",
+    "to",
+    "in",
+    "if",
+    "of",
+)
+
+
+def minutes_of(value: Any) -> int:
+    """``14:40`` as minutes of the day; -1 for what is no time of day."""
+    found = re.match(r"\s*(\d{1,2})[:.h]?(\d{2})?(?::\d{2})?\s*([ap]\.?m)?", str(value).lower())
+    if not found:
+        return -1
+    hour = int(found[1])
+    if found[3]:
+        hour = hour % 12 + (12 if found[3].startswith("p") else 0)
+    return hour % 24 * 60 + int(found[2] or 0)
+
+
+def _same_day(day: tuple[int, int, int], wanted: str) -> bool:
+    parts = [int(part) for part in re.findall(r"\d+", wanted)]
+    year, month, number = (
+        (parts if len(parts) == 3 else [0, *parts]) if len(parts) >= 2 else (0, 0, parts[0] if parts else 0)
+    )
+    return (
+        day[2] == number and (not day[1] or not month or day[1] == month) and (not day[0] or not year or day[0] == year)
+    )
+
+
+def same_phone(first: str, second: str) -> bool:
+    """Whether two written phone numbers may be the same: the last nine digits count, trunk zeros do not."""
+    one, other = (re.sub(r"\D", "", text).lstrip("0") for text in (first, second))
+    size = min(9, len(other))
+    return len(one) >= size and size > 0 and one[-size:] == other[-size:]
+
+
+def _words_near(word: str) -> tuple[str, ...]:
+    return SAME_WORDS.get(word, (word,))
+
+
+def _mine(spoken: Spoken, item: Mention, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention]) -> bool:
+    """Whether a fitting value is said of the fact's own thing, as far as the message tells."""
+    if fact.about or any(other.about for other in others):
+        owners = {name: owner for owner in (fact, *others) for name in owner.about}
+        found = _owner_of(spoken, item, owners, mentions)
+        if found is not None and found != fact and fact.about and set(found.about) != set(fact.about):
+            return False
+    if fact.excludes or fact.attribute:
+        bad = [word for name in fact.excludes for word in _words_near(name)]
+        good = list(_words_near(fact.attribute)) if fact.attribute else []
+        return not _nearer(spoken, item, bad, good)
+    return True
+
+
+def _nearer(spoken: Spoken, item: Mention, bad: Sequence[str], good: Sequence[str]) -> bool:
+    """Whether the nearest word that says what the value is of, before it or right after it, is a wrong one."""
+    start = spoken.clause_at(item.start).start
+    sentence = spoken.clause_at(item.start).sentence
+    first = next(clause.start for clause in spoken.clauses if clause.sentence == sentence)
+    before, after = spoken.low[min(first, start) : item.start], spoken.low[item.end : item.end + 18]
+    best, wrong = -1, False
+    for words, is_bad in ((bad, True), (good, False)):
+        for word in words:
+            for found in re.finditer(rf"\b{re.escape(word)}\b", before):
+                if found.start() > best:
+                    best, wrong = found.start(), is_bad
+    close = best >= 0 and len(before) - best <= 22
+    if not close and not re.search(r"\d", after):
+        for words, is_bad in ((bad, True), (good, False)):
+            if any(re.match(rf"[^.;,]{{0,12}}\b{re.escape(word)}\b", after) for word in words):
+                return is_bad
+    return wrong
+
+
+def _owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: Sequence[Mention]) -> Fact | None:
+    clause = spoken.clause_at(item.start)
+    parts = [part for part in spoken.clauses if part.sentence == clause.sentence]
+    first, last = parts[0].start, parts[-1].end
+    if not any(re.search(rf"\b{re.escape(name.lower())}", spoken.low[first:last]) for name in owners):
+        first = max(0, first - 80)
+    text = spoken.low[first:last]
+    places = (
+        sorted(
+            (first + found.start(), first + found.end(), fact)
+            for name, fact in owners.items()
+            for found in re.finditer(rf"\b{re.escape(name.lower())}", text)
+        )
+        if len({id(fact) for fact in owners.values()})
+        else []
+    )
+    if not places:
+        return None
+    after = next((place for place in places if place[0] >= item.end), None)
+    if after and re.fullmatch(
+        r"[^\w]*(?:degrees )?(?:celsius |fahrenheit )?(?:in|for|at|on|to|of|from) (?:the )?",
+        spoken.low[item.end : after[0]],
+    ):
+        return after[2]
+    rivals = [other for other in mentions if other.kind == item.kind and first <= other.start < last]
+    if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
+        return places[rivals.index(item)][2]
+    before = [place for place in places if place[1] <= item.start]
+    if before:
+        return before[-1][2]
+    return after[2] if after else None
+
+
+def _given(item: Mention, back: Background) -> bool:
+    return any(other.kind == item.kind and other.value == item.value for other in back.given_values) or (
+        item.kind == "number" and any(other.value == item.value for other in back.given_values)
+    )
+
+
+def _competes(
+    spoken: Spoken,
+    item: Mention,
+    fact: Fact,
+    others: Sequence[Fact],
+    right: Sequence[_Seen],
+    mentions: Sequence[Mention],
+    back: Background,
+) -> bool:
+    """Whether a value of the same kind is said of the same thing."""
+    if any(_fits(item, other, spoken) for other in others if item.kind in READ_AS.get(other.type, ())):
+        return False
+    if _given(item, back) or spoken.low[: item.start].rstrip().endswith("("):
+        return False
+    if _offered_instead(spoken, item, right):
+        return True
+    if back.knows(item) or _says_otherwise(item, fact, right) or _of_its_own(spoken, item, fact, right):
+        return False
+    owners = {name: owner for owner in (fact, *others) for name in owner.about}
+    if owners and fact.about:
+        found = _owner_of(spoken, item, owners, mentions)
+        return found is None or found.about == fact.about
+    clause = spoken.clause_at(item.start)
+    lead = spoken.low[clause.start : item.start]
+    if _PRONOUN.match(lead) or _LOOSE.match(lead) or not right:
+        return True
+    here, home = _content(clause, spoken), spoken.clause_at(right[-1].mention.start)
+    return not here or bool(here & _content(home, spoken))
+
+
+_PRONOUN = re.compile(r"\W*(?:and |but |so |then |now )?(?:it|that|this|he|she)\b")
+
+
+def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
+    """Whether ``A or B`` offers the value beside the right one."""
+    number = spoken.clause_at(item.start).sentence
+    for seen in right:
+        if seen.mention.kind != item.kind or spoken.clause_at(seen.mention.start).sentence != number:
+            continue
+        first, second = sorted((seen.mention, item), key=lambda place: place.start)
+        between = spoken.low[first.end : second.start]
+        if _OR.search(between) and len(between) < 40 and not re.search(r"\d", between):
+            return True
+    return False
+
+
+def _says_otherwise(item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:
+    """Whether a value is of another sort than the fact's, or says the same in weeks or hours."""
+    if fact.type in ("count", "duration") and item.kind == "duration":
+        for seen in right:
+            seconds = seen.mention.number * (86400 if seen.mention.kind == "number" else 1)
+            if abs(item.number - seconds) <= max(item.step, 1):
+                return True
+    if fact.type == "count":
+        return not _same_noun(item, fact.unit)
+    if fact.type == "number":
+        return bool(item.unit)
+    if fact.type == "money":
+        return bool(fact.unit) and item.unit not in ("$", fact.unit) and not _is_unit_slip(item, fact)
+    return fact.type == "quantity" and item.unit != UNITS.get(fact.unit.lower(), ("",))[0]
+
+
+def _of_its_own(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:
+    """Whether a value is another one of the thing's several values: the time it is now, its low, its sunset."""
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    if fact.type == "time" and _NOW.search(lead) and re.search(r"\bnow|current|moment", lead):
+        return True
+    if right and _attribute(spoken, item) not in ("", _attribute(spoken, right[-1].mention)):
+        return True
+    if not fact.excludes:
+        return False
+    bad = [word for name in fact.excludes for word in _words_near(name)]
+    return _nearer(spoken, item, bad, _words_near(fact.attribute))
+
+
+_ATTRIBUTE = {word: name for name, words in SAME_WORDS.items() for word in words} | dict.fromkeys(
+    ("feels like", "humidity", "wind", "gusts", "dew point"), "other"
+)
+_ANY_ATTRIBUTE = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _ATTRIBUTE), key=len, reverse=True)) + r")\b")
+
+
+def _attribute(spoken: Spoken, item: Mention) -> str:
+    """Which of a thing's several values one is, by the nearest word that tells: its high, its low, its sunset."""
+    start = max(spoken.clause_at(item.start).start, item.start - 28)
+    found = list(_ANY_ATTRIBUTE.finditer(spoken.low, start, item.start))
+    if found:
+        return _ATTRIBUTE[found[-1][0]]
+    after = _ANY_ATTRIBUTE.match(spoken.low, item.end + 1)
+    return _ATTRIBUTE[after[0]] if after else ""
+
+
+def _is_unit_slip(item: Mention, fact: Fact) -> bool:
+    """The right number in the wrong currency."""
+    return any(abs(item.number - _number(value)) < 0.005 for value in fact.value)
+
+
+def _same_noun(item: Mention, unit: str) -> bool:
+    if item.kind == "duration":
+        return item.unit == unit
+    return item.unit in ("", unit, *_ANY_NOUN)
+
+
+_FUNCTION_WORDS = frozenset(
+    table(
+        "the a an is are was were be been will would it its that this there here of in on at to for by "
+        "with and or but so no not from as your you i me my we about around roughly approximately exactly "
+        "just only also now then actually well very too he she they his her their has have had do does did "
+        "one according another source yes day days time today tomorrow am pm degrees"
+    )
+)
+
+
+def _content(clause: Clause, spoken: Spoken) -> set[str]:
+    return {
+        word for word in re.findall(r"[a-z]{2,}", spoken.low[clause.start : clause.end]) if word not in _FUNCTION_WORDS
+    }

@@ -1,0 +1,415 @@
+"""The typed values that a plain text mentions, from times and dates to phone numbers, each with where it stands.
+
+Policy: a value is read once, by the most particular pattern that fits; how precisely it was written is kept, because
+rounding is judged by it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sandbox_grader.claims.normal import MONTHS
+
+Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH = "|".join((*MONTHS, "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec"))
+_NUM = r"(?<![\w.])[-+]?\d{1,15}(?:\.\d{1,15})?"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A value in a text. ``value`` in the base unit of its kind; ``unit`` a currency, dimension or the noun counted.
+
+    ``step`` is what the last written digit is worth, in the unit of ``value``. Times are minutes of the day, with
+    ``half`` False where morning or afternoon is open; dates are (year or 0, month, day) alternatives.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    value: float | str | tuple[tuple[int, int, int], ...]
+    unit: str = ""
+    step: float = 0.0
+    half: bool = True
+
+    @property
+    def number(self) -> float:
+        """The value of a kind that has a number; not a number for the others."""
+        return float(self.value) if isinstance(self.value, int | float) else float("nan")
+
+
+CURRENCIES: Mapping[str, str] = {
+    "USD": r"us\$|usd|us dollars?|u\.s\. dollars?|american dollars?|(?<!\w)bucks",
+    "CAD": r"ca\$|c\$|cad|canadian dollars?",
+    "AUD": r"a\$|au\$|aud|australian dollars?|aussie dollars?",
+    "NZD": r"nz\$|nzd|new zealand dollars?|nz dollars?|kiwi dollars?",
+    "TWD": r"nt\$|twd|taiwan(?:ese)? dollars?|new taiwan dollars?",
+    "HKD": r"hk\$|hkd|hong kong dollars?",
+    "SGD": r"s\$|sgd|singapore dollars?",
+    "EUR": r"€|eur|euros?",
+    "GBP": r"£|gbp|british pounds?|pounds? sterling|pounds|quid",
+    "JPY": r"¥|jpy|yen|円",
+    "ZAR": r"zar|south african rand|rand",
+    "INR": r"₹|inr|rupees?",
+    "CHF": r"chf|swiss francs?|francs?",
+    "CNY": r"cny|rmb|yuan",
+    "KRW": r"₩|krw|won",
+    "SEK": r"sek|swedish kron(?:or|a)",
+    "NOK": r"nok|norwegian kroner?",
+    "DKK": r"dkk|danish kroner?",
+    "MXN": r"mxn|mexican pesos?",
+    "BRL": r"brl|reais|brazilian reals?",
+    "$": r"\$|dollars?",
+}
+_CURRENCY = "|".join(f"(?P<{'X' if code == '$' else code}>{names})" for code, names in CURRENCIES.items())
+_CURRENCY_AFTER = _CURRENCY.replace("(?P<", "(?P<Z")
+_LENGTHS = {
+    "km": 1000.0,
+    "kilometer": 1000.0,
+    "kilometre": 1000.0,
+    "m": 1.0,
+    "meter": 1.0,
+    "metre": 1.0,
+    "mi": 1609.344,
+    "mile": 1609.344,
+    "ft": 0.3048,
+    "foot": 0.3048,
+    "feet": 0.3048,
+    "yard": 0.9144,
+    "yd": 0.9144,
+    "cm": 0.01,
+    "centimeter": 0.01,
+    "centimetre": 0.01,
+    "mm": 0.001,
+    "inch": 0.0254,
+    "inches": 0.0254,
+    "nautical mile": 1852.0,
+    "k": 1000.0,
+    "click": 1000.0,
+    "klick": 1000.0,
+}
+_MASSES = {
+    "kg": 1.0,
+    "kilo": 1.0,
+    "kilogram": 1.0,
+    "kilogramme": 1.0,
+    "g": 0.001,
+    "gram": 0.001,
+    "lb": 0.45359237,
+    "pound": 0.45359237,
+    "oz": 0.0283495,
+    "ounce": 0.0283495,
+    "stone": 6.35029,
+    "ton": 1000.0,
+    "tonne": 1000.0,
+}
+_SPEEDS = {
+    "km/h": 1 / 3.6,
+    "kph": 1 / 3.6,
+    "kmh": 1 / 3.6,
+    "kilometers per hour": 1 / 3.6,
+    "kilometres per hour": 1 / 3.6,
+    "km per hour": 1 / 3.6,
+    "mph": 0.44704,
+    "miles per hour": 0.44704,
+    "m/s": 1.0,
+    "meters per second": 1.0,
+    "metres per second": 1.0,
+    "knot": 0.514444,
+    "kn": 0.514444,
+    "kt": 0.514444,
+}
+_VOLUMES = {
+    "l": 1.0,
+    "liter": 1.0,
+    "litre": 1.0,
+    "ml": 0.001,
+    "milliliter": 0.001,
+    "millilitre": 0.001,
+    "gallon": 3.785411784,
+    "gal": 3.785411784,
+    "cup": 0.24,
+    "pint": 0.473176,
+}
+UNITS: Mapping[str, tuple[str, float]] = {
+    **{name: ("speed", factor) for name, factor in _SPEEDS.items()},
+    **{name: ("length", factor) for name, factor in _LENGTHS.items()},
+    **{name: ("mass", factor) for name, factor in _MASSES.items()},
+    **{name: ("volume", factor) for name, factor in _VOLUMES.items()},
+}
+_SECONDS = {
+    "second": 1,
+    "sec": 1,
+    "s": 1,
+    "minute": 60,
+    "min": 60,
+    "m": 60,
+    "hour": 3600,
+    "hr": 3600,
+    "h": 3600,
+    "day": 86400,
+    "d": 86400,
+    "night": 86400,
+    "week": 604800,
+    "wk": 604800,
+    "fortnight": 1209600,
+}
+_CALENDAR = {"month": 30.44 * 86400, "year": 365.25 * 86400}
+_DURATION_UNIT = "|".join(f"{name}s?" for name in sorted((*_SECONDS, *_CALENDAR), key=len, reverse=True))
+_PART = rf"(\d{{1,9}}(?:\.\d{{1,3}})?)(?: |-)?(?:full |whole |more |calendar )?({_DURATION_UNIT})(?![\w/])"
+
+_PHONE = re.compile(r"(?<![\w.:/-])(?:\+|\(?(?=[\d(]))\(?\d(?:[ ().-]{0,2}\d){6,16}(?![\w%°]|[.:]\d)")
+_TIME = re.compile(
+    r"\b(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
+    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
+    r"|(?P<name>noon|midday|midnight)\b"
+    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) hours\b"
+    r"|(?<=\bat )(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
+    r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
+    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))"
+    r"(?P<h3>[1-9]|1\d|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|"
+    r"[.,!?;)\n](?!\d)|$))",
+    re.IGNORECASE,
+)
+_OF_DAY = re.compile(
+    r"(?:,? (?:tomorrow|today|tonight|sharp))?,?(?: in the| this| that| tomorrow| on \w{3,6}day)? "
+    r"(morning|afternoon|evening|night)\b|,? (at night|tonight)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    rf"\b(?:(?P<y>\d{{4}})-(?P<mo>\d{{1,2}})-(?P<d>\d{{1,2}})(?!\d)"
+    rf"|(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y1>[12]\d{{3}})\b)?"
+    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>[12]\d{{3}})\b)?"
+    rf"|(?P<a>\d{{1,2}})[/.](?P<b>\d{{1,2}})[/.](?P<y3>\d{{4}})\b"
+    rf"|(?P<a4>\d{{1,2}})/(?P<b4>\d{{1,2}})(?![\d/])"
+    rf"|(?:the |on )?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)\b)",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(
+    r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b", 0
+)
+_WEEKDAY_ANY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_DURATION = re.compile(
+    rf"(?<![\w.]){_PART}(?:(?:,? and |, | )?{_PART}){{0,3}}(?: (\d{{1,2}})\b(?! ?[\w:°%]))?", re.IGNORECASE
+)
+_PIECE = re.compile(_PART, re.IGNORECASE)
+_CLOCKED = re.compile(
+    r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(
+    r"\b(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})(?:\W{1,6}(hours|minutes|"
+    r"seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})){1,3}",
+    re.IGNORECASE,
+)
+_CELL = re.compile(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})", re.IGNORECASE)
+_MONEY = re.compile(
+    rf"(?:(?<!\w)(?:{_CURRENCY}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)|({_NUM}) ?(?:{_CURRENCY_AFTER})(?!\w)",
+    re.IGNORECASE,
+)
+_CENTS = re.compile(r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p)\b", re.IGNORECASE)
+_TEMPERATURE = re.compile(
+    rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])",
+    re.IGNORECASE,
+)
+_GEO = re.compile(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)", re.IGNORECASE)
+_PERCENT = re.compile(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)", re.IGNORECASE)
+_QUANTITY = re.compile(
+    rf"({_NUM})[ -]?({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?(?![\w/°])",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(rf"({_NUM})(?![\w]|[.:]\d)")
+
+
+def mentions(text: str) -> list[Mention]:
+    """All values of a plain text in the order in which they stand."""
+    if not any(char.isdigit() for char in text):
+        return sorted([*_weekdays(text), *_named_times(text)], key=lambda item: item.start)
+    taken = bytearray(len(text))
+    found: list[Mention] = []
+    for pattern, reader in _READERS:
+        for match in pattern.finditer(text):
+            if any(taken[match.start() : match.end()]):
+                continue
+            made = reader(match)
+            if made is not None:
+                found.append(made)
+                if made.kind == "time" and match["h3"]:  # "it is 8" may as well be a number
+                    found.append(Mention("number", match.start(), match.end("h3"), float(match["h3"]), "", 1.0))
+                taken[made.start : made.end] = b"\1" * (made.end - made.start)
+    found += _weekdays(text)
+    return sorted(found, key=lambda item: item.start)
+
+
+def _named_times(text: str) -> Iterator[Mention]:
+    for match in re.finditer(r"\b(noon|midday|midnight)\b", text, re.IGNORECASE):
+        yield Mention("time", match.start(), match.end(), 0.0 if match[1].lower() == "midnight" else 720.0)
+
+
+def _weekdays(text: str) -> Iterator[Mention]:
+    for match in _WEEKDAY_ANY.finditer(text):
+        day = next(name for name in WEEKDAYS if name.startswith(match[1].lower()))
+        yield Mention("weekday", match.start(), match.end(), day)
+    for match in re.finditer(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$| \d| [A-Z])", text):
+        if not text[max(0, match.start() - 4) : match.start()].lower().endswith("the "):
+            day = next(name for name in WEEKDAYS if name.startswith(match[0][:3].lower()))
+            yield Mention("weekday", match.start(), match.end(), day)
+
+
+def _phone(match: re.Match[str]) -> Mention | None:
+    digits = "".join(char for char in match[0] if char.isdigit())
+    written = match[0].strip()
+    if len(digits) < 7 or re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", written) or re.fullmatch(r"\d+(?:\.\d+)?", written):
+        bare = written.isdigit() and len(digits) >= 7
+        return (
+            Mention("phone", match.start(), match.end(), digits)
+            if (bare and len(digits) != 10) or (bare and not digits.startswith("1"))
+            else None
+        )
+    if re.search(r"\d\.\d", written) and " " in written and "-" not in written and "(" not in written:
+        return None
+    return Mention("phone", match.start(), match.end(), digits)
+
+
+def _time(match: re.Match[str]) -> Mention | None:
+    if match["name"]:
+        return Mention("time", match.start(), match.end(), 0.0 if match["name"].lower() == "midnight" else 720.0)
+    hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"] or match["h5"])
+    minute = int(match["m"] or match["m2"] or match["m4"] or match["m5"] or 0)
+    if match["h"] and (match.string[match.end() : match.end() + 1] == ":" or hour > 24):
+        return None
+    marker, end = (match["ap"] or match["ap2"] or "").lower(), match.end()
+    if not marker:
+        part = _OF_DAY.match(match.string, end)
+        if part:
+            word = (part[1] or "night").lower()
+            marker = "am" if word == "morning" or (word == "night" and hour < 5) else "pm"
+            end = part.end()
+    sure = bool(marker) or hour > 12 or hour == 0 or (match["h"] or "").startswith("0")
+    if marker:
+        hour = hour % 12 + (12 if marker == "pm" else 0) if hour <= 12 else hour
+    return Mention("time", match.start(), end, float(hour % 24 * 60 + minute), half=sure)
+
+
+def _date(match: re.Match[str]) -> Mention | None:
+    def month(name: str) -> int:
+        return next(number for number, full in enumerate(MONTHS, 1) if full.startswith(name.lower()[:3]))
+
+    if match["y"]:
+        options = [(int(match["y"]), int(match["mo"]), int(match["d"]))]
+    elif match["m1"]:
+        options = [(int(match["y1"] or 0), month(match["m1"]), int(match["d1"]))]
+    elif match["m2"]:
+        options = [(int(match["y2"] or 0), month(match["m2"]), int(match["d2"]))]
+    elif match["d5"]:
+        options = [(0, 0, int(match["d5"]))]
+    else:
+        year, first, second = int(match["y3"] or 0), int(match["a"] or match["a4"]), int(match["b"] or match["b4"])
+        options = [(year, first, second), (year, second, first)]
+    right = tuple(item for item in options if item[1] <= 12 and 0 < item[2] <= 31 and (item[1] or item[0] == 0))
+    return Mention("date", match.start(), match.end(), right) if right else None
+
+
+def _duration(match: re.Match[str]) -> Mention | None:
+    total, step, units = 0.0, 0.0, list[str]()
+    for number, unit in _PIECE.findall(match[0]):
+        name = unit.lower().rstrip("s") or "s"
+        worth = float(_SECONDS.get(name) or _CALENDAR.get(name) or 1)
+        total += float(number) * worth
+        step = worth / 10 ** len(number.partition(".")[2])
+        units.append(name)
+    if (
+        match[match.lastindex or 0]
+        and units[-1] in ("hour", "hr", "h")
+        and (match.lastindex or 0) > 4
+        and match[0].rstrip()[-1].isdigit()
+    ):
+        total, step = total + float(match[match.lastindex or 0]) * 60, 60.0
+    if units == ["m"] or units == ["d"]:
+        return None  # 940 m are meters
+    return Mention("duration", match.start(), match.end(), total, units[-1], step)
+
+
+def _clocked(match: re.Match[str]) -> Mention | None:
+    if match[5]:
+        return Mention("duration", match.start(), match.end(), float(int(match[5]) * 60 + int(match[6])), "second", 1.0)
+    days, hours, minutes, seconds = int(match[1] or 0), int(match[2]), int(match[3]), int(match[4])
+    if hours < 24 and not match[1]:
+        return None
+    total = float(days * 86400 + hours * 3600 + minutes * 60 + seconds)
+    return Mention("duration", match.start(), match.end(), total, "second", 1.0)
+
+
+def _tabled(match: re.Match[str]) -> Mention:
+    cells = [(name.lower().rstrip("s"), int(number)) for name, number in _CELL.findall(match[0])]
+    total = float(sum(_SECONDS[name] * number for name, number in cells))
+    return Mention("duration", match.start(), match.end(), total, cells[-1][0], float(_SECONDS[cells[-1][0]]))
+
+
+def _digits(number: str) -> float:
+    return 10.0 ** -len(number.partition(".")[2])
+
+
+def _money(match: re.Match[str]) -> Mention | None:
+    groups = {name: text for name, text in match.groupdict().items() if text}
+    code = next(iter(groups)).removeprefix("Z").replace("X", "$")
+    number = next(text for text in match.groups() if text and re.fullmatch(r"[-+]?\d+(?:\.\d+)?", text))
+    value, step, end = float(number), _digits(number), match.end()
+    cents = _CENTS.match(match.string, end)
+    if cents and step == 1:
+        value, step, end = value + int(cents[1]) / 100, 0.01, cents.end()
+    named = code if code != "$" else _after(match.string, end)
+    return Mention("money", match.start(), end, value, named, step)
+
+
+def _after(text: str, end: int) -> str:
+    found = re.match(r" ?\(?(us|ca|au|nz)d?\b", text[end : end + 8], re.IGNORECASE)
+    return {"us": "USD", "ca": "CAD", "au": "AUD", "nz": "NZD"}[found[1].lower()] if found else "$"
+
+
+def _temperature(match: re.Match[str]) -> Mention | None:
+    if _GEO.match(match.string, match.end()):
+        return Mention("number", match.start(), match.start(1) + len(match[1]), float(match[1]), "", _digits(match[1]))
+    scale = (match[2] or match[3] or "").lower()[:1]
+    unit = {"c": "C", "f": "F"}.get(scale, "")
+    return Mention("temperature", match.start(), match.end(), float(match[1]), unit, _digits(match[1]))
+
+
+def _percent(match: re.Match[str]) -> Mention:
+    return Mention("percent", match.start(), match.end(), float(match[1]), "%", _digits(match[1]))
+
+
+def _quantity(match: re.Match[str]) -> Mention | None:
+    dimension, factor = UNITS[match[2].lower()]
+    if match[2] == "K":
+        return None
+    return Mention(
+        "quantity", match.start(), match.end(), float(match[1]) * factor, dimension, _digits(match[1]) * factor
+    )
+
+
+def _bare(match: re.Match[str]) -> Mention:
+    return Mention(
+        "number", match.start(), match.end(), float(match[1]), _noun(match.string, match.end()), _digits(match[1])
+    )
+
+
+def _noun(text: str, end: int) -> str:
+    found = re.match(r"[ -]([a-z]{3,20})\b", text[end : end + 24], re.IGNORECASE)
+    return found[1].lower().rstrip("s") if found else ""
+
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Mention | None]], ...] = (
+    (_TABLE, _tabled),
+    (_CLOCKED, _clocked),
+    (_DATE, _date),
+    (_TIME, _time),
+    (_PHONE, _phone),
+    (_DURATION, _duration),
+    (_MONEY, _money),
+    (_TEMPERATURE, _temperature),
+    (_PERCENT, _percent),
+    (_QUANTITY, _quantity),
+    (_NUMBER, _bare),
+)

@@ -1,0 +1,154 @@
+"""Whether a message states a name or a text: one of its wordings, said as so, and for names nobody else's instead.
+
+Policy: words and numbers count, whole and in order; case, typography and punctuation do not.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.asserted import standing
+from sandbox_grader.claims.background import Background
+from sandbox_grader.claims.clauses import WORD, Spoken
+from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+from sandbox_grader.claims.normal import plain
+
+_OR = re.compile(r"\bor\b|/|\balternatively\b")
+FREE = ("said", "past", "doubted")
+"""How a text may stand and still be told: bounds and history are the text's own affair."""
+
+
+def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
+    """Whether one of the fact's wordings is said as so."""
+    wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
+    kind = "name" if fact.type == "name" else "text"
+    values = [*map(str, fact.value), *(_parts(fact, back) if fact.type == "name" else ())]
+    found = [(place, standing(spoken, *place)) for value in values for place in places(spoken, value)]
+    refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
+    said = [place for place, how in found if how in ("said", "past") or (refusing and how == "denied")]
+    if said:
+        if any(_alternative(spoken, place, values) for place in said):
+            return contrary(f"offers {wanted} only as one of several")
+        rival = _rival(spoken, fact, said, others, back) if fact.type == "name" else None
+        if rival:
+            return contrary(f"says {wanted} and also {rival!r}", rival)
+        return stated(f"says {wanted}")
+    if any(how == "unsaid" and not _asked(spoken, place) for place, how in found):
+        return stated(f"says {wanted}")
+    for _, how in found:
+        if how == "denied":
+            return contrary(f"denies the {kind} {wanted}")
+        if how == "withdrawn":
+            return contrary(f"takes the {kind} {wanted} back")
+    if fact.type == "name" and not found:
+        rival = _other_name(spoken, fact, others, back)
+        if rival:
+            return contrary(f"names {rival!r}, expected {wanted}", rival)
+    return missing(f"only guesses at {wanted}" if found else f"does not say {wanted}")
+
+
+def _refuses(fact: Fact) -> bool:
+    return fact.type == "text" and any(
+        re.search(r"\b(?:can't|cannot|unable|impossible)\b", str(value)) for value in fact.value
+    )
+
+
+def _parts(fact: Fact, back: Background) -> Iterator[str]:
+    """The first or last name alone, where nobody else whom the world knows has it."""
+    own = {str(value).casefold() for value in fact.value}
+    elsewhere = {
+        part for name in back.names if name.casefold() not in own for part in re.findall(r"[^\W_]+", name.casefold())
+    }
+    for value in fact.value:
+        parts = re.findall(r"[^\W_]{3,}", str(value))
+        if len(parts) > 1:
+            yield from (part for part in parts if part.casefold() not in elsewhere)
+
+
+_NEXT = re.compile(r"\W{0,3} or (?:maybe |perhaps |possibly |at |in |it is |else )?(?=([^\W_]))")
+
+
+def _alternative(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) -> bool:
+    """Whether ``A or B`` leaves it open; two wordings of the same do not."""
+    found = _NEXT.match(spoken.low, place[1])
+    if found is None or spoken.quoted(place[0]):
+        return False
+    start = found.end()
+    if any(first == start for value in values for first, _ in places(spoken, value)):
+        return False
+    return (
+        spoken.text[start].isupper()
+        or spoken.text[start].isdigit()
+        or "either" in spoken.low[max(0, place[0] - 20) : place[0]]
+    )
+
+
+def places(spoken: Spoken, wording: str) -> Iterator[tuple[int, int]]:
+    """Where a wording stands in a message, as whole words."""
+    yield from spoken.find(_tokens(wording))
+
+
+@lru_cache(maxsize=8192)
+def _tokens(wording: str) -> tuple[str, ...]:
+    return tuple(WORD.findall(plain(wording).lower()))
+
+
+def _asked(spoken: Spoken, place: tuple[int, int]) -> bool:
+    clause = spoken.clause_at(place[0])
+    return clause.asks or clause.supposes
+
+
+_INSTEAD = re.compile(
+    r"\W*(?:(?:no|actually|or|wait|sorry|rather|well|maybe|then again|make that|in fact)\W+){0,3}"
+    r"(?:(?:it|that|he|she|this|the (?:name|answer|sender|person)) (?:was|is|were) )?(?:actually |really |in fact )?$"
+)
+
+
+def _rival(
+    spoken: Spoken, fact: Fact, said: Sequence[tuple[int, int]], others: Sequence[Fact], back: Background
+) -> str | None:
+    """Another name that is offered as an alternative, or in the same breath as the answer."""
+    for name, start, end in _foreign(spoken, fact, others, back):
+        if standing(spoken, start, end) not in ("said", "doubted"):
+            continue
+        for first, last in said:
+            early, late = sorted(((first, last), (start, end)))
+            between = spoken.low[early[1] : late[0]]
+            if len(between) < 24 and _OR.search(between):
+                return name
+        clause = spoken.clause_at(start)
+        later = clause.start > said[0][0] and clause is not spoken.clause_at(said[0][0])
+        if later and _INSTEAD.match(spoken.low[clause.start : start]):
+            return name
+    return None
+
+
+def _other_name(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background) -> str | None:
+    return next(
+        (
+            name
+            for name, start, end in _foreign(spoken, fact, others, back)
+            if standing(spoken, start, end) == "said" and name.casefold() not in " ".join(back.given).casefold()
+        ),
+        None,
+    )
+
+
+def _foreign(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background) -> Iterator[tuple[str, int, int]]:
+    """The names in the message that are neither the fact's nor another fact's."""
+    own = {
+        part
+        for item in (fact, *others)
+        for value in (*item.value, *item.about)
+        for part in re.findall(r"[^\W_]+", str(value).casefold())
+    }
+    for name in back.names:
+        parts = re.findall(r"[^\W_]+", name.casefold())
+        if not parts or set(parts) & own:
+            continue
+        if parts[0] in spoken.low:
+            yield from ((name, start, end) for start, end in places(spoken, name))
+            if len(parts) > 1 and not any(True for _ in places(spoken, name)):
+                yield from ((name, start, end) for start, end in places(spoken, parts[0]))

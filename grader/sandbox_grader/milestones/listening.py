@@ -1,0 +1,216 @@
+"""What the agent's messages claim, held against the facts that milestones ask for and against the rest of the session.
+
+Policy: a message is read against what had been said and done until then. What is false in it, rather than incomplete,
+is told apart: an answer that the user would act on and that is not so is worse than none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, cast
+
+from sandbox_scenarios.model import Expected, Fact, MessageConstraint, Milestone, ValueRef
+
+from sandbox_grader.claims import Background, Finding, Hearing, claims, hear
+from sandbox_grader.claims.verbs import kinds_of
+from sandbox_grader.milestones.measures import Lookup, written
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_mcp.trajectory import Message, ToolCall
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_MOST_STRINGS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a message was heard to say of what a milestone asks: its share of the facts, and whether it is false."""
+
+    share: float
+    reasons: tuple[str, ...] = ()
+    false: str | None = None
+
+
+class Listener:
+    """Listens to the agent's messages to the user in one session."""
+
+    def __init__(self, timeline: Timeline, milestones: Sequence[Milestone]) -> None:
+        self._timeline = timeline
+        self._milestones = milestones
+        self._heard: dict[tuple[int, int, tuple[Fact, ...]], Hearing] = {}
+        self._backgrounds: dict[int, Background] = {}
+
+    def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Account:
+        """What a message claims of some facts. Without ``lookup``, values from elsewhere count as right."""
+        facts = claims_of(expected)
+        filled = [filled_in(fact, expected.values, lookup) for fact in facts]
+        asked = [fact for fact in filled if fact is not None]
+        denied = [fact for fact in (filled_in(one, expected.values, lookup) for one in forbidden(expected)) if fact]
+        hearing = self._hear(index, asked)
+        findings = iter(hearing.findings)
+        given = [_missing(facts[n]) if fact is None else next(findings) for n, fact in enumerate(filled)]
+        if lookup is None:
+            given = [
+                Finding("stated", "") if _refers(fact, expected.values) else found
+                for fact, found in zip(facts, given, strict=True)
+            ]
+        forbidden_said = self._forbidden(index, denied)
+        false = forbidden_said or (hearing.false if lookup is not None else None)
+        stated = sum(1 for item in given if item.outcome == "stated")
+        share = stated / len(given) if given else 1.0
+        reasons = tuple(item.why for item in given if item.outcome != "stated")
+        if forbidden_said or (lookup is not None and (hearing.invented or hearing.dumped)):
+            return Account(0.0, (str(false), *reasons), false)
+        return Account(share, reasons, false)
+
+    def invented(self, index: int) -> str | None:
+        """A deed that a message claims and that nothing did, in words."""
+        return self._hear(index, ()).invented
+
+    def withdraws(self, index: int) -> bool:
+        """Whether a message takes back what was said before it."""
+        message = self._timeline.events[index]
+        return isinstance(message, Message) and hear(message.content, ()).withdraws
+
+    def _forbidden(self, index: int, denied: Sequence[Fact]) -> str | None:
+        if not denied:
+            return None
+        message = cast("Message", self._timeline.events[index])
+        for finding in claims(message.content, denied, self.background(index)):
+            if finding.outcome == "stated":
+                return f"{finding.why}, which it must not"
+        return None
+
+    def _hear(self, index: int, facts: Sequence[Fact]) -> Hearing:
+        key = (index, len(facts), tuple(facts))
+        found = self._heard.get(key)
+        if found is None:
+            message = cast("Message", self._timeline.events[index])
+            found = self._heard[key] = hear(message.content, facts, self.background(index), self._all_facts)
+        return found
+
+    @cached_property
+    def _all_facts(self) -> tuple[Fact, ...]:
+        """What any milestone asks to be told: none of it is out of place in a message."""
+        contents = (
+            item.content for milestone in self._milestones for item in milestone.constraints
+            if isinstance(item, MessageConstraint)
+        )  # fmt: skip
+        return tuple(fact for content in contents for fact in claims_of(content) if not _refers(fact, content.values))
+
+    def background(self, index: int) -> Background:
+        """What had been said and done before the message at an index."""
+        found = self._backgrounds.get(index)
+        if found is None:
+            found = self._backgrounds[index] = self._background(index)
+        return found
+
+    def _background(self, index: int) -> Background:
+        events = self._timeline.events[:index]
+        calls = [event for event in events if isinstance(event, ToolCall) and event.caller == "agent"]
+        fine = [call for call in calls if call.error is None]
+        strings, numbers = list[str](), set[float]()
+        for call in calls:
+            _collect((call.arguments, call.result if call.error is None else call.error.message), strings, numbers)
+        touched = list[str]()
+        for call in fine:
+            for change in call.changes:
+                _collect((change.before, change.after), touched, set())
+            if call.changes:
+                _collect(call.arguments, touched, set())
+        return Background(
+            given=tuple(
+                event.content
+                for event in self._timeline.events
+                if isinstance(event, Message) and event.sender == "user"
+            ),
+            known=tuple(strings),
+            numbers=frozenset(numbers),
+            deeds=frozenset(kind for call in fine for kind in kinds_of(call.tool or call.name)),
+            names=self._names,
+            touched=frozenset(touched) | self._touched_names(touched),
+        )
+
+    @cached_property
+    def _people(self) -> Mapping[str, str]:
+        """Names by the other texts of their rows: ids and phone numbers."""
+        found: dict[str, str] = {}
+        for table in self._timeline.initial.tables.values():
+            for row in table.values():
+                name = row.get("name")
+                if isinstance(name, str):
+                    found |= {
+                        str(value): name for column, value in row.items() if isinstance(value, str) and column != "name"
+                    }
+        return found
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(
+            name for table in self._timeline.initial.tables.values() for row in table.values()
+            if isinstance(name := row.get("name"), str) and name.strip()
+        ))  # fmt: skip
+
+    def _touched_names(self, texts: Sequence[str]) -> frozenset[str]:
+        return frozenset(self._people[text] for text in texts if text in self._people)
+
+
+def claims_of(expected: Expected) -> tuple[Fact, ...]:
+    """The facts of an expectation, with their types."""
+    return expected.claims or tuple(Fact("text", wordings) for wordings in expected.value or ())
+
+
+def forbidden(expected: Expected) -> tuple[Fact, ...]:
+    """The facts that must not be claimed."""
+    return (*expected.denies, *(Fact("text", (text,)) for text in expected.avoid))
+
+
+def filled_in(fact: Fact, values: Mapping[str, ValueRef], lookup: Lookup | None) -> Fact | None:
+    """A fact with its placeholders filled in every acceptable way; None if nothing is left of its values."""
+    if not _refers(fact, values):
+        return fact
+    if lookup is None:
+        return None
+    found = tuple(option for value in fact.value for option in _options(value, values, lookup))
+    return replace(fact, value=found) if found else None
+
+
+def _options(value: Any, values: Mapping[str, ValueRef], lookup: Lookup) -> Iterator[Any]:
+    text = str(value)
+    names = tuple(dict.fromkeys(name for name in _PLACEHOLDER.findall(text) if name in values))
+    if not names:
+        yield value
+        return
+    for chosen in product(*(lookup(values[name]) for name in names)):
+        filling = dict(zip(names, map(written, chosen), strict=True))
+        yield _PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), text)
+
+
+def _refers(fact: Fact, values: Mapping[str, ValueRef]) -> bool:
+    return bool(values) and any(
+        name in values for value in fact.value if isinstance(value, str) for name in _PLACEHOLDER.findall(value)
+    )
+
+
+def _missing(fact: Fact) -> Finding:
+    attribute = f"{fact.attribute} " if fact.attribute else ""
+    what = "value" if fact.type == "text" else fact.type
+    return Finding("missing", f"should say the {attribute}{what} that a call returned, which was never called for")
+
+
+def _collect(value: Any, strings: list[str], numbers: set[float]) -> None:
+    """The texts and numbers in a value, deep inside too."""
+    stack = [value]
+    while stack and len(strings) < _MOST_STRINGS:
+        item = stack.pop()
+        if isinstance(item, str):
+            strings.append(item)
+        elif isinstance(item, bool) or item is None:
+            continue
+        elif isinstance(item, int | float):
+            numbers.add(float(item)) if abs(item) < 1e300 else None
+        elif isinstance(item, Mapping):
+            stack.extend(cast("Mapping[str, Any]", item).values())
+        elif isinstance(item, list | tuple):
+            stack.extend(cast("Sequence[Any]", item))

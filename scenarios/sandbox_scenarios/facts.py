@@ -1,0 +1,219 @@
+"""How a typed fact is written in a scenario file, and which wordings it stands for where only wordings are compared.
+
+Policy: one mapping is one fact, or a value and its direction; ``{wifi: off}`` is the state of the thing it names. What
+is no typed fact is a list of wordings, of which one must be said.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from sandbox_scenarios.errors import ValueProblemError
+from sandbox_scenarios.model import Fact, FactType
+
+TYPES: tuple[FactType, ...] = get_args(FactType)
+OPTIONS = ("about", "attribute", "not", "unit", "direction")
+_PLACE = re.compile(r"\{\w+\}")
+_MEASURED = re.compile(r"(\{\w+\}|[-+]?[\d,]+(?:\.\d+)?)\s*(.*)", re.DOTALL)
+_UNITS_OF_TIME = {"d": 86400, "day": 86400, "h": 3600, "hour": 3600, "min": 60, "minute": 60, "s": 1, "second": 1}
+DEEDS: Mapping[str, tuple[str, ...]] = {
+    "send": (
+        "sent",
+        "texted",
+        "messaged",
+        "told",
+        "let",
+        "informed",
+        "notified",
+        "knows",
+        "know",
+        "delivered",
+        "asked",
+        "answered",
+        "replied",
+        "done",
+    ),
+    "remind": ("reminder", "remind", "reminded", "set", "scheduled", "added", "done"),
+    "add": (
+        "saved",
+        "added",
+        "stored",
+        "created",
+        "in your contacts",
+        "in the contacts",
+        "in your address book",
+        "put",
+        "done",
+    ),
+    "remove": (
+        "removed",
+        "deleted",
+        "gone",
+        "erased",
+        "cleared",
+        "dropped",
+        "cancelled",
+        "canceled",
+        "no longer",
+        "taken out",
+        "done",
+    ),
+    "change": (
+        "changed",
+        "updated",
+        "renamed",
+        "moved",
+        "corrected",
+        "fixed",
+        "rescheduled",
+        "shifted",
+        "postponed",
+        "pushed",
+        "adjusted",
+        "set",
+        "now",
+        "swapped",
+        "done",
+    ),
+    "switch": ("turned", "switched", "enabled", "disabled", "activated", "deactivated", "on", "off", "done"),
+    "timer": ("timer", "timers", "set", "started", "running", "done"),
+    "stop": (
+        "stopped",
+        "cancelled",
+        "canceled",
+        "turned off",
+        "switched off",
+        "removed",
+        "gone",
+        "off",
+        "no longer",
+        "done",
+    ),
+    "signin": ("signed out", "logged out", "signed in", "logged in", "sign-out", "done"),
+}
+"""The deeds that a message can tell of, with usual wordings."""
+
+
+def facts_of(item: Any) -> tuple[Fact, ...]:
+    """The facts that one item of a list of facts stands for.
+
+    Raises:
+        ValueProblemError: it names no known type, or its value is not one of that type.
+    """
+    if not isinstance(item, dict):
+        return (Fact("text", wordings_of(item)),)
+    parts = cast("dict[Any, Any]", item)
+    named = [key for key in parts if key in TYPES]
+    if "direction" in named and len(named) > 1:
+        named.remove("direction")
+    if not named:
+        return (_state(parts),)
+    if len(named) > 1:
+        raise ValueProblemError(f"a fact has one type; found {', '.join(map(repr, named))} in one mapping")
+    kind = cast("FactType", named[0])
+    unknown = [key for key in parts if key != kind and key not in OPTIONS]
+    if unknown:
+        raise ValueProblemError(f"unknown key {unknown[0]!r} beside {kind!r}; expected {', '.join(OPTIONS)}")
+    values, unit = _values(kind, parts[kind])
+    fact = Fact(
+        kind,
+        values,
+        str(parts.get("unit") or unit),
+        _strings(parts.get("about"), "about"),
+        str(parts.get("attribute") or ""),
+        _strings(parts.get("not"), "not"),
+    )
+    if kind != "direction" and "direction" in parts:
+        return fact, Fact("direction", _values("direction", parts["direction"])[0], about=fact.about)
+    return (fact,)
+
+
+def wordings_of(item: Any) -> tuple[str, ...]:
+    """The wordings of a fact that is written as a text or a list of texts."""
+    items = cast("list[Any]", item) if isinstance(item, list) else [item]
+    for text in items:
+        if isinstance(text, bool | dict | list) or text is None:
+            raise ValueProblemError(f"facts expects texts, not {text!r}; put it in quotes")
+        if not str(text).strip():
+            raise ValueProblemError(f"facts expects texts that say something, not {text!r}")
+    if not items:
+        raise ValueProblemError("a fact needs at least one wording")
+    return tuple(map(str, items))
+
+
+def _state(parts: Mapping[Any, Any]) -> Fact:
+    things = [key for key in parts if key not in OPTIONS]
+    if len(things) != 1:
+        raise ValueProblemError(
+            f"expected one type of {', '.join(TYPES)}, or a thing and its state; found {_keys(parts)}"
+        )
+    value = parts[things[0]]
+    state = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else str(value).lower()
+    if state not in ("on", "off"):
+        raise ValueProblemError(
+            f"{things[0]!r} is no type of fact, and its value {value!r} no state; known types: "
+            f"{', '.join(TYPES)}; a state is on or off"
+        )
+    return Fact("state", (state,), str(things[0]).replace("_", " "), _strings(parts.get("about"), "about"))
+
+
+def _values(kind: FactType, given: Any) -> tuple[tuple[Any, ...], str]:
+    items = cast("list[Any]", given) if isinstance(given, list) else [given]
+    if not items or any(item is None or isinstance(item, dict) for item in items):
+        raise ValueProblemError(f"{kind} expects a value or a list of values, not {given!r}")
+    units = list[str]()
+    values = list[Any]()
+    for item in items:
+        value, unit = _value(kind, {True: "yes", False: "no"}[item] if isinstance(item, bool) else item)
+        values.append(value)
+        units.append(unit)
+    return tuple(values), next((unit for unit in units if unit), "")
+
+
+def _value(kind: FactType, item: Any) -> tuple[Any, str]:
+    text = str(item).strip()
+    if kind == "duration":
+        return (text if _PLACE.search(text) else _seconds(item)), ""
+    if kind == "time" and not _PLACE.search(text) and not re.fullmatch(r"\d{1,2}:\d{2}", text):
+        raise ValueProblemError(f"time expects hours and minutes such as '14:40', in quotes, not {item!r}")
+    if kind == "date" and not _PLACE.search(text) and not re.fullmatch(r"(?:\d{4}-)?(?:\d{2}-)?\d{2}", text):
+        raise ValueProblemError(f"date expects '2026-03-29', '03-29' or '29', in quotes, not {item!r}")
+    if kind in ("money", "quantity", "temperature", "count", "number", "percent"):
+        found = _MEASURED.fullmatch(text)
+        if found is None:
+            raise ValueProblemError(f"{kind} expects a number, perhaps with a unit, not {item!r}")
+        unit = found[2].strip()
+        number = found[1] if _PLACE.fullmatch(found[1]) else float(found[1].replace(",", ""))
+        unit = unit.rstrip("s") if kind == "count" else unit
+        return (int(number) if isinstance(number, float) and number.is_integer() else number), unit
+    if kind in ("deed", "undone") and text not in DEEDS:
+        raise ValueProblemError(f"unknown deed {text!r}; known: {', '.join(DEEDS)}")
+    if kind == "direction" and text not in ("up", "down"):
+        raise ValueProblemError(f"a direction is up or down, not {item!r}")
+    if not text:
+        raise ValueProblemError(f"{kind} expects texts that say something, not {item!r}")
+    return text, ""
+
+
+def _seconds(item: Any) -> float:
+    if isinstance(item, int | float):
+        return item
+    found = re.findall(r"(\d+(?:\.\d+)?)\s*(days?|d|hours?|h|minutes?|min|seconds?|s)\b", str(item))
+    if not found:
+        raise ValueProblemError(f"duration expects seconds, or a text such as '7 hours 40 minutes', not {item!r}")
+    return sum(
+        float(number) * _UNITS_OF_TIME[unit if unit in _UNITS_OF_TIME else unit.rstrip("s")] for number, unit in found
+    )
+
+
+def _strings(value: Any, what: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if any(not isinstance(item, str | int) or isinstance(item, bool) for item in items):
+        raise ValueProblemError(f"{what} expects texts, not {value!r}")
+    return tuple(map(str, items))
+
+
+def _keys(parts: Mapping[Any, Any]) -> str:
+    return ", ".join(map(repr, parts)) or "nothing"

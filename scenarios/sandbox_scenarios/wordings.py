@@ -1,0 +1,190 @@
+"""The wordings that a typed fact stands for where only wordings are compared.
+
+Policy: the most usual ways, in figures and in words; what is not among them is said less often.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox_scenarios.facts import DEEDS
+from sandbox_scenarios.model import Fact
+
+
+def _words(row: str) -> list[str]:
+    return row.split()
+
+
+_MONTHS = _words("January February March April May June July August September October November December")
+INABILITY = (
+    "can't",
+    "cannot",
+    "can not",
+    "unable",
+    "not able",
+    "not possible",
+    "isn't possible",
+    "no way",
+    "impossible",
+    "no tool",
+    "don't have",
+    "do not have",
+    "couldn't",
+    "could not",
+    "doesn't",
+    "no access",
+    "lack",
+    "beyond",
+)
+_PLACE = re.compile(r"\{\w+\}")
+_UNDONE = (
+    "not",
+    "n't",
+    "nothing",
+    "no message",
+    "hold off",
+    "held",
+    "stays",
+    "left",
+    "keep",
+    "kept",
+    "leave",
+    "remains",
+    "unchanged",
+    "cancelled",
+    "unsent",
+)
+
+
+def wordings(fact: Fact) -> tuple[tuple[str, ...], ...]:
+    """Lists of wordings, of each of which one occurs in most messages that state the fact."""
+    if fact.type == "cannot":
+        return tuple(map(str, fact.value)), *((fact.about,) if fact.about else ()), INABILITY
+    if fact.type == "deed":
+        return (tuple(dict.fromkeys(word for value in fact.value for word in DEEDS[str(value)])),)
+    if fact.type == "undone":
+        return (_UNDONE,)
+    if fact.type == "state":
+        on = fact.value[0] == "on"
+        return (
+            ("on", "enabled", "active", "activated", "connected")
+            if on
+            else ("off", "disabled", "deactivated", "disconnected"),
+        )
+    if fact.type == "direction":
+        up = fact.value[0] == "up"
+        return (
+            ("up", "rose", "risen", "increase", "more", "higher")
+            if up
+            else ("down", "fell", "fallen", "decrease", "less", "lower"),
+        )
+    if fact.type == "polarity":
+        return (tuple(map(str, fact.about or fact.value)),)
+    return (tuple(dict.fromkeys(word for value in fact.value for word in _forms(fact, value))),)
+
+
+def _forms(fact: Fact, value: Any) -> Sequence[str]:
+    text = str(value)
+    if _PLACE.search(text) or fact.type in ("name", "text", "weekday"):
+        return (text, text[:3]) if fact.type == "weekday" else (text,)
+    if fact.type == "time":
+        return _times(text)
+    if fact.type == "date":
+        return _dates(text)
+    if fact.type == "duration":
+        return _durations(float(value))
+    if fact.type == "phone":
+        digits = re.sub(r"\D", "", text)
+        national = digits[1:] if len(digits) == 11 and digits.startswith("1") else "0" + digits[2:]
+        spaced = (
+            f"{national[:3]}-{national[3:6]}-{national[6:]}"
+            if not national.startswith("0")
+            else f"{national[:4]} {national[4:7]} {national[7:]}"
+        )
+        return text, digits, national, spaced
+    number = f"{value:g}" if isinstance(value, float) else text
+    return tuple(dict.fromkeys((number, f"{value:,}" if isinstance(value, int) else number, *_spelt(value))))
+
+
+_SPELT = _words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+_TENS = _words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+
+
+def _spelt(value: Any) -> Sequence[str]:
+    if not isinstance(value, int) or not 0 <= value < 100:
+        return ()
+    if value < 20:
+        return (_SPELT[value],)
+    return (_TENS[value // 10] + (f"-{_SPELT[value % 10]}" if value % 10 else ""),)
+
+
+def _times(text: str) -> Sequence[str]:
+    hour, minute = map(int, text.split(":"))
+    short, after = (hour - 1) % 12 + 1, (hour % 12) + 1
+    words = [_SPELT[short], _SPELT[after]]
+    forms = [
+        f"{hour:02d}:{minute:02d}",
+        f"{hour}:{minute:02d}",
+        f"{hour}.{minute:02d}",
+        f"{short}:{minute:02d}",
+        f"{short}.{minute:02d}",
+    ]
+    if minute == 0:
+        forms += [
+            str(hour),
+            str(short),
+            words[0],
+            f"{short}pm",
+            *(("noon", "midday") if hour == 12 else ("midnight",) if hour == 0 else ()),
+        ]
+    parts = {15: "quarter", 30: "half"}
+    if minute in parts:
+        forms += [f"{parts[minute]} past {words[0]}", f"{parts[minute]} past {short}"]
+    if minute == 45:
+        forms += [f"quarter to {words[1]}", f"quarter to {after}"]
+    if minute > 30 and minute % 5 == 0 and minute != 45:
+        forms += [f"{_spelt(60 - minute)[0]} to {words[1]}", f"{60 - minute} to {after}"]
+    if 0 < minute < 30 and minute % 5 == 0 and minute != 15:
+        forms += [f"{_spelt(minute)[0]} past {words[0]}", f"{minute} past {short}"]
+    if minute:
+        forms.append(f"{words[0]} {_spelt(minute)[0].replace('-', '-')}")
+    return forms
+
+
+def _dates(text: str) -> Sequence[str]:
+    parts = [int(part) for part in text.split("-")]
+    day = parts[-1]
+    ending = "th" if 10 < day % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    if len(parts) == 1:
+        return f"{day}{ending}", str(day)
+    month, name = parts[-2], _MONTHS[parts[-2] - 1]
+    forms = [
+        f"{day} {name}",
+        f"{name} {day}",
+        f"{day}{ending} of {name}",
+        f"{day} {name[:3]}",
+        f"{name[:3]} {day}",
+        f"{day}/{month}",
+        f"{month}/{day}",
+        f"{day:02d}/{month:02d}",
+        f"{month:02d}/{day:02d}",
+        f"{day}{ending} {name}",
+    ]
+    return [*forms, text] if len(parts) == 3 else forms
+
+
+def _durations(seconds: float) -> Sequence[str]:
+    parts = list[tuple[int, str]]()
+    rest = int(seconds)
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        number, rest = divmod(rest, size)
+        if number:
+            parts.append((number, unit))
+    plural = [f"{number} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
+    spelt = [f"{(_spelt(number) or (str(number),))[0]} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
+    short = [f"{number} {'min' if unit == 'minute' else unit[0]}" for number, unit in parts]
+    tight = "".join(f"{number}{unit[0]}" for number, unit in parts)
+    return [joiner.join(way) for way in (plural, spelt, short) for joiner in (" ", ", ", " and ")] + [tight]
