@@ -1,9 +1,9 @@
 """The bodies of the HTTP control API: what harnesses send and get. The OpenAPI document is made from these."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sandbox_mcp.trajectory import EndReason, UserChannel
 
@@ -30,6 +30,16 @@ class NewSession(Body):
         description="Who brings the agent's words to the user: the harness, or the agent itself with a tool.",
     )
     agent: dict[str, Any] = Field(default_factory=dict[str, Any], description="What is known of the agent; recorded.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_not_given(cls, body: Any) -> Any:
+        """Null for what has a default counts as not given, as it does in a call of a tool."""
+        if not isinstance(body, dict):
+            return body
+        given = cast("dict[str, Any]", body)
+        defaulted = {name for name, item in cls.model_fields.items() if not item.is_required()}
+        return {key: value for key, value in given.items() if value is not None or key not in defaulted}
 
     @field_validator("agent")
     @classmethod

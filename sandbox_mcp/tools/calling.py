@@ -2,7 +2,8 @@
 
 Policy: faults are looked for in a fixed order (no such tool, not a JSON object, unknown arguments, missing arguments,
 wrong types) and all offenders of the first kind found are named in one message, so that one retry can mend them.
-A boolean is not a number; a number without a fraction is an integer. Source: ToolScan, section 5.
+A boolean is not a number; a number without a fraction is an integer. Null for an argument that may be left out and
+never be null counts as not given, because strict modes and several clients send it so. Source: ToolScan, section 5.
 """
 
 import json
@@ -107,9 +108,16 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
         return Outcome(None, given or {}, raw, fault=_unknown_tool(name, offered))
     if given is None:
         return Outcome(tool.tool, {}, raw, fault=_no_object(tool, raw or ""))
+    given = _without_idle_nulls(tool, given)
     fault = _unknown_arguments(tool, given) or _missing_arguments(tool, given) or _wrong_types(tool, given)
     canonical = {tool.names.get(key, key): value for key, value in given.items()}
     return Outcome(tool.tool, canonical, fault=fault) if fault else Bound(tool.tool, canonical)
+
+
+def _without_idle_nulls(tool: PresentedTool, given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, less null for arguments that may be left out but never be null: that is how some say so."""
+    never_null = {item.name for item in tool.tool.parameters if not item.required and "null" not in item.types}
+    return {key: value for key, value in given.items() if value is not None or tool.names.get(key) not in never_null}
 
 
 def run(world: Running, bound: Bound) -> Outcome:

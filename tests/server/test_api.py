@@ -32,6 +32,11 @@ async def test_a_new_session_comes_with_all_an_agent_needs(server: Served) -> No
     assert started.agent == {"model": "m"}
 
 
+async def test_null_for_what_may_be_left_out_is_not_given(server: Served) -> None:
+    created = await server.new(variant=None, seed=None, trial=None, user=None, user_channel=None, agent=None)
+    assert (created["variant"], created["seed"], created["trial"]) == ("base", 0, 0)
+
+
 async def test_with_the_tool_channel_the_tool_is_among_the_tools(server: Served) -> None:
     assert (await server.new(user_channel="tool"))["tools"] == ["set_wifi_status", "send_message_to_user"]
 

@@ -94,6 +94,14 @@ async def test_a_scenario_from_start_to_end(era: str) -> None:
     assert (first.variant, first.user_channel, first.seed, second.seed) == ("all_tools", "tool", 0, 2)
 
 
+async def test_null_for_a_seed_is_no_seed() -> None:
+    async with lobby(MODERN) as (me, announced):
+        started = await me.call_tool("start_scenario", {"name": "wifi_off", "seed": None})
+        listed = await me.call_tool("list_scenarios", {"search": None, "page": None})
+    assert (started.is_error, listed.is_error) == (False, False)
+    assert [session.session.spec.seed for session in announced] == [0]
+
+
 @each_era
 async def test_what_is_played_is_recorded_like_any_session(era: str) -> None:
     async with lobby(era) as (me, announced):

@@ -4,14 +4,28 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import Outcome, fits
+from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.tools.phone import NOW, OFFERED, Phone
+
+NEVER_NULL = [
+    (tool.name, item.name)
+    for tool in agent_tools().values()
+    for item in tool.parameters
+    if not item.required and "null" not in item.types
+]
+"""Every argument that may be left out but not be null, with its tool."""
+FITTING: dict[str, Any] = {"string": "x", "number": 1.5, "integer": 1, "boolean": True}
+
+
+def sample(parameter: Parameter) -> Any:
+    """Some value of the right type."""
+    return FITTING[parameter.types[0]]
 
 
 def fault(tool: str, arguments: object) -> tuple[str, str]:
@@ -177,10 +191,20 @@ class TestTypes:
     def test_a_number_with_a_fraction_is_none(self) -> None:
         assert fault("shift_timestamp", {"timestamp": NOW, "days": 1.5})[1].endswith("days must be integer, not 1.5")
 
-    def test_null_only_where_the_schema_says_so(self) -> None:
+    def test_null_is_a_value_only_where_the_schema_says_so(self) -> None:
         assert Phone().call("modify_reminder", {"reminder_id": "r-books", "latitude": None}).fault is None
-        kind, text = fault("modify_reminder", {"reminder_id": "r-books", "content": None})
-        assert (kind, text) == ("wrong_type", "ArgumentTypeError: modify_reminder: content must be string, not null")
+        kind, text = fault("modify_reminder", {"reminder_id": None, "content": "x"})
+        assert (kind, text) == (
+            "wrong_type",
+            "ArgumentTypeError: modify_reminder: reminder_id must be string, not null",
+        )
+
+    @pytest.mark.parametrize(("tool", "argument"), NEVER_NULL)
+    def test_null_for_what_may_be_left_out_and_never_be_null_counts_as_not_given(
+        self, tool: str, argument: str
+    ) -> None:
+        given = {item.name: sample(item) for item in agent_tools()[tool].parameters if item.required}
+        assert bind(OFFERED, tool, {**given, argument: None}) == bind(OFFERED, tool, given)
 
     def test_either_of_two_types_is_told(self) -> None:
         text = fault("add_reminder", {"content": "x", "reminder_timestamp": NOW, "latitude": "north"})[1]
@@ -229,6 +253,15 @@ def test_no_text_whatever_makes_a_call_raise(name: str, text: str) -> None:
 def test_no_guess_whatever_makes_a_call_raise(guess: tuple[str, Any]) -> None:
     name, arguments = guess
     check(name, Phone(), arguments)
+
+
+@given(guesses(), st.sets(st.sampled_from(sorted({argument for _, argument in NEVER_NULL}))))
+def test_nulls_for_what_was_left_out_change_nothing(guess: tuple[str, Any], padded: set[str]) -> None:
+    name, arguments = guess
+    nulls = {argument: None for tool, argument in NEVER_NULL if tool == name and argument in padded - set(arguments)}
+    plain = bind(OFFERED, name, arguments)
+    assume(isinstance(plain, Bound) or plain.raw_arguments is None)  # what is no JSON is kept as it was
+    assert repr(bind(OFFERED, name, {**arguments, **nulls})) == repr(plain)
 
 
 def check(name: str, phone: Phone, arguments: object) -> None:
