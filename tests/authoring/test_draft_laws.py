@@ -138,13 +138,14 @@ def test_drafting_is_repeatable(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_quick_lint_minds_little_about_a_draft(tmp_path: Path, name: str) -> None:
-    """Only what needs somebody who knows the scenario: its category, and what the user may know."""
+    """Only what needs somebody who knows the scenario: its category, and what the user may know or refuses."""
     path = written(tmp_path, draft(session_of(name), SUITE, "drafted").text, "drafted.yaml")
     assert {item.rule for item in lint(Suite([path]))} <= {
         "category",
         "secret",
         "answer_given",
         "reply_rests_on_nothing",
+        "unsaid_refusal",
     }
 
 
