@@ -1,8 +1,11 @@
-"""``python -m bench``: every budget in one run. Figures are CPU time; ratios above 1 miss their budget."""
+"""``python -m bench``: every budget in one run. Figures are CPU time; ratios above 1 miss their budget.
+
+``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`.
+"""
 
 import sys
 
-from bench import core, grader, server, suite
+from bench import core, grader, server, suite, talk
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -10,6 +13,9 @@ PARTS = ("core", "suite", "grader", "server")
 
 def main(parts: list[str]) -> None:
     """Measure the named parts, or all."""
+    if parts[:1] == ["talk"]:
+        talk.main(parts[1:])
+        return
     unknown = set(parts) - set(PARTS)
     if unknown:
         sys.exit(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")

@@ -78,7 +78,7 @@ class RehearsalStage:
         log = MemoryLog()
         tools = self.tools(variant)
         spec = SessionSpec(self.scenario, variant, seed)
-        session = Session(spec, ScriptedUser(self.scenario.user.script), log, tools)
+        session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools)
         session.begin()
         playing = _Playing(session, dict(known or {}))
         turns = 0

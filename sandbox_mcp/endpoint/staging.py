@@ -129,7 +129,7 @@ def _offers(prompt: Prompt, tool: PresentedTool) -> bool:
 
 def _rehearsed(staging: Staging) -> Outcomes:
     """Play the solution in a session of its own, to see which of its calls are refused."""
-    user = ScriptedUser(staging.scenario.user.script)
+    user = ScriptedUser.of(staging.scenario.user)
     session = Session(SessionSpec(staging.scenario, staging.variant), user, MemoryLog(), staging.tools)
     session.begin()
     results: dict[str, Any] = {}

@@ -31,7 +31,7 @@ class ScriptedUserModel:
             return Move(STRANGER)
         if not said:
             return Move(scenario.user.opening)
-        turn = await ScriptedUser(scenario.user.script).respond(_dialogue(prompt))
+        turn = await ScriptedUser.of(scenario.user).respond(_dialogue(prompt))
         if turn.says is None:
             end = prompt.offered(END)
             return Move("", (PlannedMove(end, {}),)) if end else Move("Thanks, bye.")

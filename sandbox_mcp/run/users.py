@@ -66,7 +66,7 @@ def users_named(
         RunError: no model is named for ``llm``.
     """
     if name == "scripted":
-        return Users(lambda spec: ScriptedUser(spec.scenario.user.script), {"kind": "scripted"})
+        return Users(lambda spec: ScriptedUser.of(spec.scenario.user), {"kind": "scripted"})
     from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, described
 
     if not settings.model:

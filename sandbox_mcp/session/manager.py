@@ -40,7 +40,7 @@ UserFactory = Callable[[Scenario], User]
 
 
 def _scripted(scenario: Scenario) -> User:
-    return ScriptedUser(scenario.user.script)
+    return ScriptedUser.of(scenario.user)
 
 
 USERS: Mapping[str, UserFactory] = MappingProxyType({"scripted": _scripted})

@@ -17,6 +17,7 @@ from sandbox_scenarios.stage import NOTHING, OPENING, Stage
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Unconfirmed
+from sandbox_mcp.session.hearing import Hearing
 from sandbox_mcp.session.opening import (
     AGENT_INSTRUCTIONS,
     SessionError,
@@ -88,6 +89,8 @@ class Session:
         self._told: frozenset[object] = frozenset()
         self._end_recorded = False
         self._dialogue: list[Line] = []
+        acting = (tool.tool for tool in self._calls.actions.values())
+        self._hearing = Hearing(scenario, frozenset(tool.name for tool in acting if tool.action))
         self._recorder = Recorder(sink)
 
     def begin(self) -> str:
@@ -297,8 +300,10 @@ class Session:
             if isinstance(event, ToolCall):
                 self.stage.recall(event)
                 self._count_call(event.caller)
+                if event.caller == "agent" and event.error is None and event.tool is not None:
+                    self._hearing.called(event.tool, event.arguments)
             elif event.sender in ("user", "agent"):
-                self._dialogue.append(Line("user" if event.sender == "user" else "agent", event.content))
+                self._dialogue.append(self._line(event.sender, event.content))
                 self.turns += 1
             elif event.sender == "environment":
                 self._announced.append(Notice(event.clock, event.content))
@@ -336,8 +341,11 @@ class Session:
     def _say(self, speaker: Role, text: str, meta: Mapping[str, Any]) -> None:
         other: Role = "agent" if speaker == "user" else "user"
         self._message(speaker, other, text, meta)
-        self._dialogue.append(Line("user" if speaker == "user" else "agent", text))
+        self._dialogue.append(self._line(speaker, text))
         self.turns += 1
+
+    def _line(self, speaker: Role, text: str) -> Line:
+        return Line("user", text) if speaker == "user" else self._hearing.line(text)
 
     def _announce(self) -> None:
         """Let the phone say which timers have gone off since it last spoke up. That takes no time."""
@@ -404,6 +412,8 @@ class Session:
     ) -> CallResult:
         self._count_call(caller)
         self._recorder.call(name, outcome, clock, batch, meta, caller)
+        if caller == "agent" and outcome.fault is None and outcome.tool is not None:
+            self._hearing.called(outcome.tool.name, outcome.arguments)
         return self._calls.shown(outcome, meta)
 
 

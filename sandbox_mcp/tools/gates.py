@@ -8,6 +8,7 @@ nothing but signing in works until somebody has. Both are read back from the log
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -17,11 +18,19 @@ from sandbox_mcp.world import Access, Snapshot
 SIGN_IN = "sign_in"
 CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
 """What an action that waits for the user's confirmation is called."""
+_MARKS = re.compile(r"[*_`~\u200b\u00ad]")
+_HYPHEN = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _SIGNED_IN: frozenset[Access] = frozenset({("account", None, "signed_in")})
 ASK = (
     "the user must confirm this first; tell the user what you are about to do and the code {code}, "
     "and once it is confirmed make the same call again"
 )
+
+
+def codes_in(text: str) -> tuple[str, ...]:
+    """The confirmation codes of a text, each once, read through typography: other hyphens, bold, code, wide letters."""
+    plain = unicodedata.normalize("NFKC", _HYPHEN.sub("-", _MARKS.sub("", text)))
+    return tuple(dict.fromkeys(CODE.findall(plain)))
 
 
 class Gates:

@@ -13,10 +13,16 @@ from sandbox_mcp.tools import Tool
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something said between user and agent."""
+    """Something said between user and agent.
+
+    Of an agent's line the session may know more: how many ``calls`` have succeeded since the user last spoke (None
+    where nobody counts), and whether all that the user wants is ``met`` in the world.
+    """
 
     speaker: Literal["user", "agent"]
     text: str
+    calls: int | None = None
+    met: bool = False
 
 
 @dataclass(frozen=True, slots=True)

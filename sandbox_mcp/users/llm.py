@@ -19,7 +19,7 @@ from sandbox_scenarios.model import Exchange, UserSpec
 
 from sandbox_mcp.models.asking import EndpointError, ModelAnswer, Usage
 from sandbox_mcp.models.completions import Completions, as_message
-from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.tools.user_tools import CONFIRM, END
 from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
 from sandbox_mcp.users.recall import USER_TOOLS
@@ -116,7 +116,7 @@ class LlmUser:
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
 
     def _offered(self, dialogue: Sequence[Line], thought: "_Thought") -> list[Mapping[str, Any]]:
-        confirm = [CONFIRM_TOOL] if CODE.search(dialogue[-1].text) else []
+        confirm = [CONFIRM_TOOL] if codes_in(dialogue[-1].text) else []
         recall = [USER_TOOLS[name].definition() for name in self.tools] if thought.looks < LOOKS else []
         return [END_TOOL, *confirm, *recall]
 
@@ -147,7 +147,7 @@ class LlmUser:
         calls = tuple(thought.calls)
         if any(call.name == END for call in answer.calls):
             return UserTurn(None, meta=meta, calls=calls)
-        codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in CODE.findall(call.arguments))
+        codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
         says = answer.text.strip() or (self.spec.script.confirm if codes else "")
         return UserTurn(says, confirms=codes, meta=meta, calls=calls) if says else None
 

@@ -17,8 +17,8 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import UserSpec
 
-from sandbox_mcp.speech import question_in, refuses
 from sandbox_mcp.tools import Parameter, Tool
+from sandbox_mcp.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.users.base import Line, UserCall
 
 NEAR = 50
@@ -58,16 +58,17 @@ def check_goal(spec: UserSpec, dialogue: Sequence[Line]) -> str:
             *spec.wants_not,
             "What you have said so far:",
             *(f"- {text}" for text in said),
-            f"The assistant has answered {len(heard)} times. {_position(heard[-1]) if heard else ''}".strip(),
+            f"The assistant has answered {len(heard)} times. {_position(heard[-1], said[-1]) if heard else ''}".strip(),
         ]
     )
 
 
-def _position(answer: str) -> str:
+def _position(answer: str, wish: str) -> str:
     """Where the assistant's last answer leaves the matter."""
-    if question_in(answer) is not None:
+    reading = read_acts(answer, wish_of(wish))
+    if reading.act in (Act.ASKS, Act.LEAVE, Act.OPEN):
         return "It waits for an answer of yours."
-    if refuses(answer):
+    if Act.GIVES_UP in reading.acts:
         return "Its last answer says that something cannot be done or was not found."
     return "Its last answer asks nothing; whether all you want is done is for you to judge from its words."
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_scenarios.model import UserSpec
 
-from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.gates import CODE, codes_in
 from sandbox_mcp.users.base import Line, UserTurn
 from sandbox_mcp.users.typed import CONFIRM, LEAVE
 
@@ -41,7 +41,7 @@ class ReplayUser:
         if command == LEAVE:
             return UserTurn(None)
         if command == CONFIRM:
-            codes = tuple(dict.fromkeys(CODE.findall(heard)))
+            codes = codes_in(heard)
             words = CODE.sub("", rest, count=1).strip()
             return UserTurn(words or self.spec.script.confirm, confirms=codes)
         return UserTurn(line.removeprefix("/") if line.startswith("//") else line)

@@ -1,27 +1,57 @@
-"""The scripted user: answers what the agent asks from what the scenario lets it know, without any model.
+"""The scripted user: a person to work with, who answers from what the scenario lets it know, without any model.
 
-Policy: it says what it is asked and nothing else. A question it knows nothing about gets "I don't know"; asked for
-permission, it gives it; told that the work is done (anything that asks nothing), it moves on to its next request or
-ends the conversation. Polite offers of more help are no questions.
+Policy: it reads what each message of the agent does and answers by the table ``POLICY``. It says what it is asked and
+nothing else, agrees to what serves its wish and to nothing beyond, believes what it is told, and leaves only when it
+was delivered to, was refused, or its patience is at an end.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sandbox_scenarios.model import Script
+from sandbox_scenarios.model import Script, UserSpec
 
-from sandbox_mcp.speech import asks_leave, mentions, question_in
-from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.gates import codes_in
+from sandbox_mcp.users.acts import Act, ActReading, read_acts, typed_plainly, wish_of
 from sandbox_mcp.users.base import Line, UserTurn
+
+ALL = "No thanks, that's all."
+NO_MORE = "No thanks."
+WAITING = "All right."
+PUZZLED = "Sorry, what do you need from me?"
+_REFUSING = re.compile(
+    r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b)", re.IGNORECASE
+)
+_THANKS = re.compile(r"\W*(?:thanks|thank you|great|perfect|cheers)\b[^?]{0,40}$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]{3,}")
+_EMPTY = frozenset(
+    "the and that this with for from have has had any are was were will would should could can may want wants you your they them "
+    "their its his her she him not without than then but into onto out anything anybody anyone else other please proceed like "
+    "what when where which who how make made being been get got let also just".split()
+)
+_STEM = 5
+"""Letters by which words of one stem are told: switched, switching."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedUser:
-    """A user that follows a scenario's script. Deterministic, and the same whoever drives the agent."""
+    """A user that follows a scenario's script. Deterministic, and the same whoever drives the agent.
+
+    ``opening`` is what it wants in its own words; left empty, it is taken from the dialogue. ``wants_not`` is what it
+    refuses leave for, whatever its script agrees to.
+    """
 
     script: Script
+    opening: str = ""
+    wants_not: tuple[str, ...] = ()
     kind: str = "scripted"
+
+    @classmethod
+    def of(cls, spec: UserSpec) -> "ScriptedUser":
+        """The user of a scenario."""
+        return cls(spec.script, spec.opening, spec.wants_not)
 
     def describe(self) -> Mapping[str, Any]:
         """Nothing beside its kind: the script is in the scenario."""
@@ -29,48 +59,172 @@ class ScriptedUser:
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
         """Answer the agent's last line."""
-        lines = [line.text for line in dialogue if line.speaker == "agent"]
-        codes = CODE.findall(lines[-1]) if self.script.approves and lines else []
-        return UserTurn(self.next_line(lines), confirms=tuple(dict.fromkeys(codes)))
+        heard = [line for line in dialogue if line.speaker == "agent"]
+        opening = self.opening or next((line.text for line in dialogue if line.speaker == "user"), "")
+        codes = codes_in(heard[-1].text) if self.script.approves and heard else ()
+        return UserTurn(_Standing(self, opening).after(heard), confirms=codes)
 
     def next_line(self, agent_lines: Sequence[str]) -> str | None:
         """What the user says after the last of the agent's lines; None to end the conversation."""
-        state = _State(self.script)
-        answer: str | None = None
-        for line in agent_lines:
-            answer = state.answer(line)
-        return answer
+        return _Standing(self, self.opening).after([Line("agent", text) for text in agent_lines])
 
 
-class _State:
+class _Standing:
     """Where the script stands, refolded from the agent's lines each time."""
 
-    def __init__(self, script: Script) -> None:
-        self._script = script
+    def __init__(self, user: ScriptedUser, opening: str) -> None:
+        self._script = user.script
+        self._wants_not = user.wants_not
+        self._wishes = [opening] if opening else []
+        self._then = list(user.script.then)
         self._said: set[str] = set()
-        self._then = list(script.then)
-        self._puzzled = 0
+        self._waited = 0
+        self._declined = False
 
-    def _left(self) -> Iterator[str]:
-        """What is left to ask for, taken off the list as it is looked at."""
-        while self._then:
-            yield self._then.pop(0)
+    def after(self, heard: Sequence[Line]) -> str | None:
+        answer: str | None = None
+        for line in heard:
+            answer = self._answer(line)
+        return answer
 
-    def answer(self, text: str) -> str | None:
-        if CODE.search(text):
-            self._puzzled = 0
+    def _answer(self, line: Line) -> str | None:
+        if codes_in(line.text):
+            self._waited = 0
             return self._script.confirm if self._script.approves else self._script.decline
-        question = question_in(text)
-        if question is None:
-            return next((line for line in self._left() if line not in self._said), None)
-        known = [answer.say for answer in self._script.answers if mentions(question, answer.about)]
-        asks_permission = asks_leave(question)
-        fresh = [say for say in known if say not in self._said] if asks_permission else known
+        reading = _read(line, tuple(self._wishes))
+        if self._declined and reading.act in _NOTHING_NEW:
+            return self._move_on()
+        return POLICY[reading.act](self, line, reading)
+
+    def facts(self, line: Line, reading: ActReading) -> str | None:
+        """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
+        plain = typed_plainly(line.text)
+        known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
+        asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
+        chosen = [say for say in known if say not in self._said or say in asked] or known
+        if reading.grants and not any(map(_REFUSING.match, asked)):
+            chosen = [self._script.confirm, *chosen]
+        if Act.GIVES_UP in reading.acts and self._said.issuperset(known):
+            return self._move_on()
+        if chosen:
+            self._waited = 0
+            self._said.update(known)
+            return " ".join(chosen)
+        return self._wait(self._script.unknown)
+
+    def wish_again(self, line: Line, reading: ActReading) -> str | None:
+        """Its wish once more, with what it knows about what was asked."""
+        if not self._wishes:
+            return self.facts(line, reading)
+        return self._wait(self._wishes[-1])
+
+    def leave(self, line: Line, reading: ActReading) -> str | None:
+        """Yes, with what belongs to it; or no, where the brief says no to exactly this."""
+        self._waited = 0
+        plain = typed_plainly(line.text)
+        asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
+        refused = [say for say in asked if _REFUSING.match(say)]
+        if refused:
+            self._said.update(refused)
+            return " ".join(refused)
+        if any(_is_about(reading.asking, unwanted) for unwanted in self._wants_not):
+            return self._script.decline
+        known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
+        fresh = [say for say in known if say not in self._said and not (_REFUSING.match(say) and say not in asked)]
         self._said.update(known)
-        if asks_permission:
-            fresh = [self._script.confirm, *fresh]
-        if fresh:
-            self._puzzled = 0
-            return " ".join(fresh)
-        self._puzzled += 1
-        return self._script.unknown if self._puzzled < self._script.patience else None
+        return " ".join([self._script.confirm, *fresh])
+
+    def decline(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
+        """No to what it has not asked for, and on to what it still wants."""
+        following = self._next_wish()
+        if following is not None:
+            return f"{NO_MORE} {following}"
+        if self._declined:
+            return None
+        self._declined = True
+        return ALL
+
+    def closing(self, line: Line, reading: ActReading) -> str | None:
+        """What an agent hears that offers more help in general: the wish again if nothing has been done about it."""
+        if Act.DELIVERS in reading.acts or Act.GIVES_UP in reading.acts:
+            return self._move_on()
+        if line.calls or line.met:
+            return self.decline(line, reading)
+        return self.wish_again(line, reading) if line.calls == 0 else self._move_on()
+
+    def move_on(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
+        """The next wish, or the end."""
+        return self._move_on()
+
+    def acknowledge(self, line: Line, reading: ActReading) -> str | None:
+        """Patience, as long as it lasts; a call that was made restores it. Thanks for thanks end the talk."""
+        if reading.act is Act.SMALL and self._wishes and _THANKS.match(self._wishes[-1]):
+            return self._move_on()
+        if line.calls:
+            self._waited = 0
+        return self._wait(WAITING)
+
+    def repair(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
+        """Ask back, as long as patience lasts."""
+        return self._wait(PUZZLED)
+
+    def _wait(self, words: str) -> str | None:
+        self._waited += 1
+        return words if self._waited < self._script.patience else None
+
+    def _move_on(self) -> str | None:
+        self._waited = 0
+        return self._next_wish()
+
+    def _next_wish(self) -> str | None:
+        while self._then:
+            wish = self._then.pop(0)
+            if wish not in self._said:
+                self._wishes.append(wish)
+                self._declined = False
+                return wish
+        return None
+
+
+_Answering = Callable[[_Standing, Line, ActReading], str | None]
+POLICY: Mapping[Act, _Answering] = {
+    Act.ASKS: _Standing.facts,
+    Act.OPEN: _Standing.wish_again,
+    Act.LEAVE: _Standing.leave,
+    Act.OFFERS: _Standing.decline,
+    Act.CLOSES: _Standing.closing,
+    Act.PROMISES: _Standing.acknowledge,
+    Act.DELIVERS: _Standing.move_on,
+    Act.GIVES_UP: _Standing.move_on,
+    Act.SMALL: _Standing.acknowledge,
+    Act.UNREADABLE: _Standing.repair,
+}
+"""What the user does about each act; docs/users.md has the same table in words."""
+_NOTHING_NEW = frozenset({Act.CLOSES, Act.SMALL, Act.OFFERS, Act.OPEN, Act.DELIVERS, Act.GIVES_UP, Act.UNREADABLE})
+"""What an agent may say to a user who wants nothing more, without keeping it."""
+
+
+@lru_cache(maxsize=4096)
+def _read(line: Line, wishes: tuple[str, ...]) -> ActReading:
+    """A reading, remembered, because a dialogue is read again from its beginning at each of its lines."""
+    return read_acts(line.text, wish_of(wishes[-1] if wishes else ""), line.calls, met=line.met)
+
+
+def mentions(text: str, phrases: Sequence[str]) -> bool:
+    """Whether one of the phrases occurs in a text, as whole words."""
+    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
+
+
+def _is_about(asking: str, unwanted: str) -> bool:
+    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same."""
+    told, asked = _stems(unwanted), _stems(asking)
+    common = told & asked
+    return bool(common) and 2 * len(common) >= len(told)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in _words(text.casefold()) if word not in _EMPTY)
+
+
+def _words(text: str) -> Iterator[str]:
+    return (found[0] for found in _WORD.finditer(text))

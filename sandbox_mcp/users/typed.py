@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sandbox_scenarios.model import UserSpec
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.gates import CODE, codes_in
 from sandbox_mcp.users.base import Line, UserTurn
 
 LEAVE = "/end"
@@ -54,8 +54,8 @@ def briefing(spec: UserSpec) -> str:
 
 
 def _confirming(rest: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
-    asked = CODE.findall("\n".join(line.text for line in dialogue if line.speaker == "agent"))
-    latest = CODE.findall(dialogue[-1].text) if dialogue else []
+    asked = codes_in("\n".join(line.text for line in dialogue if line.speaker == "agent"))
+    latest = codes_in(dialogue[-1].text) if dialogue else ()
     first, _, words = rest.strip().partition(" ")
     code = first.upper()
     if CODE.fullmatch(code):
@@ -64,4 +64,4 @@ def _confirming(rest: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn
         return UserTurn(words.strip() or spec.script.confirm, confirms=(code,))
     if not latest:
         raise TypedError("the assistant has not just asked you to confirm anything; name the code you mean")
-    return UserTurn(rest.strip() or spec.script.confirm, confirms=tuple(dict.fromkeys(latest)))
+    return UserTurn(rest.strip() or spec.script.confirm, confirms=latest)

@@ -18,13 +18,12 @@ from sandbox_mcp.authoring.drafting import draft
 from sandbox_mcp.authoring.drafting.compare import DraftComparison, compare, table
 from sandbox_mcp.authoring.drafting.flow import Ref, flow_of, says, telling
 from sandbox_mcp.authoring.drafting.mines import minefields_of
-from sandbox_mcp.authoring.drafting.recipients import user_of
+from sandbox_mcp.authoring.drafting.recipients import question_in, user_of
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import Story, leaves, story_of
 from sandbox_mcp.authoring.drafting.words import COMMON, DONE, has, words
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory
-from sandbox_mcp.users.scripted import question_in
 from sandbox_mcp.world import to_timestamp
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import written
@@ -248,7 +247,7 @@ def test_a_reference_is_a_label_and_a_path() -> None:
 def test_answers_are_found_by_words_of_their_questions() -> None:
     user = user_of(story("new_neighbour", 1))
     for answer, turn in zip(user["script"]["answers"], story("new_neighbour", 1).turns, strict=False):
-        question = question_in(turn.reply)
+        question = question_in(turn.reply, SUITE.get("new_neighbour").user.opening)
         assert question is not None
         assert all(has(question, word) for word in answer["about"])
 

@@ -97,8 +97,8 @@ def test_a_refused_call_leaves_its_message_and_its_code(tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_once_the_session_is_over(tmp_path: Path) -> None:
-    run = stage_of(tmp_path, SWITCH).rehearse(solution(([], "All right."), ([], "One more thing.")))
-    assert said(run.log) == ["All right."]
+    run = stage_of(tmp_path, SWITCH).rehearse(solution(([], "I can't do that."), ([], "One more thing.")))
+    assert said(run.log) == ["I can't do that."]
     assert run.turns == 1
 
 

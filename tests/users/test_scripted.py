@@ -1,11 +1,15 @@
-"""The scripted user: what it answers, what it keeps to itself, and when it leaves."""
+"""The scripted user: what it answers, what it agrees to, what it keeps to itself, and when it leaves."""
 
+from dataclasses import replace
+
+import anyio
 import pytest
-from sandbox_scenarios.model import Answer, Script
+from sandbox_scenarios.model import Answer, Script, UserSpec
 
-from sandbox_mcp.users import Line, ScriptedUser
-from sandbox_mcp.users.scripted import question_in
+from sandbox_mcp.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.users.scripted import ALL, PUZZLED, WAITING
 
+OPENING = "Text my sister that I'll be late."
 SCRIPT = Script(
     answers=(
         Answer(("which sister", "who", "name"), "Her name is Wren."),
@@ -14,28 +18,54 @@ SCRIPT = Script(
     then=("And now send it to Tomas as well.",),
     confirm="Yes, do that.",
     unknown="No idea, sorry.",
-    patience=2,
 )
+LAST = replace(SCRIPT, then=())
 
 
 def says(*lines: str, script: Script = SCRIPT) -> str | None:
-    return ScriptedUser(script).next_line(lines)
+    return ScriptedUser(script, OPENING).next_line(lines)
+
+
+def hears(text: str, calls: int = 0, *, met: bool = False, user: ScriptedUser | None = None) -> UserTurn:
+    user = user or ScriptedUser(LAST, OPENING)
+    return anyio.run(user.respond, [Line("user", OPENING), Line("agent", text, calls, met)])
+
+
+# asked for something
 
 
 def test_it_answers_what_it_is_asked() -> None:
     assert says("What is your sister's name?") == "Her name is Wren."
 
 
-def test_it_answers_two_questions_at_once() -> None:
-    assert says("Who is it, and what is the phone number?") == "Her name is Wren. Her number ends in 113."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who is it, and what is the phone number?",
+        "To do this I need two things:\n- her **name**\n- her **phone number**",
+        "I have no phone number for her yet. Could you tell me who she is?",
+    ],
+)
+def test_several_questions_get_several_answers(text: str) -> None:
+    assert says(text) == "Her name is Wren. Her number ends in 113."
 
 
 def test_it_does_not_say_what_it_was_not_asked() -> None:
     assert "113" not in (says("Could you tell me the name of your sister?") or "")
 
 
-def test_what_the_agent_merely_states_is_no_question() -> None:
-    assert says("I found the number of Wren and sent the message.") == "And now send it to Tomas as well."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To do this I need her phone number.",
+        "I'll need a bit more information: what's the number?",
+        "Let me know the phone number and I'll send it right away.",
+        "Once you give me the number, I'll text her.",
+        "Please provide the number.",
+    ],
+)
+def test_requests_without_a_question_are_answered(text: str) -> None:
+    assert says(text) == "Her number ends in 113."
 
 
 def test_what_it_does_not_know_it_says_so() -> None:
@@ -43,24 +73,92 @@ def test_what_it_does_not_know_it_says_so() -> None:
 
 
 def test_its_patience_ends() -> None:
-    assert says("What is your blood type?", "What is your shoe size?") is None
+    assert says("What is your blood type?", "What is your shoe size?", "What is your star sign?") is None
 
 
 def test_a_question_it_can_answer_restores_its_patience() -> None:
-    assert says("Your blood type?", "Your sister's name?", "Your shoe size?") == "No idea, sorry."
+    assert says("Your blood type?", "Your eyes?", "What is her name?", "Your shoe size?") == "No idea, sorry."
 
 
-def test_asked_for_permission_it_gives_it() -> None:
-    assert says("I would send 'See you at seven'. Shall I go ahead?") == "Yes, do that."
+@pytest.mark.parametrize(
+    "text",
+    ["What would you like me to do?", "How can I help you today?", "I'm sorry, I didn't get that. Could you rephrase?"],
+)
+def test_asked_what_it_wants_at_all_it_says_its_wish_again(text: str) -> None:
+    assert hears(text).says == OPENING
 
 
-def test_when_should_i_is_no_question_for_permission() -> None:
-    script = Script(answers=(Answer(("when", "what time"), "At five."),))
-    assert says("At what time should I remind you?", script=script) == "At five."
+@pytest.mark.parametrize(
+    "text",
+    ["When?", "Do you mean this Monday or the one after?", "Which Fredrik?", "At what time should I remind you?"],
+)
+def test_what_cannot_be_answered_with_yes_never_is(text: str) -> None:
+    assert hears(text).says == "No idea, sorry."
 
 
-def test_asked_for_permission_again_it_does_not_repeat_its_answers() -> None:
+# asked for leave
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would send 'See you at seven'. Shall I go ahead?",
+        "Let me know if I should go ahead.",
+        "Once you confirm, I'll send the message.",
+        "Please confirm if you'd like me to proceed.",
+        'Reply "yes" to confirm.',
+        "Cellular service is off. Do you want me to turn it on?",
+        "I couldn't send it because cellular service is off. Shall I switch it on and try again?",
+    ],
+)
+def test_leave_for_what_serves_its_wish_is_given(text: str) -> None:
+    assert (says(text) or "").startswith("Yes, do that.")
+
+
+def test_asked_for_leave_again_it_does_not_repeat_its_answers() -> None:
     assert says("What is the name?", "Shall I use the name Wren?") == "Yes, do that."
+
+
+def test_its_script_refuses_leave() -> None:
+    script = replace(LAST, answers=(Answer(("battery",), "No, low battery mode has to stay on."),))
+    assert says("May I turn off low battery mode?", script=script) == "No, low battery mode has to stay on."
+
+
+def test_its_brief_refuses_leave() -> None:
+    user = ScriptedUser(LAST, OPENING, wants_not=("Low battery mode switched off.",))
+    assert hears("May I switch off low battery mode?", 1, user=user).says == LAST.decline
+
+
+def test_a_users_brief_makes_its_scripted_user() -> None:
+    spec = UserSpec("You want it.", OPENING, script=SCRIPT)
+    assert ScriptedUser.of(spec).opening == OPENING
+
+
+# offered more
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The message is sent. Would you like me to set a reminder for that?",
+        "I've texted Wren. Shall I also call her?",
+        "Sent! I can add her to your favourites too, if you like.",
+    ],
+)
+def test_what_goes_beyond_its_wish_is_declined(text: str) -> None:
+    assert says(text, script=LAST) == ALL
+
+
+def test_it_declines_and_goes_on_to_what_it_still_wants() -> None:
+    assert says("Sent. Would you like me to call her as well?") == "No thanks. And now send it to Tomas as well."
+
+
+def test_after_declining_it_leaves_unless_it_is_asked() -> None:
+    assert says("Sent. Shall I also call her?", "All right, have a nice day!", script=LAST) is None
+
+
+def test_a_wish_that_is_met_turns_leave_into_an_offer() -> None:
+    assert hears("Should I switch it on?", 1, met=True).says == ALL
 
 
 @pytest.mark.parametrize(
@@ -68,7 +166,6 @@ def test_asked_for_permission_again_it_does_not_repeat_its_answers() -> None:
     [
         "The message is sent. Is there anything else I can help you with?",
         "The message is sent. Let me know if you need anything else!",
-        "The message is sent. Would you like me to call her as well?",
         "The message is sent. How else can I assist you?",
         "The message is sent. If you have further questions, just ask.",
     ],
@@ -77,31 +174,94 @@ def test_an_offer_of_more_help_is_no_question(offer: str) -> None:
     assert says(offer) == "And now send it to Tomas as well."
 
 
-def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
-    script = Script(answers=(Answer(("anyone else",), "To Tomas as well."),), then=("To Tomas as well.", "Thanks."))
-    assert says("Shall I send it to anyone else?", "Sent to both.", script=script) == "Thanks."
+# promised, delivered, refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sure! Let me take care of that for you, one moment please.",
+        "I'll look up her number first.",
+        "Searching your contacts now...",
+    ],
+)
+def test_a_promise_is_waited_for(text: str) -> None:
+    assert hears(text).says == WAITING
+
+
+def test_promises_without_deeds_end_its_patience() -> None:
+    assert says("One moment.", "I'm on it.", "Just a second.") is None
+
+
+def test_progress_with_calls_does_not() -> None:
+    heard = [Line("agent", "I found her, now I'm sending it.", calls=1)] * 5
+    turn = anyio.run(ScriptedUser(LAST, OPENING).respond, [Line("user", OPENING), *heard])
+    assert turn.says == WAITING
+
+
+@pytest.mark.parametrize("met", [True, False])
+def test_a_claim_is_believed_whatever_the_world_says(met: bool) -> None:
+    assert hears("I've sent the message to Wren.", 0, met=met).says is None
+
+
+def test_what_was_delivered_gets_the_next_wish() -> None:
+    assert says("I found the number of Wren and sent the message.") == "And now send it to Tomas as well."
 
 
 def test_with_nothing_left_to_ask_it_ends_the_conversation() -> None:
     assert says("Sent.", "Sent to Tomas too.") is None
 
 
-def test_silence_is_met_with_a_question_mark_of_its_own() -> None:
-    assert says("  ") == "No idea, sorry."
+@pytest.mark.parametrize(
+    "text",
+    ["I'm sorry, I can't send messages.", "Texting isn't something I'm able to do.", "There is no tool for that."],
+)
+def test_giving_up_ends_it(text: str) -> None:
+    assert hears(text).says is None
 
 
-def test_without_a_script_it_ends_when_told_that_it_is_done() -> None:
-    assert says("Wifi is off.", script=Script()) is None
+def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
+    script = Script(answers=(Answer(("anyone else",), "To Tomas as well."),), then=("To Tomas as well.", "Thanks."))
+    assert says("Shall I send it to anyone else, yes or no?", "Sent to both.", script=script) == "Thanks."
+
+
+# what it cannot read
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Please provide the number.", "I'll need your address to go on.", "Let me know which one you mean.", "Which one?"],
+    [
+        "  ",
+        '{"name": "send", "arguments": {}}',
+        "Die Nachricht wurde gesendet.",
+        "メッセージを送信しました。",
+        "```\nx = 1\n```",
+    ],
 )
-def test_requests_without_a_question_mark_are_questions(text: str) -> None:
-    assert question_in(text) == text
+def test_what_it_cannot_read_it_asks_about(text: str) -> None:
+    assert hears(text).says == PUZZLED
+
+
+def test_names_with_marks_are_no_foreign_language() -> None:
+    assert hears("Đặng Thị Lan: +17095550168").says != PUZZLED
+
+
+# codes
+
+
+@pytest.mark.parametrize(
+    "written", ["OK-12AB3F", "OK‑12AB3F", "**OK-12AB3F**", "`OK-12AB3F`", "OK–12AB3F", "_OK-12AB3F_"]
+)
+def test_codes_are_read_through_typography(written: str) -> None:
+    assert hears(f"Please confirm {written}.").confirms == ("OK-12AB3F",)
+
+
+def test_a_user_that_does_not_approve_declines_the_code() -> None:
+    turn = hears("Please confirm OK-12AB3F.", user=ScriptedUser(replace(LAST, approves=False), OPENING))
+    assert (turn.says, turn.confirms) == (LAST.decline, ())
 
 
 def test_the_same_dialogue_gets_the_same_answer_from_another_process() -> None:
     dialogue = [Line("user", "Hi"), Line("agent", "Who?"), Line("user", "Her name is Wren."), Line("agent", "Done.")]
-    assert ScriptedUser(SCRIPT).next_line([line.text for line in dialogue if line.speaker == "agent"]) == SCRIPT.then[0]
+    again = [line.text for line in dialogue if line.speaker == "agent"]
+    assert ScriptedUser(SCRIPT).next_line(again) == SCRIPT.then[0]

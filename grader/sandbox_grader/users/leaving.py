@@ -1,21 +1,24 @@
 """How a user leaves: before it should have, or not at all.
 
-Policy: a user leaves too early if the agent has just asked for something that the user can say and has not said; if
-the agent has only asked so far, less often than the user has patience; or if it has not even asked for all it wants,
-although the agent refused nothing. It does not leave if the limit on turns was reached while the agent had long
-nothing to ask and nothing to do, or if it says the same over and over to an agent that asks nothing. What a user could
-say is in its script; an agent that asks the same again and again has used up its answer.
+Policy: judged by what happened, not by how a user reads. A user leaves too early if the agent has just asked for what
+the user can say and never said; if nothing has been called, reported or refused yet, and the agent has not been heard
+as often as the user has patience; if the agent had only announced its next step while the wish was unmet; or if the
+user has not even asked for all it wants, although nothing was refused. It does not leave if the limit on turns was
+reached while the agent had long nothing to ask and nothing to do, or if it says the same over and over to an agent that
+asks nothing. A user that was served is never too early.
 
 Source: ToolSandbox, section 2.2 and table 2, instruction following, of which leaving is the part that a program sees.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from sandbox_scenarios.model import Answer, Scenario
 
+from sandbox_grader.milestones import strict
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
-from sandbox_mcp.speech import asks_leave, mentions, question_in, refuses
+from sandbox_grader.users.wording import announces, denies, is_open_question, says_nothing_done, waiting_in
 from sandbox_mcp.trajectory import Message
 
 IDLE = 3
@@ -38,31 +41,59 @@ def early_end(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     if ended is None or ended.reason != "user_ended" or not talk.answers:
         return
     last = talk.answers[-1]
-    why = _unanswered(talk, scenario) or _unasked(talk, scenario)
-    if why:
+    why = _unanswered(talk, scenario) or _unasked(talk, scenario) or _unserved(talk, scenario)
+    if why and strict.evaluate(scenario, talk.trajectory).score < 1:
         yield UserMistake("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)
 
 
 def _unanswered(talk: UserView, scenario: Scenario) -> str | None:
     """What the assistant still waited for."""
-    asked = question_in(talk.answers[-1].content)
-    if not asked:
+    last = talk.answers[-1].content
+    waiting = waiting_in(last)
+    if not waiting or (denies(last) and not last.rstrip(" *_\"')").endswith("?")):
         return None
-    answers = scenario.user.script.answers
-    if asks_leave(asked) and not any(asks_leave(q) for q in _questions(talk.answers[:-1])):
+    before = [part for line in talk.answers[:-1] for part in waiting_in(line.content)]
+    if (
+        any(not is_open_question(part) for part in waiting)
+        and not before
+        and not talk.acted_between(-1, talk.said[-1].seq)
+    ):
         return "left while the assistant waited for a yes or no"
-    about = [answer for answer in answers if mentions(asked, answer.about)]
-    if about and not any(mentions(q, _phrases(about)) for q in _questions(talk.answers[:-1])):
+    about = [answer for answer in scenario.user.script.answers if any(mentions(part, answer.about) for part in waiting)]
+    if any(not is_told(answer, talk) and not any(mentions(part, answer.about) for part in before) for answer in about):
         return "left while the assistant waited for an answer that the user has"
-    only_asked = not talk.calls and all(map(question_in, (line.content for line in talk.answers)))
-    if only_asked and len(talk.answers) < scenario.user.script.patience:
+    if (
+        not talk.calls
+        and len(talk.answers) < scenario.user.script.patience
+        and all(waiting_in(line.content) for line in talk.answers)
+    ):
         return "left before the assistant had done or answered anything"
+    return None
+
+
+def _unserved(talk: UserView, scenario: Scenario) -> str | None:
+    """What the assistant had not come to yet."""
+    last, since = talk.answers[-1], talk.said[-1].seq
+    if waiting_in(last.content) or any(denies(line.content) for line in talk.answers):
+        return None
+    quiet = 0
+    for line in reversed(talk.answers):
+        if talk.acted_between(talk.said[-1].seq if line is last else line.seq, last.seq) or not says_nothing_done(
+            line.content
+        ):
+            break
+        quiet += 1
+    if not talk.calls and quiet and quiet == len(talk.answers) < scenario.user.script.patience:
+        return "left before the assistant had done or answered anything"
+    acted = any(call.changes for call in talk.calls if call.seq > since)
+    if announces(last.content) and not acted and 0 < quiet < scenario.user.script.patience:
+        return "left while the assistant had only said what it would do next"
     return None
 
 
 def _unasked(talk: UserView, scenario: Scenario) -> str | None:
     """What the user wanted and never asked for."""
-    if question_in(talk.answers[-1].content) is not None or any(refuses(line.content) for line in talk.answers):
+    if waiting_in(talk.answers[-1].content) or any(denies(line.content) for line in talk.answers):
         return None
     user = scenario.user
     told = {word for line in talk.lines for word in _words(line.content)}
@@ -92,7 +123,7 @@ def _idle_tail(talk: UserView) -> Sequence[Message]:
     """The last answers that ask nothing and have no call between them."""
     tail: list[Message] = []
     for line in reversed(talk.answers):
-        if question_in(line.content) is not None or (tail and talk.acted_between(line.seq, tail[0].seq)):
+        if waiting_in(line.content) or (tail and talk.acted_between(line.seq, tail[0].seq)):
             break
         tail.insert(0, line)
     return tail
@@ -104,18 +135,22 @@ def _stuck(talk: UserView) -> Message | None:
     for before, line in zip(talk.said, talk.said[1:], strict=False):
         answer = talk.before(line)
         same = plain(before.content) == plain(line.content) and not talk.acted_between(before.seq, line.seq)
-        count = count + 1 if same and answer and question_in(answer.content) is None else 1
+        count = count + 1 if same and answer and not waiting_in(answer.content) else 1
         if count == SAME:
             return line
     return None
 
 
-def _questions(lines: Sequence[Message]) -> Iterator[str]:
-    return (asked for line in lines if (asked := question_in(line.content)))
+def mentions(text: str, phrases: Sequence[str]) -> bool:
+    """Whether one of the phrases occurs in a text, as whole words."""
+    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
 
 
-def _phrases(answers: Sequence[Answer]) -> tuple[str, ...]:
-    return tuple(phrase for answer in answers for phrase in answer.about)
+def is_told(answer: Answer, talk: UserView, until: int | None = None) -> bool:
+    """Whether the user has told what an answer of its script tells; ``until`` is the event up to which it counts."""
+    own = {word for word in plain(answer.say).split() if len(word) >= _LONG or word.isdigit()}
+    said = {word for line in talk.said if until is None or line.seq <= until for word in plain(line.content).split()}
+    return len(own & said) * 2 >= len(own)
 
 
 def _words(text: str) -> list[str]:

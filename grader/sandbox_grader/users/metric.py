@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.users.consent import consents, withheld
 from sandbox_grader.users.hallucination import hallucinations
 from sandbox_grader.users.leaving import early_end, endless
 from sandbox_grader.users.manner import out_of_part
 from sandbox_grader.users.talk import UserMistake, UserView
 
-KINDS = ("leak", "invention", "as_assistant", "early_end", "endless")
-NEEDS_SCENARIO = ("leak", "invention", "early_end")
+KINDS = (
+    "leak", "invention", "as_assistant", "early_end", "endless", "consent", "withheld", "beside_the_point",
+)  # fmt: skip
+NEEDS_SCENARIO = ("leak", "invention", "early_end", "consent", "withheld", "beside_the_point")
 NO_SCENARIO = "no scenario: what the user knows and wants is part of one"
 NO_USER = "the log has no word of a user"
 
@@ -26,6 +29,7 @@ class UserConduct:
 
     ``leak`` and ``invention``: see :mod:`sandbox_grader.users.hallucination`. ``as_assistant``: see
     :mod:`sandbox_grader.users.manner`. ``early_end`` and ``endless``: see :mod:`sandbox_grader.users.leaving`.
+    ``consent``, ``withheld`` and ``beside_the_point``: see :mod:`sandbox_grader.users.consent`.
     ``spoiled`` tells whether one of them is such that the session says less about its agent; ``turns`` is how often
     the user spoke.
     """
@@ -41,6 +45,7 @@ class UserConduct:
         findings = [*out_of_part(talk), *endless(talk)]
         if scenario is not None:
             findings += [*hallucinations(talk, scenario), *early_end(talk, scenario)]
+            findings += [*consents(talk, scenario), *withheld(talk, scenario)]
         return _verdict(talk, findings)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any
 from sandbox_scenarios.lint.effects import needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, Told
+from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import Setting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import DONE, NEGATIVE, OFF, ON, has, words
-from sandbox_mcp.users.scripted import question_in
 from sandbox_mcp.world import Row
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 
@@ -82,7 +82,7 @@ class Drafter:
         """Whether the turn did nothing but look, so that its reply must rest on that."""
         steps = self.story.turns[step.turn].steps
         quiet = not any(item.tool.action or item.number in self.flow.used for item in steps)
-        return quiet and question_in(self.story.turns[step.turn].reply) is None
+        return quiet and question_in(self.story.turns[step.turn].reply, self.story.turns[0].said) is None
 
     def _query(self, step: StoryStep) -> None:
         name = step.tool.name
@@ -191,7 +191,7 @@ class Drafter:
 
     def _told(self, number: int) -> None:
         turn = self.story.turns[number]
-        if question_in(turn.reply) is not None:
+        if question_in(turn.reply, self.story.turns[0].said) is not None:
             return
         deeds = [item.id for item in self.drafted.values() if item.turn == number and "table" in item.body]
         looks = {name for item in self.flow.told[number] for name in self._of_step.get(item.ref.step, ())}

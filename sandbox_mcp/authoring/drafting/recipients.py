@@ -6,12 +6,10 @@ author can say; the draft puts the user's own words there, to be replaced.
 
 from typing import Any
 
-from sandbox_scenarios.model import Script
-
 from sandbox_mcp.authoring.drafting.story import Story
 from sandbox_mcp.authoring.drafting.words import words
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.users.scripted import CODE, question_in
+from sandbox_mcp.tools.gates import codes_in
+from sandbox_mcp.users.acts import Act, read_acts, wish_of
 
 ABOUT = 8
 """From how many words of a question an answer is known at most."""
@@ -23,7 +21,7 @@ def user_of(story: Story) -> dict[str, Any]:
     script: dict[str, Any] = {}
     for turn, said in enumerate(later, start=1):
         if said:
-            _learn(script, story.turns[turn - 1].reply, said)
+            _learn(script, story.turns[turn - 1].reply, said, opening)
     knows = [line for line in dict.fromkeys(later) if line and line != script.get("confirm")]
     return {
         "goal": opening,
@@ -34,19 +32,21 @@ def user_of(story: Story) -> dict[str, Any]:
     }
 
 
-def _learn(script: dict[str, Any], reply: str, said: str) -> None:
+def question_in(reply: str, wish: str) -> str | None:
+    """What a reply asks a user with that wish for, as it is worded; None where it waits for nothing."""
+    reading = read_acts(reply, wish_of(wish))
+    if codes_in(reply) or reading.act in (Act.ASKS, Act.OPEN, Act.LEAVE):
+        return reading.asking or reply
+    return None
+
+
+def _learn(script: dict[str, Any], reply: str, said: str, wish: str) -> None:
     """Take an answer over into the script, by what it answered."""
-    question = question_in(reply)
-    if CODE.search(reply) or _asks_permission(reply):
-        script.setdefault("confirm", said)
-    elif question is None:
+    question = question_in(reply, wish)
+    if question is None:
         script.setdefault("then", []).append(said)
+    elif codes_in(reply) or read_acts(reply, wish_of(wish)).act is Act.LEAVE:
+        script.setdefault("confirm", said)
     else:
         about = words(question)[:ABOUT] or [word.strip("?.,!") for word in question.split()][:ABOUT]
         script.setdefault("answers", []).append({"about": about, "say": said})
-
-
-def _asks_permission(reply: str) -> bool:
-    """Whether a user without anything to say of its own would take it as a request for permission."""
-    default = Script()
-    return ScriptedUser(default).next_line([reply]) == default.confirm

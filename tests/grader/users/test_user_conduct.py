@@ -97,7 +97,6 @@ def test_what_only_the_phone_or_the_solution_knows_is_a_leak(words: str) -> None
         "In May 1850, at 10:30, 200 of 1,000.",
         "10 000 000 or 20",
         "And the vet's?",
-        "I don't know that.",
     ],
 )
 def test_what_it_was_told_and_what_anybody_could_say_is_none(words: str) -> None:
@@ -154,7 +153,7 @@ def test_the_opening_is_the_scenarios_and_not_judged() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("As an AI language model I cannot know that.", "calls itself an assistant"),
+        ("As an AI language model I am surprised.", "calls itself an assistant"),
         ("I'm your virtual assistant.", "calls itself an assistant"),
         ("Sure! How can I help you today?", "offers help"),
         ("Let me know if you need any further assistance.", "offers help"),
@@ -290,7 +289,8 @@ def test_a_user_that_says_the_same_over_and_over_is_stuck() -> None:
 def test_without_a_scenario_half_is_known_and_nothing_is_spoiled() -> None:
     verdict = judged(said("As an AI I say +18475550164."), None)
     assert {kind: verdict.values[kind] for kind in KINDS} == {
-        "leak": None, "invention": None, "as_assistant": 1, "early_end": None, "endless": 0,
+        "leak": None, "invention": None, "as_assistant": 1, "early_end": None, "endless": 0, "consent": None,
+        "withheld": None, "beside_the_point": None,
     }  # fmt: skip
     assert verdict.values["missing"]["leak"] == NO_SCENARIO
     assert not verdict.values["spoiled"]

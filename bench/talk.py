@@ -1,0 +1,42 @@
+"""``python -m bench talk [--wrong] [FILE...]``: how well agents' talk is understood, over corpora with answers.
+
+A file whose first line begins with ``@`` holds replies and what they claim; any other holds messages and what the user
+should do about them. Without files, all of ``bench/corpora`` and of the data folder's ``talk`` are read.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import talk_acts
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPORA = Path(__file__).resolve().parent / "corpora"
+
+
+def default_files() -> list[Path]:
+    """Our own corpora, and those of the data folder where there is one."""
+    data = Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data") / "talk"
+    return [*sorted(CORPORA.glob("*.txt")), *sorted(data.glob("*.txt"))]
+
+
+def about_claims(path: Path) -> bool:
+    """Whether a corpus is about what replies claim."""
+    with path.open(encoding="utf-8") as lines:
+        return next((line.startswith("@") for line in lines if line.strip() and not line.startswith("#")), False)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print a table for each file."""
+    wrong = "--wrong" in arguments
+    files = [Path(name) for name in arguments if name != "--wrong"] or default_files()
+    for path in files:
+        if not path.is_file():
+            sys.exit(f"{path} is no file; expected a corpus of messages or of replies")
+        if about_claims(path):
+            continue
+        try:
+            print("\n".join(talk_acts.report(path, wrong=wrong)))
+        except ValueError as error:
+            sys.exit(str(error))

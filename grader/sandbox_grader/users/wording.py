@@ -1,0 +1,88 @@
+"""A coarse reading of what an agent said, for the checks of users: does it wait, refuse, announce, report?
+
+Policy: independent on purpose of how any user reads, whose mistakes it is to find. It is only asked where the log's
+facts already speak against the user, and says "neither" rather than guess.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
+_ELSE = re.compile(
+    r"\b(?:any|some)thing (?:else|more)\b|\bhow else\b|\bwhat else\b|\b(?:further|more|other) (?:help|assistance|"
+    r"questions?)\b"
+    r"|\b(?:need|want) anything\b",
+    re.IGNORECASE,
+)
+_WAITS = re.compile(
+    r"\b(?:please|kindly) (?:tell|give|provide|share|send|specify|confirm|clarify|choose|say|supply|reply|let me "
+    r"know)\b"
+    r"|\blet me know (?:if i|if you(?:['’]d| would) like me to|which|what|when|where|who|how|whether|the|your|his|"
+    r"her)\b"
+    r"|\b(?:once|if|when|as soon as) you(?:['’]ve| have)? (?:confirm|approve|agree|say yes|tell|give|provide|share)"
+    r"|\bi(?:['’]ll| will|['’]d| would| still| also)* need (?:a (?:bit|little|few)|some|more|your|his|her|their|the|"
+    r"to know|you to)\b"
+    r"|\breply (?:with )?\W?(?:yes|ok|go|confirm)\b|\btell me (?:the|your|his|her|which|what|when|where|who|how)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:can(?:no|['’]?)t|can not|could(?: not|n['’]t)|unable|not able|not possible|impossible|no (?:way|tool|"
+    r"tools|access|longer|means|function|such)|"
+    r"(?:do|does|did|is|are|was|were|has|have|will|would)(?: not|n['’]t)|(?:there (?:is|are|was|were)|i (?:have|see|"
+    r"found)) no(?:t a|t any|body|thing)?|"
+    r"none|nobody|nothing|never|beyond|outside|without|lacks?|fail(?:ed|s|ing)?|sorry|afraid|unfortunately|regret\w*|"
+    r"unavailable|unsupported|not|no)\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:i['’]ll|i will|i am going to|i['’]m going to|i shall|let me|let['’]s|allow me|(?:one|just a|give me a) "
+    r"(?:moment|second|sec|minute)|hold on|hang on|bear with me|"
+    r"right away|on it|working on|in a moment|(?:i am|i['’]m) (?:now )?\w+ing)\b|^\W*(?:checking|looking|searching|"
+    r"sending|working|setting)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+_PAST = re.compile(
+    r"\b(?:i(?:['’]ve| have)? (?:\w+ly |just |now |already |also )*(?!need)(?:\w{3,}ed|sent|set|put|told|wrote|made|"
+    r"found|took|got|gave|left|let)|"
+    r"(?:has|have|had|was|were|is|are|been|it['’]s|['’]s) (?:\w+ly |just |now |already |been )*(?:\w{3,}ed|sent|set|"
+    r"done|off|on|out|gone|told|saved|in)|"
+    r"done|sent|deleted|saved|removed|added|delivered|knows?)\b",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = re.compile(
+    r"(?:^|[,;:.!] )(?:and |so |but |also |then )?(?:(?:for|to|at|from|in|on|by) )?(?:what|when|where|which|who|whom|"
+    r"whose|how)\b(?![^?]*\b(?:shall|should|may|can) i\b[^?]*\bor not\b)",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+_OPENED = ("what", "when", "where", "which", "who", "whom", "whose", "how")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text."""
+    return (part.strip() for part in _SENTENCE.findall(text) if part.strip())
+
+
+def waiting_in(text: str) -> Sequence[str]:
+    """The sentences in which an agent waits for an answer; offers of more help in general are none."""
+    return [part for part in sentences(text) if not _ELSE.search(part) and (part.endswith("?") or _WAITS.search(part))]
+
+
+def is_open_question(sentence: str) -> bool:
+    """Whether a question cannot be answered with yes."""
+    return sentence.endswith("?") and sentence.lower().lstrip("*_ ").startswith(_OPENED)
+
+
+def denies(text: str) -> bool:
+    """Whether a text says no to anything, so that it may be a refusal."""
+    return bool(_NOT.search(text))
+
+
+def announces(text: str) -> bool:
+    """Whether a text speaks of what comes next, and neither reports anything nor says no."""
+    return bool(_AHEAD.search(text)) and not _PAST.search(text) and not denies(text) and not _DIGIT.search(text)
+
+
+def says_nothing_done(text: str) -> bool:
+    """Whether a text reports nothing and refuses nothing."""
+    return not _PAST.search(text) and not denies(text) and not _DIGIT.search(text)

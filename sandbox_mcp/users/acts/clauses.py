@@ -1,0 +1,401 @@
+"""What one clause does: a table of forms, of which the first that fits decides.
+
+Policy: forms are of grammar rather than of phrases ("shall I" + verb asks leave, whatever the verb). A question that
+fits no form asks for information; a statement that fits none says nothing about acts.
+"""
+
+import re
+from enum import StrEnum
+
+
+class ClauseKind(StrEnum):
+    """What a clause is."""
+
+    ASK = "ask"
+    OPEN = "open"
+    LEAVE = "leave"
+    OFFER = "offer"
+    """A conditional "if you like, I can ..."; leave or offer, by what it is about."""
+    CLOSER = "closer"
+    PROMISE = "promise"
+    GIVE_UP = "give up"
+    DEED = "deed"
+    FINDING = "finding"
+    SMALL = "small"
+    STATE = "state"
+    ANSWER = "answer"
+    """A statement that is what the user wanted to hear, by its wish."""
+    INSTRUCTS = "instructs"
+    """Tells the user what to do themselves, after it could not be done."""
+
+
+_NOUNS = (
+    r"(?:name|number|numbers|phone|contact|address|recipient|person|time|date|day|hour|city|town|place|location|"
+    r"position|starting|"
+    r"content|text|wording|message|details?|information|info|amount|currency|country|spelling|surname|answer|answers|"
+    r"input|"
+    r"clarification|following|specifics|destination|title|subject|coordinates|label|relationship|password|user|id)"
+)
+_ACTION = (
+    r"(?:send|text|message|turn|switch|enable|disable|set|add|create|save|store|remove|delete|erase|update|change|"
+    r"move|convert|"
+    r"calculate|schedule|search|look|check|activate|deactivate|proceed|continue|go|do|try|retry|use|put|start|make|"
+    r"open|run|fetch|get|"
+    r"call|book|order|cancel|confirm|apply|keep|leave|replace|rename|resend|shift|wipe|drop|clear|access|find|pull|"
+    r"read|include|"
+    r"forward|write|reply|notify|inform|tell|remind|buy|share|edit|modify|overwrite|register|note|mark|finalize|"
+    r"finalise|complete|submit|execute)"
+)
+_OK = r"(?:ok|okay|fine|right|correct|good|acceptable|alright|all right|agreeable|agreed|accurate|cool|great|in order)"
+_WH = r"(?:what|when|where|which|who|whom|whose|how|why)"
+_GIVE = (
+    r"(?:tell|give|provide|share|send|specify|clarify|say|describe|spell|supply|indicate|name|choose|select|pick|"
+    r"enter|state|repeat|"
+    r"rephrase|elaborate|explain|list|include|fill|narrow|point|furnish|designate|advise|mention|toss|drop|hand|"
+    r"shoot|pass|identify|supply|confirm (?:which|what|when|where|who|how|whether it|if it)|remind me|let me know)"
+)
+_SURE = (
+    r"(?:permission|approval|consent|confirmation|go ahead|ok|okay|blessing|authori[sz]ation|green light|thumbs up|"
+    r"nod|say[- ]so|agreement|sign-?off)"
+)
+
+
+def _form(
+    kind: ClauseKind, *patterns: str, asks: bool | None = None
+) -> list[tuple[ClauseKind, re.Pattern[str], bool | None]]:
+    return [(kind, re.compile(pattern), asks) for pattern in patterns]
+
+
+FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
+    form
+    for group in (
+        _form(
+            ClauseKind.OFFER,
+            r"^(?:i|we) (?:can|could|would be (?:happy|glad|pleased) to|would happily)\b(?! "
+            r"not\b)(?!.{0,40}\b(?:anything else|further|more help)\b).{0,160}\b(?:if|should) you\b(?! (?:could |can "
+            r"|would )?(?:give|tell|provide|share|let|have|confirm|say|approve|know|send|specify|agree))",
+            r"^(?:i|we) (?:can|could) (?:also|additionally|even|however|as well)\b",
+        ),
+        # closers: more help in general
+        _form(
+            ClauseKind.CLOSER,
+            r"\b(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
+            r"tell|need to know|for the|to (?:add|include|put|mention|say))\b)",
+            r"\b(?:what|how) else (?:can|may|could|would|do|should|shall)\b(?!.{0,30}\b(?:know|need from)\b)",
+            r"\b(?:further|more|other|additional|another) (?:help|assistance|questions?|requests?|needs?|tasks?|"
+            r"adjustments|changes)\b(?! (?:from|to))",
+            r"\b(?:feel free|do not hesitate|at your service|at your disposal|here (?:if|whenever|when|for you)|"
+            r"always here|"
+            r"(?:i am )?(?:around|available) if)\b(?!.{0,40}\b(?:to (?:tell|give|send|share|provide|say|answer)|with "
+            r"the)\b)",
+            r"^(?:if|should|whenever|in case) (?:you|there is|there are|anything|something)(?: \w+){0,4} (?:need|"
+            r"want to (?:change|adjust|edit|update|add|remove|undo|know)|change|changes|"
+            r"adjust(?:ed|ments?)?|tweak(?:s|ed)?|questions?|come[s]? up|differently|off|wrong|assistance|help)\b",
+            r"\b(?:let me know|just (?:ask|tell me|say|shout|ping me|holler)|shout|reach out|message me|ping me) "
+            r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
+            r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
+            r"approve|happy|good|acceptable|like to (?:proceed|continue|go))\b)",
+            r"\b(?:enjoy|have a (?:great|nice|good|lovely|wonderful)|safe travels|good luck|take care|happy to "
+            r"(?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b))\b",
+        ),
+        # open questions: what is wanted at all
+        _form(
+            ClauseKind.OPEN,
+            r"\b(?:what|how) (?:can|may|could|do|would|should|shall) i (?:do|help|assist|be of)\b",
+            r"\bwhat (?:would|do|did) you (?:like|want|need|wish|mean)(?: me)?(?: to do| done| from me| help with| "
+            r"by that)?(?: for you| today| now| exactly| next| instead| first)*$",
+            r"\bwhat (?:is it|exactly) (?:that )?you (?:want|need|would like|are after)(?: \w+){0,4}$",
+            r"\b(?:rephrase|say that again|repeat (?:that|your request|what)|did not (?:quite )?(?:understand|catch|"
+            r"follow|get that)|do not (?:quite )?(?:understand|follow)|"
+            r"what you (?:want|need|would like|are (?:looking for|after|asking|trying to))(?: me)?(?: to do| done| "
+            r"exactly| help with)*$)",
+            r"\bhow (?:can|may) i (?:help|assist|serve)\b|\bwhat brings you\b|\bwhat (?:are you looking for|is on "
+            r"your mind|can i do)\b",
+        ),
+        # leave: confirmations asked for in so many words
+        _form(
+            ClauseKind.ASK,
+            rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first )*(?:ask(?! you to confirm)|"
+            rf"know|have (?!your {_SURE})|get (?:the|your|a|his|her|some|more))\b",
+            rf"\b(?:could|can|would|will) you (?:please |kindly |just |also |perhaps |maybe |possibly |quickly "
+            rf")*{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
+            rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly )*{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
+            rf"when|confirm|the word|me (?:know|the (?:word|{_SURE})|your {_SURE}|a (?:{_SURE}|thumbs)|(?:a|one|just|"
+            rf"another|some) (?:\w+ )?(?:moment|second|sec|minute|time|min|tick)))\b)(?!.{{0,40}}\b(?:if (?:that|"
+            rf"this|it|everything|all)|i should|i may|{_SURE}|to (?:proceed|confirm|accept|approve))\b)",
+            rf"\blet me (?:just )?know (?:{_WH}|the|your|his|her|their|its|a|an|whether (?:it|he|she|you (?:mean|"
+            rf"meant)|this)|if (?:it is the|he|she|you (?:mean|meant)))\b",
+            rf"\bconfirm (?:for me )?(?:{_WH}|the (?:correct|right|exact|spelling|recipient|last name|number you|"
+            rf"date you|time you)|your (?!{_SURE}))",
+            rf"\b(?:{_WH}|how (?:many|much|long|far|soon)) (?:\w+ ){{0,6}}?(?:should|shall|would|do|can|could|may|"
+            rf"must|did|will) (?:i|you|we)\b",
+            rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
+            rf")*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}(?: \w+){{0,3}}$",
+            r"\b(?:tell|give|send|provide|share|get|supply) me (?:with )?(?:the|your|his|her|their|its|a|an|some|"
+            r"more|one|that|those|these|what|which|when|who|where|how)\b",
+        ),
+        _form(
+            ClauseKind.ASK,
+            rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
+            rf")*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}\b",
+            asks=True,
+        ),
+        _form(
+            ClauseKind.LEAVE,
+            r"\b(?:shall|should|may|can|could|might|must|do) (?:i|we)\b(?! (?:ask|know|have|understand|interpret|"
+            r"take it you mean|call you)\b)(?!.{0,120} or (?:the|to|at|your|his|her|a|with|on|in|for|from|another|"
+            r"this|by|just|do you)\b)",
+            r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
+            r"\b(?:would|do|did) you (?:like|want|prefer|wish|need) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
+            r"need|okay for|okay with you for|fine for|wish) me to\b",
+            r"\b(?:would|do) you (?:like|want|wish|care) to (?:proceed|continue|go ahead|confirm|go through|move "
+            r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
+            rf"\b(?:are you|if you are|whether you are|that you are) (?:{_OK}|sure|certain|happy|comfortable|"
+            rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b",
+            rf"\b(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
+            rf"\b(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b",
+            r"\b(?:do|would|if) you (?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
+            r"confirm|say so)\b|\bany objections?\b|\bunless you (?:object|say|would rather|tell me not|prefer|stop|"
+            r"have objections)\b",
+            rf"\b(?:once|if|as soon as|when|after|until|unless) (?:you|i) (?:have |get |hear |receive )*(?:your "
+            rf")?(?:confirm|confirmed|approve|approved|say (?:yes|so|the word|go|okay)|agree|{_SURE}|are happy|are "
+            rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)",
+            r"\b(?:please |kindly |just |first )*(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
+            r"what|when|where|who|whom|how)\b)(?! (?:your|the (?:correct|right|exact|spelling))\b)",
+            r"\b(?:reply|answer|type|say|write|respond|enter|press|hit|send)(?: back| me)?(?: with| by)?(?: a| an| "
+            r"the| just| simply| either)? (?:yes|ok|okay|y|go|confirm|confirmed|qquote|word|yes/no|proceed|sure|"
+            r"quick yes)\b",
+            r"\blet me know$|\b(?:just )?say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
+            r"\b(?:a|your) thumbs\b",
+            rf"\b(?:i )?(?:await|request|need|require|seek) your (?:instructions?|orders?|{_SURE})\b|\b{_SURE} "
+            rf"(?:\w+ ){{0,6}}(?:is|are) (?:hereby )?(?:required|requested|needed|pending|necessary|awaited)\b",
+            r"\bprovided (?:that )?you\b|^should you (?:agree|approve|consent|confirm|wish me to|want me to)\b|\bif "
+            r"i may\b|\bif you (?:allow|permit|let) (?:me|it)\b",
+            r"\b(?:say|give me) (?:the word|so|yes|when|a shout|a yes)\b|\bthe word and\b|\bgive me (?:the |a |your "
+            r")?(?:green|go|nod|thumbs)",
+            r"\blet me know (?:if|whether|that|when) (?:i (?:should|may|can|could|ought)|(?:that|this|it|these|"
+            r"those|everything|all|the \w+) (?:is|are|looks?|sounds?|works?|seems?)|you (?:want|would like|wish|"
+            r"approve|agree|are (?:okay|happy|fine|good|ready))(?: me)?(?: to)?|to (?:proceed|go|send)|okay)",
+            r"^(?:please )?(?:confirm|approve|proceed|okay to \w+)$",
+            r"\b(?:proceed|continue|go ahead|confirm)(?: \(?(?:y/n|yes/no|yes or no)\)?)?$",
+            r"\b(?:yes/no|y/n|yes or no)\b",
+            rf"\b(?:await|awaiting|waiting (?:for|on)|wait for|pending|hold(?:ing)? (?:off )?(?:until|for)) (?:your "
+            rf")?(?:{_SURE}|word|call|signal|reply|decision|you to confirm|you confirm|you say)",
+            r"\b(?:your|that is your) (?:call|decision|choice)\b|\bup to you\b",
+            r"\bif (?:that|this|it|everything|all|all of that|these|those|the \w+)(?: all)? (?:is|are|looks?|"
+            r"sounds?|works?|seems?|suits?)\b",
+            asks=None,
+        ),
+        _form(
+            ClauseKind.LEAVE,
+            rf"\b(?:is|are|does|do|would|will|sounds?|looks?|seems?|all|that|everything)(?: (?:that|this|it|"
+            rf"everything|all|these|those|the \w+|you|both|of that|of this))*(?: (?:sound|look|seem|all|work|be|"
+            rf"still|okay))*(?: {_OK})(?: (?:with|for|by|to) (?:you|me|go|send|proceed))?(?: so far| as is| then)?$",
+            rf"^(?:{_OK}|proceed|continue|go ahead|confirm|ready|agreed|deal|yes|no|y|sure|really|right)$",
+            rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to )*{_ACTION}\b(?! "
+            rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
+            rf"for|from|another|this|by|just|do you)\b)",
+            r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good) (?:if|with|by|for|to)\b|^you "
+            r"(?:agree|sure|okay|confirm)\b",
+            rf"[,;] (?:{_OK}|yes|yeah|you agree|sure|is (?:it )?{_OK}|you (?:are )?sure|y/n)$",
+            r"\b(?:go ahead|proceed|continue)\b(?!.{0,30}\bwhich\b)",
+            r"\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?!.{0,120} or (?:the|to|at|your|his|her|a|"
+            r"with|on|in|for|from|another|this|by|just|do you)\b).{0,80}$",
+            r"^(?:so |okay |and )*(?:is it|was it|it is|that is|you want|you would like|to be clear|just to be sure|"
+            r"just to confirm|just checking)\b.{0,120}\b(?:to|that you want)\b(?!.{0,120} or )",
+            asks=True,
+        ),
+        _form(
+            ClauseKind.OFFER,
+            r"\b(?:if|should|whenever|in case) you(?: would|'d)? (?:like|want|prefer|wish|need|feel like|fancy|are "
+            r"interested|care|so (?:wish|desire))\b",
+            r"\bif (?:needed|desired|helpful|useful|preferred|you (?:would|have))\b",
+            r"\b(?:i (?:can|could|would be (?:happy|glad)|am (?:happy|glad))|happy|glad) (?:to |also "
+            r")*(?!not\b)(?:\w+ ){0,10}?(?:if|should) (?:you|that|it)\b",
+        ),
+        # questions that are left
+        _form(ClauseKind.ASK, r".", asks=True),
+        # promises, before inability: "let me try", "one moment"
+        _form(
+            ClauseKind.ASK,
+            rf"\b(?:i|we|it)(?: will| would| do| am|'d| only| just| still| also| first| really| might| may| then)* "
+            rf"(?:need|require|lack|miss|am missing|am lacking|want|am after|could use|could do with)(?: to know| to "
+            rf"have| know| to get| from you|(?: [\w']+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,30}}\bso i (?:will|am)\b)",
+            r"\b(?:i|we)(?: will| would| do| just| still| also| first| only)* (?:need|require) (?:you to (?!approve|"
+            r"confirm|agree|say yes)|(?:a (?:few|bit|little)|some|more|additional|further|one more|another|two|three|"
+            r"the following) (?!moment|time|second|minute))",
+            rf"\b(?:i|we) (?:am|are) (?:not (?:\w+ )?(?:sure|certain|clear)|unsure|unclear|uncertain|wondering)(?: "
+            rf"about| on| of| as to)? (?:{_WH}|whether|if|the)\b",
+            rf"\b(?:it is|that is|it was|that was) (?:not (?:\w+ )?(?:clear|certain|obvious)|unclear|ambiguous) "
+            rf"(?:to me )?(?:{_WH}|whether|if)\b",
+            r"\b(?:would|will|might|could) (?:help|be (?:helpful|useful|handy|great|good|perfect|nice|enough)) "
+            r"(?:me )?(?:to know|if (?:you|i)|to have|to get|for me)",
+            rf"\b{_NOUNS} (?:would|will|might) (?:help|be (?:helpful|useful|handy|great|good|needed|required|"
+            rf"necessary|enough|lovely))\b",
+            rf"\b(?:if|once|unless|until|as soon as|when|after) (?:you|i)(?: could| can| would| have| will)?(?: "
+            rf"please| kindly| just)? (?:tell|give|given|provide|provided|share|shared|send|sent|let|specify|"
+            rf"specified|supply|have|get|got|know|hear|clarify)\b(?! (?:me )?(?:your |the |a "
+            rf")?{_SURE})(?!.{{0,25}}\b(?:any (?:questions|other|further)|(?:he|she|they) (?:repl|answ)))",
+            rf"\b{_NOUNS}(?: \w+){{0,3}} (?:is|are|was) (?:missing|needed|required|unknown|unclear|still open|not "
+            rf"(?:given|specified|provided|clear|stated|mentioned))\b|\bmissing (?:is|are)?\b.{{0,30}}\b{_NOUNS}\b",
+            r"\byou (?:did not|have not|had not|forgot to|still have to|need to|must|will have to) (?:yet )?(?:say|"
+            r"said|mention|mentioned|tell|told|specify|specified|give|given|provide|provided|include|choose|decide|"
+            r"name)\b",
+            rf"\bi (?:do not|still do not) (?:yet )?(?:know|have) (?:{_WH}|whether|(?:the|his|her|their|your|a|an|"
+            rf"enough)(?: \w+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,50}}\b(?:let me|i will|so i)\b)",
+            rf"^(?:please |kindly |just |then |and |or |also )*{_GIVE} (?:me )?(?:the|your|his|her|their|its|a|an|"
+            rf"one|which|what|when|who|where|how|me|more|both|between|from|to me)\b",
+            r"\b(?:awaiting|waiting for|pending) (?:your )?(?:answer|input|details|information|reply|response)\b",
+            r"\bi (?:have|had) (?:a|one|two|three|some|a few|a couple)(?: \w+){0,3} (?:questions?|things? (?:i "
+            r"need|to (?:ask|clear|clarify|know|pin)))",
+            rf"^(?:(?:the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) )*{_NOUNS}(?: (?:and|"
+            rf"or|\+) (?:\w+ ){{0,2}}{_NOUNS})?(?:,? (?:please|missing|needed|required|unknown))?$",
+            rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
+            rf"){{0,2}}{_NOUNS}\b|^phone no\b",
+            rf"\b(?:lacks|lacking)\b.{{0,40}}\b{_NOUNS}\b|\b(?:has|have) not (?:yet )?been (?:specified|stated|given|"
+            rf"provided|mentioned)\b|\b(?:does|do) not (?:state|say|specify|mention|include)\b.{{0,40}}\b{_NOUNS}\b",
+            r"\b(?:grateful|appreciate|great|helpful|kind|nice) if you could\b|\b(?:is|are) still (?:needed|"
+            r"required|missing)\b|\bif i knew\b|\bknow (?:who|what|where|which|when) \w+ is\b",
+            r"\bpick (?:one|from)\b|\bone of (?:these|those|the following)\?$|\bhelp me (?:pick|choose|find out|"
+            r"narrow|understand)\b",
+        ),
+        _form(
+            ClauseKind.PROMISE,
+            r"\b(?:one|just a|give me a|give me one|a|another) (?:quick )?(?:moment|second|sec|minute|min|tick|bit|"
+            r"jiffy|mo)\b|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
+            r"a)\b",
+            r"^(?:\w+ ){0,8}?(?:let me|allow me|let us|lemme)\b(?! know)(?! tell you| explain that)",
+            r"^(?:i am |i will get |am )?(?:right )?on it\b(?! (?:so|now|yet))|\b(?:right away|right on it|will do|"
+            r"consider it|coming (?:right )?up|in progress|under ?way|in a (?:moment|second|sec|jiffy)|shortly|"
+            r"momentarily|leave it (?:to|with) me|"
+            r"working on|getting (?:right )?(?:on|to|started)|here i go|here goes|next up|almost (?:there|done)|not "
+            r"(?:quite )?done yet|still (?:working|running|looking|checking|trying)|step \w+|first things first|"
+            r"first step|next step)\b",
+            r"\b(?:i|we) (?:will|shall|am going to|are going to|am about to|would then|then will|plan to|intend to|"
+            r"have to|need to|must|still have to|still need to|want to|should|'ll)"
+            r"(?: now| then| just| first| also| quickly| only| next| go ahead and| start by| begin by| try to| "
+            r"proceed to| get to)* (?!not\b|be unable\b|be able\b|be happy\b|be glad\b|need\b|wait\b|let you know "
+            r"if\b|have to (?:pass|decline)\b)",
+            r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and)* (?!sorry|afraid|not|"
+            r"unable|happy|glad|sure|missing|lacking|wondering|willing|interest)\w+ing\b(?! (?:this|that) is\b)",
+            r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |great thanks |"
+            r"understood )*"
+            r"(?:check|look|search|send|fetch|load|retriev|process|calculat|convert|comput|add|set|sett|creat|sav|"
+            r"delet|remov|turn|switch|enabl|disabl|updat|chang|mov|work|start|try|retry|pull|call|find|grab|open|"
+            r"schedul|access|connect|activat|deactivat|mak|gett|runn|sett|read|confirm|verify|execut|prepar|dispatch|"
+            r"text|messag|scann|measur|locat|sort|tackl|handl|proceed|mov|shift|look|draft|writ|pinn|stor|tak)(?:t|n|"
+            r"p|b|g)?ing\b",
+            r"\bwill (?:now |then |soon |shortly |be |presently )*(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
+            r"dispatched|removed|deactivated|activated|determined|located|added|deleted|turned|switched|follow|go "
+            r"out)\b(?!.{0,40}\b(?:once|if|when|as soon as|after) you\b)|\b(?:is|are) being \w+(?:ed|en|t|ade|one|"
+            r"ent)\b|\bgoes out next\b",
+            r"^(?:first |now |next )*i (?:now |first |then )*(?:search|check|look|call|use|send|get|turn|set|find|"
+            r"add|make|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b",
+            r"\bnow (?:to|for) the\b|\btime to\b|\bnow it is time\b|\bi will\b",
+        ),
+        _form(
+            ClauseKind.GIVE_UP,
+            r"\b(?:can|could) (?:not|only)\b(?!.{0,20}\b(?:wait|go wrong|be undone|be happier|agree more)\b)|\b(?:am|"
+            r"are|is|was|were|be|been|being|remain) (?:\w+ )?(?:unable|not able|incapable|powerless)\b|\bunable to\b|"
+            r"\bwill not be able\b|\bnot able to\b",
+            r"\b(?:not|isn't|never) (?:\w+ )?(?:possible|supported|available|accessible|allowed|permitted|feasible|"
+            r"part of|among|within|something (?:i|that)|an option|in my|equipped|connected|set up|designed|capable|"
+            r"authori[sz]ed)\b",
+            r"\b(?:impossible|unsupported|unavailable|inaccessible|out of (?:my )?reach|out of (?:the )?question|"
+            r"off[- ]limits|a dead end)\b",
+            r"\b(?:there is|there are|there was|have|has|had|got|see|know of|with|exists?|provides?|offers?|find|"
+            r"found) (?:\w+ )?(?:no|neither|nothing|not any|none)\b(?! (?:problem|issue|worries|need|trouble|"
+            r"conflict|doubt|longer|other|more than|changes))",
+            r"^(?:sorry )?no$|^not (?:\w+ )?(?:found|possible|there)\b|\bnot (?:provided|given|there|known|exist|"
+            r"found)\b|\bnone of\b|\bno \w+ (?:tool|data|available|is|was|could|can|of that|in (?:your|my|the))\b|"
+            r"\bmore than i can\b|^no (?:\w+ ){0,3}(?:tool|data|rates?|available|access|location|luck|messaging)\b",
+            r"\bno (?:tool|tools|function|functions|access|means|way|ability|capability|option|permission|results?|"
+            r"such|contact|contacts|one|entry|reminder|reminders|match|matches|method|feature|api|command|route|luck|"
+            r"dice)\b",
+            r"\b(?:do|does|did) not (?:\w+ )?(?:have|let me|allow|support|exist|include|offer|provide|give me|work|"
+            r"go through|succeed|permit|cover|come with|extend|find|see|show|contain|know how|reach|return|give)\b",
+            r"\b(?:lack|lacks|lacking|without) (?:\w+ )?(?:the|a|any|access|an|that|your|such|permission|tools?|"
+            r"further)\b",
+            r"\b(?:beyond|outside|exceeds?) (?:of )?(?:what|my|the|this|these|of)\b",
+            r"\b(?:failed|fails|failing|keeps? (?:failing|being)|errored|rejected|refused|went wrong|error|timed out|"
+            r"gave up|give up|stuck|have to (?:decline|pass)|must decline)\b",
+            r"\b(?:you will|you would|you|you may|you might|you can)(?: \w+){0,2} (?:have|need|want) to (?:\w+ "
+            r"){0,4}(?:yourself|manually|on your own|by hand|elsewhere|your carrier|someone else)\b|\byourself\b",
+        ),
+        _form(
+            ClauseKind.DEED,
+            r"\b(?:has|have|is|are|says|reads|lists|shows|knows?|comes?)\b.{0,60}\bnow$",
+            r"^(?:and |then |also |just )*(?!need|found|wait|want|check|look|search|permitted|required|tried|based|"
+            r"according|interested)\w{3,14}(?:ed|sent)(?: |$)|^(?:sent|told|set|put|done|gone|off|on|out)(?:,? (?:it|"
+            r"to|for|him|her|now|them|and)\b|$)|\b(?:told|gone|deleted|removed|saved|added|informed|out|in the loop|"
+            r"in the know)$",
+            r"\bi (?:have |had )?(?:wrote|written|let|put|made|took|taken|told|sent|gave|given|got|left|did|done)\b|"
+            r"\b(?:is|are) (?:now )?(?:in|on|off|out|gone|back|there|inactive|active|set|saved)\b(?! (?:the way|a "
+            r"dead|my))",
+            r"\byou will (?:be reminded|be notified|be alerted|find|hear from me|get a|receive a)\b",
+            r"^(?:\w+ ){0,3}?(?:done|sent|finished|completed?|sorted|settled|delivered|saved|deleted|removed|"
+            r"scheduled|fixed|all set|all good|all done|set|ready|success|successfully|voila|ta-?da|there you go|"
+            r"here you go|here you are|that is it|that is that|mission accomplished|consider it done|good news|great "
+            r"news)$",
+            r"\b(?:i|we)(?: have| had)?(?: just| now| already| also| successfully| then| only| gone ahead and| went "
+            r"ahead and| was able to| managed to| therefore| accordingly)*"
+            r" (?:sent|texted|messaged|set|added|created|saved|stored|scheduled|turned|switched|enabled|disabled|"
+            r"activated|deactivated|removed|deleted|erased|updated|changed|moved|converted|notified|informed|told|"
+            r"delivered|placed|put|made|taken|took|did|done|got|booked|cancelled|canceled|registered|recorded|noted|"
+            r"marked|rescheduled|postponed|shifted|renamed|replaced|modified|corrected|passed|forwarded|wrote|"
+            r"written|replied|asked|let|swapped|reset|arranged|dropped|pinned|wiped|cleared|listed|entered|completed|"
+            r"finished|resent|reminded|managed|fixed|sorted|handled)\b",
+            r"\b(?:i|we)(?: have| had)?(?: just| now| already| also| successfully| then)* (?!need|want|check|look|"
+            r"search|tri|notic|locat|identif|retriev|discover|seem|believ|assum|wonder|ask|fail|require|"
+            r"attempt)\w{2,14}ed\b",
+            r"\b(?:has|have|had|was|were|is|are)(?: now| just| already| also| been| successfully)* (?!need|requir|"
+            r"suppos|call|disabl|interest|limit|block|want|fail|reject|refus|ask|miss|schedul|nam|list)\w{2,14}ed\b",
+            r"\b(?:has|have|had|was|were|is|are|been|being|got|gets)(?: now| just| already| also| all| both| been| "
+            r"successfully| officially| safely)*"
+            r" (?:sent|texted|messaged|set|added|created|saved|stored|scheduled|turned|switched|enabled|disabled|"
+            r"activated|deactivated|removed|deleted|erased|updated|changed|moved|notified|informed|told|delivered|"
+            r"placed|put|taken care of|"
+            r"done|in place|on its way|out|off|on|over|in|complete|completed|booked|cancelled|canceled|gone|"
+            r"registered|recorded|noted|marked|listed|rescheduled|postponed|shifted|renamed|replaced|modified|"
+            r"corrected|passed on|forwarded|reset|up to date|in your|up and running|sorted|settled|aware|good to go|"
+            r"finished|handled|history|no longer)\b",
+            r"\b(?:message|text|sms|reminder|contact|wifi|number|entry|everything|it|that|he|she|alarm|timer|"
+            r"note)(?: \w+){0,6}? (?:sent|set|saved|deleted|removed|added|delivered|created|scheduled|updated|off|on|"
+            r"went (?:out|through)|gone)$",
+            r"\b(?:went (?:out|through)|knows? (?:now|about it|that|already)|you are (?:all )?(?:set|done|good)|all "
+            r"(?:set|done|sorted|good)|no longer|now (?:knows?|has|have|off|on|says?|reads?|gone|lists?|comes?)|you "
+            r"will (?:be (?:reminded|notified|alerted)|get|receive|hear|have) |as (?:you )?(?:requested|asked|"
+            r"instructed)|successfully)\b",
+        ),
+        _form(
+            ClauseKind.FINDING,
+            r"\b(?:i|we)(?: have| can| do| could)?(?: just| also| only| already)* (?:found|find|see|located|"
+            r"identified|spotted|noticed|looked|checked|searched|retrieved|discovered|got)\b",
+            r"\b(?:there is|there are|there was|appears?|seems?|turns out|it looks like|according to|based on)\b",
+        ),
+        _form(
+            ClauseKind.SMALL,
+            r"^(?:\w+ ){0,2}(?:thanks|thank you|welcome|sorry)$",
+            r"^(?:(?:of course|sure(?: thing)?|certainly|absolutely|gladly|okay|alright|all right|no problem|no "
+            r"worries|got it|understood|i understand|i see|noted|perfect|great|thanks?(?: you)?(?: so much| very "
+            r"much| a lot)?|"
+            r"you are (?:very |most )?welcome|welcome|my pleasure|hello|hi|hey|good (?:morning|afternoon|evening|"
+            r"day)|sorry|i am sorry|my apologies|apologies|i apologi[sz]e|yes|yep|no|nope|oh|ah|hmm|right|cheers|bye|"
+            r"goodbye|excellent|wonderful|fantastic|awesome|interesting|happy to help|glad to help|there|again|so "
+            r"much|for that|about that|for the confusion|at all)[ ,!]*)+$",
+            r"\b(?:thanks|thank you|apologi[sz]e|apologies|appreciate(?:d)?|you are welcome|pleasure)\b",
+        ),
+    )
+    for form in group
+)  # fmt: skip
+"""The forms in order: the kind, its pattern, and whether only for questions (None: for either)."""
+
+
+def kind_of(clause: str, *, asks: bool) -> ClauseKind:
+    """What a clause is; ``asks`` if its sentence ends in a question mark and it is the last clause."""
+    for kind, pattern, question in FORMS:
+        if question and not asks:
+            continue
+        if pattern.search(clause):
+            return kind
+    return ClauseKind.STATE

@@ -1,0 +1,156 @@
+"""An agent's message as plain sentences and clauses: without typography, markdown, quotations and contractions.
+
+Policy: a quotation is a draft or a name and does nothing itself, so it is masked. What sets the stage for an act and is
+none ("to proceed", "so that I can continue", "once it is sent") is taken out, because it looks like one. Of a long
+message the first and the last sentences are read, where acts stand. Everything here is linear in the length.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+HEAD, TAIL = 12, 14
+"""So many sentences at the start and at the end of a message are read."""
+_SIGNS = str.maketrans(
+    {
+        "‘": "'", "’": "'", "‛": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"',
+        "»": '"', "‐": "-", "‑": "-", "‒": "-", "–": " - ", "—": " - ", "―": " - ", "−": "-", "…": "... ", "？": "?",
+        "！": "!", "。": ". ", "，": ", ", "：": ": ", "；": "; ", "\u200b": "", "\u200d": "", "\ufeff": "", "\u00ad": "",
+        "\r": "\n", "\t": " ", "\u00a0": " ", "\u202f": " ",
+    }
+)  # fmt: skip
+_FENCE = re.compile(r"'''[^'\n]{0,20}\n?.*?(?:'''|\Z)", re.DOTALL)
+_SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()/$€£%°+@#&=<>{}\[\]|*~^-]+")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,120}>")
+_LINK = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}\)")
+_QUOTED = re.compile(r'"([^"\n]{0,400})"' + r"|(?<![\w'])'([^'\n]{0,200}[^'\n\w]|[^'\n]{0,200}\w{2})'(?!\w)")
+_REPORTED = re.compile(r"\b(says|reads|wrote|writes|said|asks|was):\s[^.!?\n]{1,300}[.!?]?")
+_BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
+_RULE = re.compile(r"(?m)^[ ]{0,3}(?:[#>|]{1,6}|[-=_*]{3,40}$)[ ]{0,2}")
+_MARKS = re.compile(r"\*{1,3}|_{2,3}|~~|(?<!\w)_|_(?!\w)")
+_CONTRACTED = (
+    (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\b(\w{2,10})n't\b"), r"\1 not"), (re.compile(r"\bi'm\b"), "i am"), (re.compile(r"\blet's\b"), "let us"),
+    (re.compile(r"\b(you|we|they|who|what|where|there)'re\b"), r"\1 are"), (re.compile(r"\b(\w{1,12})'ve\b"), r"\1 have"),
+    (re.compile(r"\b(\w{1,12})'ll\b"), r"\1 will"),
+    (re.compile(
+        r"\b(i|you|he|she|we|they|it|that|there|who|what)'d (?=(?:\w+ )?(?:been|sent|set|done|gone|had)\b)"), r"\1 had "),
+    (re.compile(r"\b(i|you|he|she|we|they|it|that|there|who|what|which)'d\b"), r"\1 would"),
+    (re.compile(
+        r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all)'s (?=(?:been|gone|got)\b)"), r"\1 has "),
+    (re.compile(
+        r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all|wifi|message)'s\b"), r"\1 is"),
+    (re.compile(r"\bgonna\b"), "going to"), (re.compile(r"\bwanna\b"), "want to"), (re.compile(r"\bgotta\b"), "have to"),
+    (re.compile(r"\b(?:pls|plz)\b"), "please"), (re.compile(r"\bu\b"), "you"), (re.compile(r"\bur\b"), "your"),
+    (re.compile(r"\bwi-fi\b"), "wifi"), (re.compile(r"\bo\.?k\.?\b"), "okay"), (re.compile(r"\bdont\b"), "do not"),
+    (re.compile(r"\bcant\b"), "can not"), (re.compile(r"\bim\b"), "i am"), (re.compile(r"\bive\b"), "i have"),
+    (re.compile(r"\bgo-ahead\b"), "go ahead"), (re.compile(r"\bthumbs-up\b"), "thumbs up"), (re.compile(r"\be-mail"), "email"),
+)  # fmt: skip
+_END = re.compile(r"[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
+_NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|[b-hj-z]))\.$")
+"""A full stop behind these ends no sentence."""
+_CUT = re.compile(
+    r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|which|though|or (?:shall|should|would|do)|(?:just|please|could|can|"
+    r"would|"
+    r"should|shall|may|do|does|want|sound|turn|switch|enable|send|save|delete|set|yes|sure|correct|proceed|is|are|"
+    r"what|which|when|where|who|how|i|you|let|okay|right|would)\b)\b)"
+    r"|,?\s(?=because\b)|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
+    r"made|found|let)\b)|\s(?=(?:but|and then|so that i|and i|and let me|and please|then i) )"
+)
+_STAGE = re.compile(
+    r"(?<!\bme )(?<!like )(?<!want )(?<!wish )(?<!okay )(?<!ready )(?<!good )(?<!need )(?<!going )\b(?:in order )?to "
+    r"(?:proceed|continue|go on|move forward|get started|do (?:this|that|so|it)|help you (?:better|further|with "
+    r"(?:this|that))|"
+    r"assist you(?: further| better)?|complete (?:this|the|your) \w+|make (?:this|that|sure of it) (?:happen|work))\b"
+    r"|\bso (?:that )?(?:i|we) can (?:\w+ ){0,8}\w+(?=[?.,!]|$)|\bbefore (?:i|we) (?:can )?(?:\w+ "
+    r"){0,6}?\w+(?=[,?.!]|$)"
+    r"|\b(?:once|when|as soon as|after|until) (?:it|that|this|everything|the \w+|he|she|they) (?:is|are|has|have|was|"
+    r"goes|replies|arrives)"
+    r"(?: \w+){0,3}(?=[?.,!]|$)"
+)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence in lower case, its clauses, and whether it ends in a question mark."""
+
+    text: str
+    clauses: tuple[str, ...]
+    asks: bool
+
+
+def typed_plainly(text: str) -> str:
+    """A text with plain signs in place of typography, and without the marks of bold and code; case and words stay."""
+    signs = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+    return _MARKS.sub("", signs)
+
+
+def unquoted(text: str) -> str:
+    """A message in lower case without code, links, markdown and contractions, and with its quotations masked."""
+    text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+    text = _SYMBOL.sub(" ", _FENCE.sub(" . ", text))
+    text = _TAG.sub(" ", _LINK.sub(r"\1", text))
+    text = _BULLET.sub(". ", _RULE.sub("", text))
+    text = _REPORTED.sub(r"\1 qquote. ", _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
+    for pattern, plain in _CONTRACTED:
+        text = pattern.sub(plain, text)
+    return text
+
+
+def _masked(found: re.Match[str]) -> str:
+    """A quotation as one word; a word or two that are to be typed, such as "yes", stay."""
+    inside = (found[1] if found[1] is not None else found[2] or "").strip()
+    if inside.lower().rstrip(".!") in _WORDS_TO_TYPE:
+        return f" {inside} "
+    return " qquote" + (". " if inside.endswith((".", "!", "?")) and found[0].endswith('"') else " ")
+
+
+_WORDS_TO_TYPE = frozenset({"yes", "y", "ok", "okay", "go", "confirm", "go ahead", "send", "proceed", "no", "yes/no"})
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a message that are read."""
+    found = [item for item in _split(unquoted(text)) if any(sign.isalnum() or sign == "?" for sign in item)]
+    if len(found) > HEAD + TAIL:
+        found = found[:HEAD] + found[-TAIL:]
+    return [_sentence(item) for item in found]
+
+
+def _split(text: str) -> list[str]:
+    parts: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if _NO_END.search(text[max(start, end.start() - 8) : end.end()].rstrip()) and end[0] == ".":
+            continue
+        parts.append(text[start : end.end()])
+        start = end.end()
+    parts.append(text[start:])
+    return parts
+
+
+def _sentence(text: str) -> Sentence:
+    plain = _SPACE.sub(" ", text).strip(" .!-\"'")
+    asks = plain.rstrip(" )]").endswith("?")
+    bare = _SPACE.sub(" ", _STAGE.sub(" ", plain)).strip(" ,.;:-")
+    cut = [
+        part
+        for piece in _CUT.split(bare if _WORDY.search(bare) else plain)
+        if (part := _INTERJECTION.sub("", piece.strip(" ,.;:-()?")).strip(" ,.;:-()?") or piece.strip(" ,.;:-()?"))
+    ]
+    return Sentence(plain, tuple(cut), asks)
+
+
+_WORDY = re.compile(r"\w")
+_INTERJECTION = re.compile(
+    r"^(?:(?:sure(?: thing)?|certainly|of course|absolutely|gladly|okay|okey dokey|alright|alrighty|all right|great|"
+    r"perfect|got it|understood|noted|"
+    r"yes|yep|yup|yeah|aha|ah|oh|ooh|aw|aww|hmm+|hm|ugh|argh|uh-oh|oops|phew|boom|yay|poof|wow|hey|hi|hello|well|so|"
+    r"right|cool|excellent|awesome|"
+    r"unfortunately|sadly|regrettably|sorry|i am sorry|apologies|my apologies|i am afraid|i apologize|thanks|thank "
+    r"you|no problem|no worries|"
+    r"you got it|good news|great news|by the way|just|aaand|and|but|now then|actually|honestly|basically|final "
+    r"answer|answer|thought|observation)"
+    r"(?:[,.!:;-]+ ?| (?=i\b|you\b|the\b|let\b|there\b|it\b|to\b|no\b|could\b|can\b|we\b|that\b|this\b|will\b|just\b|"
+    r"checking|looking|searching|sending)))+"
+)

@@ -1,0 +1,56 @@
+"""Reads a message: rules and model together, and what the session knows, which counts one way only.
+
+Policy: that the wish is met may turn a question for leave into an offer; that it is not met never turns a claim into a
+promise, because a user believes what it is told. Where rules and model differ, the reading that keeps the talk going is
+preferred as long as the wish is not met.
+"""
+
+from collections.abc import Mapping
+
+from sandbox_mcp.users.acts.features import features
+from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
+from sandbox_mcp.users.acts.model import UNIT, act_model
+from sandbox_mcp.users.acts.plain import sentences
+from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
+from sandbox_mcp.users.acts.tongue import is_readable
+
+
+def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = False) -> ActReading:
+    """What an agent's message does to a user with this wish.
+
+    ``calls`` is how many calls have succeeded since the user last spoke, None where nobody knows; ``met`` tells that
+    the wish holds in the world. Costs less than a millisecond for a message of usual length, linear in the length.
+    """
+    found = sentences(text)
+    if not is_readable(text, found):
+        return ActReading(Act.UNREADABLE, frozenset({Act.UNREADABLE}))
+    rules = read_by_rules(found, wish, calls)
+    act, agreed = combined(rules, act_model().scores(features(found, rules.kinds, wish)))
+    if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
+        act = Act.OFFERS
+    return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+
+
+def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
+    """The act that rules and model speak for together, and whether they agreed.
+
+    The rules' vote counts as much as a lead of ``VOTE`` of the model. Where the model wins, what the rules have seen of
+    its class is taken, such as a delivery rather than giving up.
+    """
+    voted = CLASS_OF.get(rules.act, rules.act)
+    weighed = {act: score + VOTE * (act is voted) for act, score in scores.items()}
+    best = max(weighed, key=weighed.__getitem__)
+    agreed = max(scores, key=scores.__getitem__) is voted
+    if best is voted:
+        return rules.act, agreed
+    finer = next(
+        (act for act in (Act.OPEN, Act.CLOSES, Act.GIVES_UP) if CLASS_OF[act] is best and act in rules.acts), best
+    )
+    return finer, agreed
+
+
+VOTE = 2 * UNIT
+CLASS_OF: Mapping[Act, Act] = {
+    Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.UNREADABLE: Act.SMALL,
+}  # fmt: skip
+"""The class of the model that an act which only the rules know belongs to."""

@@ -1,0 +1,172 @@
+"""What a message does by rule: the kinds of its clauses, weighed against each other and against the wish."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox_mcp.users.acts.clauses import ClauseKind, kind_of
+from sandbox_mcp.users.acts.deeds import classes_in, is_extra, is_means
+from sandbox_mcp.users.acts.kinds import Act, Wish
+from sandbox_mcp.users.acts.plain import Sentence
+
+_VALUE = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|degrees|yes|"
+    r"no|sunny|rainy|dry|qquote)\b"
+)
+_REMINDING = re.compile(
+    r"\bi will (?:be sure to )?(?:remind|notify|alert|ping|nudge) you\b|\byou will (?:be|get|hear|receive)\b"
+)
+_UNDONE = re.compile(
+    r"\b(?:has|have|had|was|were|is|are|did|do|does|can|could|will|would) not\b|\bnever\b|\b(?:nothing|nobody|none|"
+    r"no \w+) (?:has|have|was|is|were)\b"
+    r"|^(?:once|if|when|until|before|unless|as soon as|after)\b|\bto be \w+ed\b"
+    r"|\b(?:will|can|could|would|should|must|may|might)(?: \w+)? be (?:now |then )?(?!reminded|notified|alerted|late|"
+    r"there)\w+(?:ed|t|en|n)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReading:
+    """What the rules make of a message: the act to answer to, all acts seen, and the sentences that ask."""
+
+    act: Act
+    acts: frozenset[Act]
+    asking: tuple[str, ...]
+    grants: bool
+    kinds: tuple[ClauseKind, ...]
+
+
+def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleReading:
+    """The acts of a message's sentences; ``calls`` is how many have succeeded since the user spoke, if that is known."""
+    acts: list[Act] = []
+    asking: list[str] = []
+    kinds: list[ClauseKind] = []
+    grants = done = False
+    for sentence in found:
+        conditional = bool(_CONDITIONAL.search(sentence.text))
+        for place, clause in enumerate(sentence.clauses, start=1):
+            last = place == len(sentence.clauses)
+            kind = _refined(
+                kind_of(clause, asks=sentence.asks and last), clause, wish, calls, gave_up=Act.GIVES_UP in acts
+            )
+            if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
+                kind = ClauseKind.STATE
+            if kind is ClauseKind.PROMISE and conditional:
+                kind = ClauseKind.STATE
+            act = _act(kind, clause, sentence, wish, done=done)
+            done = (
+                done
+                or kind is ClauseKind.DEED
+                or (kind is ClauseKind.ANSWER and wish.told and bool(_VALUE.search(clause)))
+            )
+            kinds.append(kind)
+            if act is None or (kind is ClauseKind.FINDING and Act.DELIVERS in acts):
+                continue
+            acts.append(act)
+            if act in (Act.ASKS, Act.LEAVE):
+                asking.append(sentence.text)
+            grants = grants or (act is Act.LEAVE and sentence.asks)
+    looks = bool(found) and bool(_LOOKS.search(found[-1].text))
+    return RuleReading(_weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds))
+
+
+def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, gave_up: bool) -> ClauseKind:
+    """What a clause is in the light of the wish, of what has been called, and of what was said before it."""
+    match kind:
+        case ClauseKind.PROMISE if (
+            _REMINDING.search(clause) and ("reminder" in wish.classes or not wish.classes) and calls != 0
+        ):
+            return ClauseKind.DEED
+        case ClauseKind.DEED if _UNDONE.search(clause):
+            return ClauseKind.STATE
+        case ClauseKind.DEED if is_means(clause, wish):
+            return ClauseKind.FINDING
+        case ClauseKind.STATE if wish.told and not is_means(clause, wish):
+            return ClauseKind.ANSWER
+        case ClauseKind.FINDING if wish.told and _VALUE.search(clause) and not is_means(clause, wish):
+            return ClauseKind.ANSWER
+        case ClauseKind.STATE if (
+            calls != 0
+            and not _UNDONE.search(clause)
+            and len(clause) > _LONG
+            and classes_in(clause) & (wish.classes - {"setting"})
+        ):
+            return ClauseKind.ANSWER
+        case ClauseKind.ASK if gave_up and _KNOWS_NOT.search(clause):
+            return ClauseKind.GIVE_UP
+        case ClauseKind.ASK | ClauseKind.LEAVE | ClauseKind.OFFER if gave_up and _BY_YOURSELF.search(clause):
+            return ClauseKind.INSTRUCTS
+        case _:
+            return kind
+
+
+_LOOKS = re.compile(
+    r"\b(?:let me|i will|i am|i am going to)(?: \w+)? (?:check|look|search|see|find|checking|looking|searching)\b|"
+    r"^(?:checking|looking|searching)"
+)
+_CONDITIONAL = re.compile(
+    r"\b(?:if|once|when|as soon as|unless|until|after) (?:you|i hear|i get|i have your|i know)\b|\bprovided (?:that "
+    r")?you\b|\btell me\b"
+)
+_FINITE = re.compile(r"\b(?:i|we|he|she|has|have|had|is|are|was|were|sent|done)\b")
+_LONG = 12
+"""Letters from which a statement says something."""
+_KNOWS_NOT = re.compile(r"\bi (?:do not|still do not|can not) (?:know|have|tell|see|say)\b")
+_BY_YOURSELF = re.compile(
+    r"^(?:please |then |just |simply |so |first )*(?:turn|switch|enable|activate|connect|open|go to|create|add|"
+    r"install|plug)\b(?!.*\?)"
+    r"|\b(?:once|if|when|as soon as|after) you (?:have |can )?(?:turn|switch|enabl|activat|connect|open|found|find|"
+    r"sign|creat|add|know)"
+)
+
+
+def _act(kind: ClauseKind, clause: str, sentence: Sentence, wish: Wish, *, done: bool) -> Act | None:
+    """The act that a clause is; ``done`` if the message has claimed before it to have done what was wanted."""
+    match kind:
+        case ClauseKind.ASK if (
+            done and is_extra(clause, wish, done=True) and (not _WH.search(clause) or " else" in clause)
+        ):
+            return Act.OFFERS
+        case ClauseKind.LEAVE | ClauseKind.OFFER:
+            return Act.OFFERS if is_extra(sentence.text, wish, done=done) else Act.LEAVE
+        case _:
+            return _ACTS.get(kind)
+
+
+_ACTS: Mapping[ClauseKind, Act] = {
+    ClauseKind.ASK: Act.ASKS,
+    ClauseKind.OPEN: Act.OPEN,
+    ClauseKind.CLOSER: Act.CLOSES,
+    ClauseKind.PROMISE: Act.PROMISES,
+    ClauseKind.FINDING: Act.PROMISES,
+    ClauseKind.GIVE_UP: Act.GIVES_UP,
+    ClauseKind.DEED: Act.DELIVERS,
+    ClauseKind.ANSWER: Act.DELIVERS,
+    ClauseKind.SMALL: Act.SMALL,
+}
+_WH = re.compile(
+    r"^(?:\w+ ){0,3}?(?:what|when|where|which|who|whom|whose|how|why)\b|\b(?:tell|give|provide|need|please)\b"
+)
+
+
+def _weighed(acts: list[Act], *, looks: bool) -> Act:
+    """The one act of several that wants an answer; ``looks`` if the message ends with a promise to look for itself."""
+    seen = set(acts)
+    last = {act: place for place, act in enumerate(acts)}
+    promise = last.get(Act.PROMISES, -1)
+    if Act.ASKS in seen and not (acts[-1] is Act.PROMISES and looks and Act.LEAVE not in seen):
+        return Act.ASKS
+    if Act.LEAVE in seen:
+        return Act.LEAVE
+    if Act.OFFERS in seen and not (Act.DELIVERS not in seen and promise > last[Act.OFFERS]):
+        return Act.OFFERS
+    if Act.GIVES_UP in seen and last.get(Act.DELIVERS, -1) < last[Act.GIVES_UP] and promise < last[Act.GIVES_UP]:
+        return Act.GIVES_UP
+    if Act.DELIVERS in seen and promise < last[Act.DELIVERS]:
+        return Act.DELIVERS
+    if Act.PROMISES in seen:
+        return Act.PROMISES
+    for act in (Act.DELIVERS, Act.GIVES_UP, Act.OPEN, Act.CLOSES, Act.SMALL):
+        if act in seen:
+            return act
+    return Act.UNREADABLE

@@ -1,0 +1,49 @@
+"""Whether a message can be read at all: English words, rather than another language, data or code."""
+
+import re
+import unicodedata
+
+from sandbox_mcp.users.acts.plain import Sentence
+
+_CALL = re.compile(r"\s*(?:[{\[<]|\w{2,40}\(|```|\w{2,40}:\s*[{\[])")
+_WORD = re.compile(r"[^\W\d_]+(?:'\w+)?")
+_LATIN = re.compile(r"[a-zA-Z]|[øæœßđł]")
+_ENGLISH = frozenset(
+    """a about after all already also am an and any are as at be been before but by can could did do does done for from further
+    get give go good had has have he hello help her here hi him his how i if in into is it its just know last let like may me
+    message moment more my name need new no not now of off okay on once one or out over phone please ready right sent set shall
+    she should so sorry start sure tell text than thank thanks that the their them then there these they this those time to
+    tomorrow turn two up us wait want was we welcome were what when where which who whom whose why will with would yes yet you
+    your number found call checking looking working reminder remind contact wifi number""".split()
+)
+_FOREIGN = frozenset(
+    """der die das und ich nicht ist ein eine einen den dem mit auf für wie wer wo wann wird werden habe haben bitte soll kann möchten sie ihre
+    ihr welche welcher le la les un une des du et est que qui je vous pas pour dans sur quel quelle quand voulez votre avec el los las una es
+    y por para con su cuál qué cuándo dónde puedo usted quiere tu mi se lo il gli di che è per non sono vuoi quale quando posso o os uma
+    não você qual quer seu em com het een van ik niet wat wilt u uw welke naar jag att och är inte vad vill du din som på det er du å vil
+    jeg ikke hva czy jak proszę nie na się jest""".split()
+) - {"die", "on", "was", "per", "lo", "du", "o", "u", "y"}
+
+
+def is_readable(text: str, found: list[Sentence]) -> bool:
+    """Whether a message is English prose; a short word such as "Fredrik?" passes."""
+    if not found:
+        return False
+    words = _WORD.findall(" ".join(sentence.text for sentence in found))
+    if not words:
+        return any(sentence.asks for sentence in found) and any(sign.isdigit() for sign in text)
+    if _CALL.match(text) and not any(_ENGLISH.issuperset((word,)) for word in words):
+        return False
+    if _DATA.match(text):
+        return False
+    latin = sum(bool(_LATIN.match(unicodedata.normalize("NFKD", word))) for word in words)
+    english = sum(word in _ENGLISH for word in words)
+    foreign = sum(word in _FOREIGN and word not in _ENGLISH for word in words)
+    if latin * 2 < len(words):
+        return False
+    return not (foreign >= 2 and foreign > english) and not (foreign and not english and len(words) > 2)
+
+
+_DATA = re.compile(
+    r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*;?\s*(?:```\s*)?$)"
+)
