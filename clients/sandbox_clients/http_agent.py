@@ -17,7 +17,7 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_clients.replies import read_object, read_turn
 from sandbox_clients.settings import AgentSettings
 from sandbox_mcp.models.asking import public_address
-from sandbox_mcp.models.retrying import FailedTry, Sleep, insist, one_line, refused
+from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -35,7 +35,7 @@ class _Talking:
         self.messages.append({"role": "user", "content": message})
         endpoint = self.agent.settings.endpoint
         try:
-            answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.sleep)
+            answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.pacing)
         except FailedTry as fault:
             raise AgentError(f"agent at {self.agent.address}: {fault}") from fault
         who = f"agent at {self.agent.address}: answered with"
@@ -73,7 +73,7 @@ class HttpAgent(Agent):
     name: str
     url: str
     settings: AgentSettings
-    sleep: Sleep | None = None
+    pacing: Pacing | None = None
     needs_url: ClassVar[bool] = True
 
     @classmethod

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from sandbox_mcp.models.retrying import FailedTry, Sleep, insist, one_line, refused
+from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 
 class EndpointError(Exception):
@@ -151,9 +151,9 @@ class ModelEndpoint(ABC):
     package: ClassVar[str]
     kind: ClassVar[str]
 
-    def __init__(self, settings: EndpointSettings, sleep: Sleep | None = None) -> None:
+    def __init__(self, settings: EndpointSettings, pacing: Pacing | None = None) -> None:
         self.settings = settings
-        self._sleep = sleep
+        self._pacing = pacing
         self._client: Any = None
 
     @abstractmethod
@@ -180,7 +180,7 @@ class ModelEndpoint(ABC):
         """
         settings = self.settings
         try:
-            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._sleep)
+            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._pacing)
         except FailedTry as fault:
             raise EndpointError(f"model endpoint {settings.describe()['base_url']}: {fault}") from fault
 

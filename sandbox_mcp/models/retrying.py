@@ -1,10 +1,16 @@
 """Trying again: which faults of an endpoint may pass, and how long to wait before the next try.
 
 Policy: too many requests (429), a timeout or conflict (408, 409), a fault of the server (5xx) and a lost connection may
-pass; anything else is told at once. The pause doubles from try to try, unless the endpoint says how long to wait.
+pass; anything else is told at once. The pause doubles from try to try, and up to half of it is left to chance so that
+sessions that failed together do not come back together; where the endpoint says how long to wait, that counts.
 """
 
+import math
+import random
+import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 PASSING = frozenset({408, 409, 429})
@@ -12,14 +18,28 @@ PASSING = frozenset({408, 409, 429})
 LONGEST_PAUSE = 60.0
 """Seconds waited at most between two tries, whatever the endpoint asks for."""
 
-Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
 
 
-class FailedTry(Exception):
-    """One failed try; ``after`` is how many seconds the endpoint asked to wait."""
+async def _sleep(seconds: float) -> None:
+    import anyio
 
-    def __init__(self, problem: str, *, passing: bool, after: float | None = None) -> None:
+    await anyio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """How pauses are made: by which sleep, with how much of the half that is left to chance, and by which clock."""
+
+    sleep: Callable[[float], Awaitable[None]] = _sleep
+    chance: Callable[[], float] = random.random
+    now: Callable[[], float] = time.time
+
+
+class FailedTry(Exception):
+    """One failed try; ``after`` is the ``Retry-After`` header with which the endpoint asked to wait."""
+
+    def __init__(self, problem: str, *, passing: bool, after: str | None = None) -> None:
         self.passing = passing
         self.after = after
         super().__init__(problem)
@@ -28,17 +48,16 @@ class FailedTry(Exception):
 def refused(status: int, said: str, retry_after: str | None) -> FailedTry:
     """The fault that an answer with an error's status is, with its ``Retry-After`` header."""
     problem = f"status {status}: {one_line(said)}" if said.strip() else f"status {status}"
-    return FailedTry(problem, passing=status >= 500 or status in PASSING, after=_seconds(retry_after))
+    return FailedTry(problem, passing=status >= 500 or status in PASSING, after=retry_after)
 
 
-async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, sleep: Sleep | None = None) -> T:
+async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, pacing: Pacing | None = None) -> T:
     """Try, and try again up to ``retries`` times while faults may pass, after ``pause`` seconds and then twice that.
 
     Raises:
-        Fault: the last one, which tells how many tries there were.
+        FailedTry: the last one, which tells how many tries there were.
     """
-    import anyio
-
+    pacing = pacing or Pacing()
     for tried in range(retries + 1):
         try:
             return await once()
@@ -46,8 +65,9 @@ async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, s
             if not fault.passing or tried == retries:
                 times = f" ({tried + 1} tries)" if tried else ""
                 raise FailedTry(f"{fault}{times}", passing=fault.passing, after=fault.after) from fault
-            wait = pause * 2.0**tried if fault.after is None else fault.after
-            await (sleep or anyio.sleep)(min(wait, LONGEST_PAUSE))
+            asked = _seconds(fault.after, pacing.now())
+            wait = pause * 2.0**tried * (1 + pacing.chance()) / 2 if asked is None else asked
+            await pacing.sleep(min(wait, LONGEST_PAUSE))
     raise AssertionError("unreachable")
 
 
@@ -57,9 +77,15 @@ def one_line(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else f"{line[:limit]}..."
 
 
-def _seconds(header: str | None) -> float | None:
-    """Seconds to wait; a date, which endpoints for models do not send, counts as none."""
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
+def _seconds(header: str | None, now: float) -> float | None:
+    """Seconds to wait from now on, by a ``Retry-After`` of seconds or of a date; None where it says neither."""
+    if not header:
         return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - now
+        except (ValueError, OverflowError, OSError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)

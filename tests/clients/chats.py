@@ -17,6 +17,7 @@ from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
 from sandbox_mcp.endpoint.reply import Brain
 from sandbox_mcp.models.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
 from sandbox_mcp.models.completions import Completions
+from sandbox_mcp.models.retrying import Pacing
 from tests.clients.sessions import WIFI_OFF, Opened, opened, run
 
 
@@ -102,7 +103,9 @@ class Play:
 
         async def work() -> None:
             given = {"base_url": self.url, "retries": 2, "timeout": 5.0, "provider": meant.provider, **settings}
-            playing = meant.agent(meant.endpoint(EndpointSettings("some-model", **given), pause), max_steps, react)
+            playing = meant.agent(
+                meant.endpoint(EndpointSettings("some-model", **given), Pacing(pause, lambda: 1.0)), max_steps, react
+            )
             try:
                 async with opened(scenario, kind) as found.session, playing.converse(found.session.brief) as chat:
                     for message in said:

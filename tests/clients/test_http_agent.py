@@ -24,6 +24,7 @@ from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.solver import Solver
 from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.models.retrying import Pacing
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played
@@ -76,7 +77,8 @@ def talked(handler: Handler, *said: str, **settings: Any) -> tuple[Site, list[Ag
 
     async def work(url: str) -> list[AgentTurn]:
         agent = HttpAgent.of(url, AgentSettings(EndpointSettings("m", **settings)))
-        async with HttpAgent(agent.name, agent.url, agent.settings, sleep).converse(BRIEF) as conversation:
+        paced = HttpAgent(agent.name, agent.url, agent.settings, Pacing(sleep, lambda: 1.0))
+        async with paced.converse(BRIEF) as conversation:
             return [await conversation.turn(text) for text in said]
 
     with site(handler) as (made, url):
