@@ -5,8 +5,10 @@ however many messages a client makes of it, and so is what the user said.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from sandbox_mcp.tools.user_tools import END
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,15 @@ class Prompt:
     def steps(self) -> tuple[ModelStep, ...]:
         """All answers of the model so far."""
         return tuple(step for turn in self.turns for step in turn.steps)
+
+    def without_example(self) -> "Prompt":
+        """The conversation that counts, where a simulated user was shown another one first, which it left."""
+        left = [
+            number
+            for number, turn in enumerate(self.turns, start=1)
+            if any(call.name == END for step in turn.steps for call in step.calls)
+        ]
+        return replace(self, turns=self.turns[left[-1] :]) if left else self
 
     def offered(self, name: str) -> str | None:
         """The name under which a tool is offered: its own, or its own behind a prefix; None if it is not."""

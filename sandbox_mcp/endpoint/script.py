@@ -112,6 +112,7 @@ class ScriptedModel:
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:
         """What stands at this place of the script."""
+        prompt = prompt.without_example()
         steps = self.script.steps
         position = len(prompt.steps)
         if position >= len(steps) and not self.script.repeat:

@@ -25,6 +25,7 @@ class ScriptedUserModel:
 
     async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
         """What the user says next, or the call with which it leaves."""
+        prompt = prompt.without_example()
         said = [step.text for step in prompt.steps]
         scenario = self._scenario(prompt.system, said)
         if scenario is None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Exchange, UserSpec
 
-from sandbox_mcp.models.asking import EndpointError, ModelAnswer, Usage
+from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, Usage
 from sandbox_mcp.models.completions import Completions, as_message
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.tools.user_tools import CONFIRM, END
@@ -54,6 +54,8 @@ ENDING = (
 )
 NOT_NOW = "Not carried out: call this together with your answer."
 START = "(You are connected to the assistant. Write your first message.)"
+EXAMPLE = "(First an example with another assistant, which will put things differently. Write your first message.)"
+EXAMPLE_OVER = "(You have left the example.)"
 
 END_TOOL: Mapping[str, Any] = {
     "type": "function",
@@ -102,7 +104,9 @@ class LlmUser:
         Raises:
             UserError: there was no usable answer.
         """
-        thought = _Thought([{"role": "system", "content": prompt(self.spec, self.told)}, *conversation(dialogue)])
+        example = demonstrated(self.spec.demonstration) if "demonstration" in self.told else []
+        told = {"role": "system", "content": prompt(self.spec, self.told)}
+        thought = _Thought([told, *example, *conversation(dialogue)])
         silent = 0
         while silent < ASKED:
             answer = await self._ask(thought.messages, self._offered(dialogue, thought))
@@ -145,7 +149,7 @@ class LlmUser:
     def _turn(self, answer: ModelAnswer, thought: "_Thought") -> UserTurn | None:
         meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
         calls = tuple(thought.calls)
-        if any(call.name == END for call in answer.calls):
+        if END in answer.text or any(call.name == END for call in answer.calls):  # some print what they should call
             return UserTurn(None, meta=meta, calls=calls)
         codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
         says = answer.text.strip() or (self.spec.script.confirm if codes else "")
@@ -179,8 +183,6 @@ def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS) -> str:
         if spec.does_not_know:
             parts.append("In particular, you do not know:\n" + _listed(spec.does_not_know))
     parts += [MANNER, ENDING]
-    if "demonstration" in told and spec.demonstration:
-        parts.append(_demonstrated(spec.demonstration))
     return "\n\n".join(parts)
 
 
@@ -195,7 +197,13 @@ def _listed(items: Sequence[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _demonstrated(exchanges: Sequence[Exchange]) -> str:
-    lines = [line for pair in exchanges for line in (f"You: {pair.user}", f"Assistant: {pair.agent}")]
-    head = "An example of how such a conversation may go. The assistant you talk to will put things differently:"
-    return "\n".join([head, *lines, f"You: ({END})"])
+def demonstrated(exchanges: Sequence[Exchange]) -> list[dict[str, Any]]:
+    """An example of such a conversation, as the messages it would be made of: it ends with the call that leaves."""
+    if not exchanges:
+        return []
+    messages: list[dict[str, Any]] = [{"role": "user", "content": EXAMPLE}]
+    for pair in exchanges:
+        messages += [{"role": "assistant", "content": pair.user}, {"role": "user", "content": pair.agent}]
+    leaving = ModelAnswer("", (FunctionCall("example", END, "{}"),), Usage())
+    left = {"role": "tool", "tool_call_id": "example", "content": EXAMPLE_OVER}
+    return [*messages, as_message(leaving), left]

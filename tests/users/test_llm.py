@@ -17,7 +17,7 @@ from sandbox_mcp.models.completions import Completions
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
 from sandbox_mcp.users import Line, UserError, UserTurn
-from sandbox_mcp.users.llm import ALL_PARTS, LlmUser, prompt
+from sandbox_mcp.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
 from tests.clients.sessions import scripted
 
 SUITE = Suite()
@@ -67,6 +67,32 @@ def test_it_leaves_with_its_own_tool() -> None:
     assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation"]
 
 
+@pytest.mark.parametrize("text", ["(end_conversation)", "end_conversation()", "Thanks! <end_conversation/>"])
+def test_a_model_that_prints_the_call_leaves_as_well(text: str) -> None:
+    turn, _ = answers(says(text))
+    assert turn.ends
+
+
+def test_its_example_is_made_of_real_messages_and_ends_with_a_real_call() -> None:
+    _, seen = answers(says("Ilse."))
+    example = seen[0]["messages"][1:-3]
+    assert [message["content"] for message in example if message["role"] == "assistant"] == [
+        *(pair.user for pair in SPEC.demonstration), None,
+    ]  # fmt: skip
+    assert [message["content"] for message in example if message["role"] == "user"] == [
+        EXAMPLE, *(pair.agent for pair in SPEC.demonstration),
+    ]  # fmt: skip
+    (leaving,) = example[-2]["tool_calls"]
+    assert leaving["function"]["name"] == "end_conversation"
+    assert example[-1]["tool_call_id"] == leaving["id"]
+    assert not any("end_conversation" in str(message["content"]) for message in example)
+
+
+def test_without_its_example_the_conversation_begins_at_once() -> None:
+    _, seen = answers(says("Ilse."), told=ALL_PARTS - {"demonstration"})
+    assert [message["role"] for message in seen[0]["messages"]] == ["system", "user", "assistant", "user"]
+
+
 def test_words_said_while_leaving_are_not_kept() -> None:
     turn, _ = answers(scripted("{repeat: true, steps: [{say: Bye., calls: [{tool: end_conversation}]}]}"))
     assert turn.ends
@@ -74,7 +100,7 @@ def test_words_said_while_leaving_are_not_kept() -> None:
 
 def test_the_agents_words_are_put_to_the_model_as_its_users() -> None:
     _, seen = answers(says("Ilse."))
-    roles = [(message["role"], message["content"]) for message in seen[0]["messages"][2:]]
+    roles = [(message["role"], message["content"]) for message in seen[0]["messages"][-2:]]
     assert roles == [("assistant", SPEC.opening), ("user", "What is her name?")]
 
 
@@ -109,7 +135,6 @@ def test_an_endpoint_that_fails_is_a_fault_of_the_user(fault: str) -> None:
 PARTS = {
     "knows": "Her number is 0491 570 737",
     "does_not_know": "Her address.",
-    "demonstration": "An example of how such a conversation may go",
 }
 
 
@@ -129,7 +154,7 @@ def test_it_is_always_told_its_goal_and_how_to_leave() -> None:
 
 
 def test_a_user_without_a_demonstration_is_not_promised_one() -> None:
-    assert "An example" not in prompt(dataclasses.replace(SPEC, demonstration=()))
+    assert demonstrated(()) == []
 
 
 def test_the_log_says_which_model_and_what_it_was_told() -> None:
@@ -214,7 +239,9 @@ def test_it_looks_up_what_it_knows_before_it_answers() -> None:
     assert [(call.tool.name, call.arguments) for call in turn.calls] == [
         ("look_up", {"question": "her number"}), ("check_goal", {}),
     ]  # fmt: skip
-    assert [message["content"] for message in seen[1]["messages"] if message["role"] == "tool"] == [
+    told = [message["content"] for message in seen[1]["messages"] if message["role"] == "tool"]
+    assert told == [
+        EXAMPLE_OVER,
         call.result for call in turn.calls
     ]
 
