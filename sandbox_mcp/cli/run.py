@@ -72,6 +72,11 @@ if TYPE_CHECKING:
 )
 @metric_option
 @threshold_options
+@click.option(
+    "--instructions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with what the agent is told first. [default: the same few words for every agent]",
+)
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @knowledge_options
@@ -129,7 +134,28 @@ class Recipe:
             knowledge,
             keep_spoiled=self.options["keep_spoiled"],
             metrics=tuple(dict.fromkeys((*JUDGED, family))),
+            instructions=_instructions(self.options["instructions"]),
         )
+
+
+def _instructions(path: Path | None) -> Mapping[str, Any]:
+    """What the agent is told first, under the name of the file it stands in.
+
+    Raises:
+        RunError: the file cannot be read, or says nothing.
+    """
+    from sandbox_mcp.run.errors import RunError
+    from sandbox_mcp.session import chosen_instructions
+
+    if path is None:
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"instructions {str(path)!r} cannot be read as UTF-8 text: {error}") from error
+    if not text:
+        raise RunError(f"instructions {str(path)!r} are empty; expected what the agent is told first")
+    return chosen_instructions(path.name, text)
 
 
 def _batch(recipe: Recipe) -> "Batch":

@@ -102,7 +102,7 @@ class Batch:
     def _manifest(self, scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
         return {
             "schema": MANIFEST_SCHEMA,
-            "agent": {"name": self.crew.agent.name, **self.crew.agent.describe()},
+            "agent": self.crew.description,
             "user": dict(self.crew.users.description),
             "variants": list(self.plan.variants),
             "seed": self.plan.seed,

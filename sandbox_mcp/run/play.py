@@ -15,7 +15,7 @@ from sandbox_scenarios.plan import PlanError, staged
 
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, Reply, SessionSpec
+from sandbox_mcp.session import Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
@@ -97,7 +97,7 @@ def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
     spec = opened.session.spec
     solutions = spec.scenario.solutions if agent.wants_solution else ()
     solution = staged(solutions[0], spec.scenario, spec.variant, opened.session.tools) if solutions else None
-    return Brief(AGENT_INSTRUCTIONS, reach(opened), solution)
+    return Brief(spec.instructions, reach(opened), solution)
 
 
 def _problem(error: Exception) -> str:

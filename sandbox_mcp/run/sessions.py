@@ -4,9 +4,10 @@ Policy: what a session does depends on its unit alone, never on what runs beside
 """
 
 import math
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 from sandbox_clients.base import Agent
@@ -61,7 +62,8 @@ Told = Callable[[Unit, Scores], None]
 class Crew:
     """Who plays: an agent and users, in scenarios of a suite, into a folder.
 
-    ``metrics`` and ``keep_spoiled`` are for :meth:`judge`.
+    ``metrics`` and ``keep_spoiled`` are for :meth:`judge`. ``instructions`` is what ``chosen_instructions`` makes, or
+    nothing where the agent is told what all are told.
     """
 
     suite: Suite
@@ -71,6 +73,12 @@ class Crew:
     knowledge: object = None
     keep_spoiled: bool = False
     metrics: tuple[str | Metric, ...] = JUDGED
+    instructions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What logs and manifest say of the agent, with the instructions that were chosen for it."""
+        return {"name": self.agent.name, **self.agent.describe(), **self.instructions}
 
     def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:
         """What a session came to; those that their user spoiled are scored only where they are to be kept.
@@ -105,8 +113,8 @@ class Crew:
     async def _session(self, unit: Unit, table: "_Table") -> Scores:
         scenario = self.suite.get(unit.scenario)
         spec = SessionSpec(
-            scenario, unit.variant, unit.seed, unit.trial, agent={"name": self.agent.name, **self.agent.describe()}
-        )
+            scenario, unit.variant, unit.seed, unit.trial, agent=self.description
+        )  # fmt: skip
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)

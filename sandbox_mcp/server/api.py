@@ -31,7 +31,7 @@ from sandbox_mcp.server.models import (
     UserReply,
 )
 from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionError, SessionSpec
+from sandbox_mcp.session import SessionError, SessionSpec, chosen_instructions
 from sandbox_mcp.session.manager import (
     ManagerError,
     OpenSession,
@@ -134,8 +134,11 @@ class Api:
         """Begin a session."""
         wanted = await self._body(request, NewSession)
         scenario = await to_thread.run_sync(self._manager.suite.get, wanted.scenario)
+        agent = wanted.agent
+        if wanted.instructions is not None:
+            agent = {**agent, **chosen_instructions("api", wanted.instructions)}
         spec = SessionSpec(
-            scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=wanted.agent
+            scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=agent
         )  # fmt: skip
         opened = self._manager.create(spec, self._manager.user(wanted.user, scenario))
         base = f"{request.url.scheme}://{request.headers['host']}"
@@ -143,7 +146,7 @@ class Api:
             **_info(opened).model_dump(),
             url=f"{base}{session_path(opened.token)}",
             bearer=opened.bearer,
-            instructions=AGENT_INSTRUCTIONS,
+            instructions=spec.instructions,
             opening=opened.opening,
             tools=[tool.name for tool in opened.presentation.listed],
         )

@@ -30,7 +30,7 @@ from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, AgentCall, CallResult
+from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
 logger = logging.getLogger(__name__)
@@ -91,9 +91,10 @@ class SessionFace:
     def instructions(self, ctx: Context) -> str:
         """Nothing about the scenario but, where the agent has to know it from here, what its user has said."""
         opened = self.find(ctx)
-        if opened.session.spec.user_channel == "harness":
-            return AGENT_INSTRUCTIONS
-        return f"{AGENT_INSTRUCTIONS}\n{CHANNEL_INSTRUCTIONS}\n{opened.opening}"
+        spec = opened.session.spec
+        if spec.user_channel == "harness":
+            return spec.instructions
+        return f"{spec.instructions}\n{CHANNEL_INSTRUCTIONS}\n{opened.opening}"
 
     async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
         """Call a tool of the session."""

@@ -30,6 +30,9 @@ class NewSession(Body):
         description="Who brings the agent's words to the user: the harness, or the agent itself with a tool.",
     )
     agent: dict[str, Any] = Field(default_factory=dict[str, Any], description="What is known of the agent; recorded.")
+    instructions: str | None = Field(
+        default=None, description="What the agent should be told first; the server's own text if not given. Recorded."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -5,7 +5,7 @@ Policy: a session goes on only from a log that began as it would begin now.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario, UserSpec
 from sandbox_scenarios.stage import session_name
@@ -19,10 +19,12 @@ from sandbox_mcp.users import User
 
 AGENT_INSTRUCTIONS = (
     "You are the assistant on somebody's phone and act through the tools you are given. "
-    "Rely on what the user and the tools tell you: look up or ask for what you do not know, never make it up, "
-    "and say so when something cannot be done with the tools you have."
+    "Rely on what the user and the tools tell you, and look up or ask for what you do not know."
 )
-"""What the agent is told before the conversation: the same in every session, and nothing about the scenario."""
+"""What the agent is told before the conversation, unless somebody chose otherwise: nothing about the scenario, and
+nothing about giving up, which would move the scores of what cannot be done."""
+INSTRUCTIONS = "instructions"
+"""Where the description of an agent has other instructions: their ``name`` and their ``text``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class SessionSpec:
     """Which scenario, how it is presented, and who takes part. The same spec gives the same world, tools and ids.
 
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
-    (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log.
+    (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log; the text under
+    its ``instructions`` is what it is told instead of ``AGENT_INSTRUCTIONS``.
     """
 
     scenario: Scenario
@@ -45,6 +48,18 @@ class SessionSpec:
     def id(self) -> str:
         """The session's name in logs and reports; made from the rest where none was given."""
         return self.session_id or session_name(self.scenario.name, self.variant, self.seed, self.trial)
+
+    @property
+    def instructions(self) -> str:
+        """What the agent is told before the conversation."""
+        chosen = self.agent.get(INSTRUCTIONS)
+        text = cast("Mapping[str, Any]", chosen).get("text") if isinstance(chosen, Mapping) else None
+        return text if isinstance(text, str) else AGENT_INSTRUCTIONS
+
+
+def chosen_instructions(name: str, text: str) -> Mapping[str, Any]:
+    """What to add to the description of an agent that is to be told this text."""
+    return {INSTRUCTIONS: {"name": name, "text": text}}
 
 
 class SessionError(SandboxError):

@@ -19,7 +19,6 @@ from sandbox_scenarios.variants import presented
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Unconfirmed
 from sandbox_mcp.session.hearing import Hearing
 from sandbox_mcp.session.opening import (
-    AGENT_INSTRUCTIONS,
     SessionError,
     SessionSpec,
     check_same,
@@ -101,7 +100,7 @@ class Session:
         self._recorder.write(started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp()))
         user = self.spec.scenario.user
         for (sender, recipient), text in zip(
-            OPENING, (AGENT_INSTRUCTIONS, user_briefing(user), user.opening), strict=True
+            OPENING, (self.spec.instructions, user_briefing(user), user.opening), strict=True
         ):
             self._message(sender, recipient, text)
         self._dialogue.append(Line("user", user.opening))

@@ -37,6 +37,13 @@ async def test_null_for_what_may_be_left_out_is_not_given(server: Served) -> Non
     assert (created["variant"], created["seed"], created["trial"]) == ("base", 0, 0)
 
 
+async def test_a_harness_chooses_what_its_agent_is_told(server: Served) -> None:
+    created = await server.new(instructions="Be brief.", agent={"model": "m"})
+    session = server.manager.get(created["id"]).session
+    assert created["instructions"] == session.spec.instructions == "Be brief."
+    assert session.spec.agent == {"model": "m", "instructions": {"name": "api", "text": "Be brief."}}
+
+
 async def test_with_the_tool_channel_the_tool_is_among_the_tools(server: Served) -> None:
     assert (await server.new(user_channel="tool"))["tools"] == ["set_wifi_status", "send_message_to_user"]
 

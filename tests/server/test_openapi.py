@@ -91,6 +91,7 @@ async def test_bodies_are_what_the_document_asks_for(server: Served) -> None:
     schema = DOCUMENT["components"]["schemas"]["NewSession"]
     full = {
         "scenario": "wifi_off", "variant": "base", "seed": 1, "trial": 0, "user": "scripted",
+        "instructions": "Be brief.",
         "user_channel": "harness", "agent": {"model": "m"},
     }  # fmt: skip
     assert set(full) == set(schema["properties"])

@@ -241,9 +241,8 @@ def test_it_looks_up_what_it_knows_before_it_answers() -> None:
     ]  # fmt: skip
     told = [message["content"] for message in seen[1]["messages"] if message["role"] == "tool"]
     assert told == [
-        EXAMPLE_OVER,
-        call.result for call in turn.calls
-    ]
+        EXAMPLE_OVER, *(call.result for call in turn.calls),
+    ]  # fmt: skip
 
 
 def test_what_looking_up_costs_is_counted() -> None:

@@ -1,0 +1,44 @@
+"""``run --instructions``: a text of one's own for the agent, recorded, and one per folder."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from sandbox_mcp.cli.run import command
+from sandbox_mcp.trajectory import Message, read_trajectory
+
+
+def ran(out: Path, *options: str) -> Result:
+    return CliRunner().invoke(command, ["wifi_off", "--agent", "reference", "--out", str(out), *options])
+
+
+def chosen(folder: Path, text: str | bytes, name: str = "careful.txt") -> str:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_the_agent_is_told_the_text_of_the_file_and_the_log_names_it(tmp_path: Path) -> None:
+    result = ran(tmp_path / "run", "--instructions", chosen(tmp_path, "Ask before you delete.\n"))
+    assert result.exit_code == 0, result.output
+    log = read_trajectory(tmp_path / "run" / "logs" / "wifi_off-base-s0-t0.jsonl")
+    told = [event.content for event in log.events if isinstance(event, Message) and event.recipient == "agent"]
+    named = {"name": "careful.txt", "text": "Ask before you delete."}
+    assert (told[0], log.started.agent["instructions"]) == (named["text"], named)
+    assert json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["agent"]["instructions"] == named
+
+
+def test_a_folder_holds_one_text(tmp_path: Path) -> None:
+    ran(tmp_path / "run", "--instructions", chosen(tmp_path, "Be brief."))
+    again = ran(tmp_path / "run", "--instructions", chosen(tmp_path, "Be thorough."))
+    assert again.exit_code != 0
+    assert "choose another folder with --out" in str(again.exception)
+
+
+def test_instructions_that_say_nothing_are_refused(tmp_path: Path) -> None:
+    assert "are empty" in str(ran(tmp_path / "run", "--instructions", chosen(tmp_path, " \n")).exception)
+
+
+def test_instructions_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    assert "UTF-8" in str(ran(tmp_path / "run", "--instructions", chosen(tmp_path, b"\xff\xfe")).exception)
