@@ -15,7 +15,7 @@ from sandbox_mcp.users import Line
 
 
 @dataclass(slots=True)
-class Hearing:
+class CallsSoFar:
     """Counts the agent's calls that succeeded, since the user last spoke and in all; ``deeds`` name tools that act."""
 
     scenario: Scenario

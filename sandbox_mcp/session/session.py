@@ -17,7 +17,7 @@ from sandbox_scenarios.stage import NOTHING, OPENING, Stage
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Unconfirmed
-from sandbox_mcp.session.hearing import Hearing
+from sandbox_mcp.session.hearing import CallsSoFar
 from sandbox_mcp.session.opening import (
     SessionError,
     SessionSpec,
@@ -89,7 +89,7 @@ class Session:
         self._end_recorded = False
         self._dialogue: list[Line] = []
         acting = (tool.tool for tool in self._calls.actions.values())
-        self._hearing = Hearing(scenario, frozenset(tool.name for tool in acting if tool.action))
+        self._hearing = CallsSoFar(scenario, frozenset(tool.name for tool in acting if tool.action))
         self._recorder = Recorder(sink)
 
     def begin(self) -> str:

@@ -1,0 +1,80 @@
+"""The page about the house, held against the house: every place, class and function it names is there."""
+
+import ast
+import re
+import tomllib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+NAMES = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL))
+PLACES = [name for name in NAMES if "/" in name]
+CLASSES = [name for name in NAMES if re.fullmatch(r"[A-Z][A-Za-z]+(\.[a-z_]+)?", name)]
+FUNCTIONS = [name for name in NAMES if re.fullmatch(r"[a-z][a-z_]+", name)]
+
+
+@cache
+def definitions() -> dict[str, list[str]]:
+    """Every public class and function of ours, and every method as Class.method, with the files that define it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                    found[node.name].append(path.relative_to(ROOT).as_posix())
+                    methods = node.body if isinstance(node, ast.ClassDef) else []
+                    for method in methods:
+                        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                            found[f"{node.name}.{method.name}"].append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+@pytest.mark.parametrize("place", sorted(set(PLACES)))
+def test_every_place_is_there(place: str) -> None:
+    assert (ROOT / place).is_dir() if place.endswith("/") else (ROOT / place).is_file()
+
+
+@pytest.mark.parametrize("name", sorted({*CLASSES, *FUNCTIONS}))
+def test_every_class_and_function_is_there(name: str) -> None:
+    assert definitions()[name]
+
+
+def test_every_room_is_on_the_page() -> None:
+    inner = [path for path in (ROOT / "sandbox_mcp").iterdir() if (path / "__init__.py").exists()]
+    rooms = {f"sandbox_mcp/{path.name}/" for path in inner} | {f"{package}/" for package in PACKAGES[1:]}
+    assert rooms == set(re.findall(r"^\| `([^`]+/)` \|", PAGE.partition("## Words")[0], re.MULTILINE))
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = [each["layers"] for each in project["tool"]["importlinter"]["contracts"] if "layers" in each]
+    (told,) = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert told.splitlines() == layers
+
+
+def test_the_glossary_is_short() -> None:
+    words = PAGE.partition("## Words")[2].partition("\n## ")[0]
+    assert 10 <= len(re.findall(r"^\| `", words, re.MULTILINE)) <= 20
+
+
+def test_a_class_name_means_one_thing_in_all_packages() -> None:
+    several = {
+        name: files for name, files in definitions().items() if name[0].isupper() and "." not in name and files[1:]
+    }
+    assert several == {}
+
+
+def test_the_picture_names_rooms_that_exist() -> None:
+    picture = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    rooms = re.findall(r'class="room"[^>]*>([^<]+)<', picture)
+    assert len(rooms) > 8
+    assert [room for room in rooms if not any((ROOT / base / room).is_dir() for base in ("", "sandbox_mcp"))] == []
+
+
+def test_a_stranger_gets_here_from_the_readme() -> None:
+    assert "(docs/architecture.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
