@@ -350,7 +350,7 @@ def _spoiling(scores: Scores) -> str | None:
 def _overall(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     scored = [row for row in rows if row["scored"]]
     return {
-        "scenarios": len(rows),
+        "scenarios": len({row["scenario"] for row in rows}),
         "scored": sum(row["scored"] for row in rows),
         "score": _mean(row["score"] for row in scored),
         "refusal": _mean(row["refusal"] for row in scored),

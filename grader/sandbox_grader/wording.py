@@ -46,7 +46,8 @@ def tables_of(report: Report) -> list[TextTable]:
         for row in report.rows()
     ]
     summary = report.summary()
-    overall = (len(scenarios), summary["counts"]["scored"], summary["score"], *(summary[name] for name in extra))
+    played = len({row["scenario"] for row in summary["scenarios"]})
+    overall = (played, summary["counts"]["scored"], summary["score"], *(summary[name] for name in extra))
     categories: Cells = [
         (name, item["scenarios"], item["scored"], item["score"], *(item[name] for name in extra))
         for name, item in summary["categories"].items()

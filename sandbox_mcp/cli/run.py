@@ -27,8 +27,9 @@ from sandbox_mcp.cli.progress import Display
 from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
 if TYPE_CHECKING:
-    from sandbox_mcp.run.batch import Batch
-    from sandbox_mcp.run.sessions import Crew, RunPlan
+    from sandbox_grader import Report
+
+    from sandbox_mcp.run.sessions import Crew
 
 
 @click.command()
@@ -91,10 +92,9 @@ def command(
     input; all scenarios without any. The same command again plays only what is missing. Exits with 1 if --threshold is
     missed, no session could be scored, or the budget was not enough.
     """
-    import anyio
     from sandbox_grader.wording import remarks, tables_of
 
-    report = anyio.run(_batch(Recipe(places, options)).run)
+    report = _evaluated(Recipe(places, options))
     if as_json:
         print_json(report.summary())
     else:
@@ -158,39 +158,37 @@ def _instructions(path: Path | None) -> Mapping[str, Any]:
     return chosen_instructions(path.name, text)
 
 
-def _batch(recipe: Recipe) -> "Batch":
-    from sandbox_mcp.run.batch import Batch
+def _evaluated(recipe: Recipe) -> "Report":
+    from sandbox_mcp.run.by_hand import PlayableSuite
     from sandbox_mcp.run.errors import RunError
+    from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.executors import Processes
-    from sandbox_mcp.run.progress import RunTally
-
-    if recipe.options["executor"] == "processes" and recipe.options["record_tape"]:
-        raise RunError("processes cannot share one recording; leave out --record or --executor processes")
-    crew = recipe()
-    plan = _plan(crew, recipe.options)
-    prices, budget = chosen_costs(recipe.options)
-    executor = Processes(recipe) if recipe.options["executor"] == "processes" else None
-    display = Display(quiet=recipe.options["quiet"])
-    return Batch(crew, plan, display.show, RunTally(prices, budget, metric=recipe.options["metric"]), executor)
-
-
-def _plan(crew: "Crew", options: Mapping[str, Any]) -> "RunPlan":
-    from sandbox_mcp.run.errors import RunError
-    from sandbox_mcp.run.select import select
-    from sandbox_mcp.run.sessions import RunPlan
     from sandbox_mcp.run.unit import Shard
 
+    options = recipe.options
+    if options["executor"] == "processes" and options["record_tape"]:
+        raise RunError("processes cannot share one recording; leave out --record or --executor processes")
+    crew = recipe()
     jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
-    transport = options["transport"] or ("http" if crew.agent.needs_url else "memory")
-    if crew.agent.needs_url and transport != "http":
-        raise RunError(f"agent {crew.agent.name!r} needs a URL; use --transport http")
-    return RunPlan(
-        scenarios=select(crew.suite, options["selectors"]),
-        variants=tuple(dict.fromkeys(options["variants"])),
-        seed=options["seed"],
+    prices, budget = chosen_costs(options)
+    return evaluate(
+        crew.agent,
+        PlayableSuite(recipe.places).select(*options["selectors"]),
+        variants=options["variants"],
         trials=options["trials"],
+        seed=options["seed"],
+        user=crew.users,
+        metric=options["metric"],
+        keep_spoiled=options["keep_spoiled"],
         jobs=jobs,
+        out=options["out"],
+        transport=options["transport"] or ("http" if crew.agent.needs_url else "memory"),
+        max_turn_seconds=options["max_turn_seconds"],
         shard=Shard.parse(options["shard"]),
-        transport=transport,
-        patience=options["max_turn_seconds"],
+        prices=prices,
+        budget=budget,
+        executor=Processes(recipe) if options["executor"] == "processes" else None,
+        knowledge=crew.knowledge,
+        instructions=crew.instructions,
+        watch=Display(quiet=options["quiet"]).show,
     )

@@ -229,13 +229,12 @@ def _users(
     if model is None:
         return USERS
     from sandbox_mcp.models.asking import EndpointSettings
-    from sandbox_mcp.models.completions import Completions
-    from sandbox_mcp.run.users import user_tools
-    from sandbox_mcp.users.llm import ALL_PARTS, LlmUser
+    from sandbox_mcp.run.users import user_tools, users_named
+    from sandbox_mcp.session import SessionSpec
 
-    told, given = ALL_PARTS - without, user_tools(tools)
-    endpoint = Completions(EndpointSettings(model=model, base_url=base_url, key_variable=key_variable))
-    return {**USERS, "llm": lambda scenario: LlmUser(scenario.user, endpoint, told, given)}
+    endpoint = EndpointSettings(model=model, base_url=base_url, key_variable=key_variable)
+    users = users_named("llm", endpoint, without, user_tools(tools))
+    return {**USERS, "llm": lambda scenario: users.make(SessionSpec(scenario))}
 
 
 def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":

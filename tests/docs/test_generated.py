@@ -13,7 +13,12 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def generate() -> Any:
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    return loaded("generate")
+
+
+def loaded(name: str) -> Any:
+    """A program of the documentation as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,0 +1,186 @@
+"""The way in from Python: play an agent through scenarios and get a report; grade a log.
+
+Policy: what can be said on the command line of ``run`` can be said here, with the same defaults, but that tools are
+reached without MCP unless the agent needs a URL: both leave the same log. Where an event loop runs already, as in a
+notebook, the sessions run in a loop of their own, in a thread.
+"""
+
+import asyncio
+import inspect
+import math
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import anyio
+from sandbox_clients.base import Agent
+from sandbox_clients.function import FunctionAgent, Respond
+from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
+from sandbox_grader.metric import Metric, Mode
+from sandbox_grader.report import Report
+from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.scores import grade as grade_session
+from sandbox_grader.spending import Prices
+from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
+
+from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.run.batch import Batch, Watch
+from sandbox_mcp.run.by_hand import PlayedLog
+from sandbox_mcp.run.cost import Budget
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.executors import Executor
+from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.progress import RunTally
+from sandbox_mcp.run.sessions import JUDGED, Crew, RunPlan
+from sandbox_mcp.run.transports import Transport
+from sandbox_mcp.run.unit import Shard
+from sandbox_mcp.run.users import Users, users_named
+from sandbox_mcp.session import chosen_instructions
+from sandbox_mcp.trajectory import Trajectory, read_trajectory
+
+_T = TypeVar("_T")
+
+
+def evaluate(
+    agent: str | Agent | Respond,
+    suite: Suite | None = None,
+    *,
+    model: str = "",
+    base_url: str | None = None,
+    variants: Sequence[str] = ("base",),
+    trials: int = 1,
+    seed: int = 0,
+    user: str | Users = "scripted",
+    metric: str = SCORE,
+    metrics: Sequence[str | Metric] = (),
+    keep_spoiled: bool = False,
+    jobs: int = 4,
+    out: Path | str | None = None,
+    transport: Transport | None = None,
+    max_turn_seconds: float = math.inf,
+    shard: Shard = Shard(),  # noqa: B008  (frozen)
+    prices: Prices = Prices(),  # noqa: B008  (frozen)
+    budget: Budget = Budget(),  # noqa: B008  (frozen)
+    executor: Executor | None = None,
+    knowledge: object = None,
+    instructions: str | Mapping[str, Any] = "",
+    watch: Watch | None = None,
+) -> Report:
+    """Play an agent through scenarios and grade every session.
+
+    Args:
+        agent: An async function that gets what it is asked and returns what to say, an :class:`Agent`, or a name as
+            ``run --agent`` takes it.
+        suite: The scenarios; the built-in ones without.
+        model: Model of an agent that is given by name, and of the ``llm`` user.
+        base_url: Their endpoint; what the provider's variable says without.
+        variants: How tools are presented.
+        trials: Sessions per scenario and variant.
+        seed: Decides the world's ids.
+        user: Who plays the user, ``scripted`` or ``llm``, or users made otherwise.
+        metric: What counts in the report, as ``family.name``.
+        metrics: Further families of metrics to ask, by name or as objects.
+        keep_spoiled: Also score sessions that their user spoiled.
+        jobs: Sessions played at a time.
+        out: Folder for logs, manifest and summary, in which the same call plays only what is missing; nothing is kept
+            without.
+        transport: How the agent reaches its tools: ``direct``, ``memory`` or ``http``.
+        max_turn_seconds: How long an agent may take to answer one message of the user.
+        shard: The part of the sessions to play.
+        prices: What a million tokens cost.
+        budget: How much may be spent.
+        executor: On what sessions are played; tasks of this process without.
+        knowledge: What search tools look things up in; the offline sources without.
+        instructions: What the agent is told first, in place of what all agents are told.
+        watch: Told of every session that is done.
+
+    Raises:
+        SandboxError: something cannot be used; the message says what and what was expected.
+    """
+    if isinstance(instructions, str):
+        told = chosen_instructions("instructions", instructions) if instructions else {}
+    else:
+        told = instructions
+    known = Suite() if suite is None else suite
+    endpoint = EndpointSettings(model=model, base_url=base_url)
+    playing = _agent(agent, endpoint)
+    users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user
+    way: Transport = transport or ("http" if playing.needs_url else "direct")
+    if playing.needs_url and way != "http":
+        raise RunError(f"agent {playing.name!r} needs a URL; use --transport http")
+    asked = tuple(dict.fromkeys((*JUDGED, *metrics, metric.partition(".")[0])))
+    plan = RunPlan(
+        scenarios=known.names(),
+        variants=tuple(dict.fromkeys(variants)),
+        seed=seed,
+        trials=trials,
+        jobs=jobs,
+        shard=shard,
+        transport=way,
+        patience=max_turn_seconds,
+    )
+    tally = RunTally(prices, budget, metric=metric)
+    with TemporaryDirectory() as nowhere:
+        folder = RunFolder(Path(out or nowhere))
+        crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, told)
+        report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
+    report.name = str(out or playing.name)
+    return report
+
+
+def grade(
+    log: Trajectory | Path | str,
+    scenario: Scenario | None = None,
+    mode: Mode = "strict",
+    *,
+    metrics: Sequence[str | Metric] = (),
+    keep_spoiled: bool = False,
+    similarity: str = "rouge-l",
+) -> Scores:
+    """Grade one log, or the file it is in, with these families of metrics, or with all there are.
+
+    Without a ``scenario`` it is the one that was played by hand, or the built-in one of the log's name.
+
+    Raises:
+        TrajectoryError: the file cannot be read.
+        GraderError: the scenario, the log, a metric or the similarity cannot be used.
+    """
+    trajectory = log if isinstance(log, Trajectory) else read_trajectory(Path(log))
+    if scenario is None and isinstance(trajectory, PlayedLog):
+        scenario = trajectory.scenario
+    if scenario is None:
+        try:
+            scenario = Suite().get(trajectory.started.scenario)
+        except UnknownScenarioError:
+            scenario = None
+    options: dict[str, Any] = {"metrics": metrics, "keep_spoiled": keep_spoiled, "similarity": similarity}
+    return grade_session(trajectory, scenario, mode, **options)
+
+
+def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    """Run this to its end, in a thread of its own where a loop runs already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return anyio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, work).result()
+
+
+def _agent(given: str | Agent | Respond, endpoint: EndpointSettings) -> Agent:
+    if isinstance(given, str):
+        return agent_named(given, AgentSettings(endpoint=endpoint))
+    if isinstance(given, Agent):
+        return given
+    if not inspect.iscoroutinefunction(given):
+        raise RunError(f"agent {given!r} cannot be played; expected an async function, an Agent, or a name")
+    return FunctionAgent(given, given.__name__)
+
+
+def _simulated(name: str) -> Any:
+    if name not in ("scripted", "llm"):
+        raise RunError(f"unknown user {name!r}; known: scripted, llm, or a Users object")
+    return name
