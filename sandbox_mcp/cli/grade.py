@@ -123,10 +123,11 @@ def _print_scores(report: "Report") -> None:
         print_table(table.headers, table.rows)
     summary = report.summary()
     if (mean := report.score) is not None:
-        refusing = f"; an agent that refuses everything would get {summary['refusal']:.3f}"
+        floor = summary["refusal"] if report.metric == "toolsandbox.score" else None
+        refusing = "" if floor is None else f"; an agent that refuses everything would get {floor:.3f}"
         click.echo(
             f"\n{counted(summary['counts']['scored'], 'scored session')}, mean {headers[0]} {mean:.3f}"
-            f"{refusing if report.metric == 'toolsandbox.score' else ''} (mode {report.mode})"
+            f"{refusing} (mode {report.mode})"
         )
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")

@@ -19,6 +19,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.run.errors import RunError
 from tests.clients.sessions import solver
 from tests.docs.test_generated import loaded
+from tests.run.runs import FEW
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -30,15 +31,22 @@ async def agent(asked: Any) -> str:
     return "Wifi is off now."
 
 
-def test_the_first_lines_run_as_a_script_against_an_endpoint(tmp_path: Path) -> None:
-    (tmp_path / "first.py").write_text(FIRST)
+@pytest.mark.parametrize("loop", [False, True], ids=["script", "notebook"])
+def test_the_first_lines_run_as_they_stand(
+    loop: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a suite of a few scenarios, because all of them take half a minute."""
+    few = tuple(name for name in Suite().names() if name.startswith("wifi_") or name in (*FEW, "anzac_eve"))
+    monkeypatch.setattr("sandbox_scenarios.loader.Suite.names", lambda _: few)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    async def kernel() -> None:
+        exec(FIRST, {})
+
     with running(Endpoint(solver())) as url:
-        environment = {**os.environ, "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
-        done = subprocess.run(
-            [sys.executable, "first.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-    assert done.returncode == 0, done.stderr
-    assert "wifi_off" in done.stdout
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        asyncio.run(kernel()) if loop else exec(FIRST, {})
+    assert "wifi_off" in capsys.readouterr().out
 
 
 def test_where_a_loop_runs_already_it_plays_in_a_thread() -> None:
