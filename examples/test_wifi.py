@@ -1,11 +1,12 @@
 """An agent under test in pytest: three lines make the fixture, a test reads the report."""
 
 import pytest
+from sandbox_clients.function import Asked
 
 from sandbox_mcp import Report, Suite, evaluate
 
 
-async def agent(asked):
+async def agent(asked: Asked) -> str:
     """Turn wifi off, whatever is asked."""
     await asked.tools.call("set_wifi_status", {"on": False})
     return "Wifi is off now."
@@ -16,5 +17,5 @@ def report() -> Report:
     return evaluate(agent, Suite().select("wifi_off"), trials=2)
 
 
-def test_the_agent_turns_wifi_off_every_time(report):
-    assert report.pass_k(2).mean == 1.0, "\n".join(session.explain() for session in report.failures)
+def test_the_agent_turns_wifi_off_every_time(report: Report) -> None:
+    assert report.score == 1.0, "\n".join(session.explain() for session in report.failures)

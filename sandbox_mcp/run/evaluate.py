@@ -101,9 +101,7 @@ def evaluate(
         SandboxError: something cannot be used; the message says what and what was expected.
     """
     if isinstance(instructions, str):
-        told = chosen_instructions("instructions", instructions) if instructions else {}
-    else:
-        told = instructions
+        instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
     endpoint = EndpointSettings(model=model, base_url=base_url)
     playing = _agent(agent, endpoint)
@@ -125,7 +123,7 @@ def evaluate(
     tally = RunTally(prices, budget, metric=metric)
     with TemporaryDirectory() as nowhere:
         folder = RunFolder(Path(out or nowhere))
-        crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, told)
+        crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
         report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
     report.name = str(out or playing.name)
     return report
