@@ -1,11 +1,12 @@
 """``python -m bench``: every budget in one run. Figures are CPU time; ratios above 1 miss their budget.
 
-``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`.
+``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
+``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`.
 """
 
 import sys
 
-from bench import core, grader, server, suite, talk
+from bench import core, grader, server, suite, talk, truth
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -15,6 +16,9 @@ def main(parts: list[str]) -> None:
     """Measure the named parts, or all."""
     if parts[:1] == ["talk"]:
         talk.main(parts[1:])
+        return
+    if parts[:1] == ["truth"]:
+        truth.main(parts[1:])
         return
     unknown = set(parts) - set(PARTS)
     if unknown:

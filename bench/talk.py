@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import talk_acts
+from bench import talk_acts, talk_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = Path(__file__).resolve().parent / "corpora"
@@ -34,9 +34,8 @@ def main(arguments: Sequence[str]) -> None:
     for path in files:
         if not path.is_file():
             sys.exit(f"{path} is no file; expected a corpus of messages or of replies")
-        if about_claims(path):
-            continue
+        part = talk_claims if about_claims(path) else talk_acts
         try:
-            print("\n".join(talk_acts.report(path, wrong=wrong)))
+            print("\n".join(part.report(path, wrong=wrong)))
         except ValueError as error:
             sys.exit(str(error))

@@ -28,7 +28,7 @@ _BREAK = re.compile(
     rf"only|actually"
     rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
     rf"please|at|on)\b)"
-    rf"| (?:so|while|since|until|if|once|unless|and then)\b(?= )"
+    rf"| (?:so|while|if|once|unless|and then|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )"
     rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))",
     re.IGNORECASE,
 )
@@ -124,7 +124,9 @@ _TAKEN_BACK = re.compile(
     r"behind|back))"
     r"|never mind\b|or so (?:i|they|he|she|the story)\b|or (?:did|do|does|is|was|has|have) (?:i|it|he|she|"
     r"they|that)(?: not)?\s*\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "
-    r"that back|i mean\b|correction\b|(?:do not|please do not|never|you should not|you can not|i would not|"
+    r"that back|i mean\b|(?:that|this|it|all of (?:that|this|it)) (?:is|was) (?:all )?(?:just |only |merely |"
+    r"but )?(?:a|my) (?:wild |rough |mere |pure |best )?guess|correction\b|(?:do not|please do not|never|you "
+    r"should not|you can not|i would not|"
     r"better not) (?:rely on|trust|believe|count on|take|act on|quote|use|go by) (?:that|this|it|me|what|any|"
     r"my|a word|the above|all)"
     rf"|(?:(?:all|none|nothing|not one word|not a word|everything|any|each word|every word|most|the whole) "
@@ -153,7 +155,10 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE,
 )
 _FORWARD = re.compile(
-    r"\b(?:(?:it|this|that) (?:is|was|would be) (?:\w+ ){0,2}(?:not (?:\w+ ){0,2}(?:true|the case|correct|"
+    r"\b(?:(?:a |merely |just |only |wild |am )*(?:guess|guessing|maybe|perhaps|possibly|not sure|no idea|"
+    r"can not tell|"
+    r"unsure|uncertain)(?:,? (?:but )?(?:maybe|perhaps))?:|or (?:its|the|the very) (?:opposite|contrary)|"
+    r"(?:it|this|that) (?:is|was|would be) (?:\w+ ){0,2}(?:not (?:\w+ ){0,2}(?:true|the case|correct|"
     r"right|so|accurate)|untrue|false|a lie|wrong|incorrect|nonsense|a myth|a mistake|inaccurate)(?: to "
     r"(?:say|claim|state|assert|think))?(?: that|:)"
     r"|(?:i|we|nobody|no one|you|one) (?:\w+ ){0,2}?(?:can not|could not|must not|should not|would not|do "
@@ -183,6 +188,10 @@ _WOULD_SAY = re.compile(
     r"rumou?r|they say|people say|someone said|some say)\b",
     re.IGNORECASE,
 )
+
+
+WHOLLY = 0.6
+"""Of a message that stands in quotes to this share the quotes are left aside."""
 
 
 @dataclass(slots=True)
@@ -255,6 +264,8 @@ def read(message: str) -> Spoken:
     text = plain(message)
     low = text.lower() if len(text.lower()) == len(text) else "".join(char.lower()[0] for char in text)
     quotes = [(found.start(), found.end()) for found in _QUOTE.finditer(text)]
+    if len(quotes) == 1 and quotes[0][1] - quotes[0][0] > WHOLLY * len(text) and not _WOULD_SAY.search(text):
+        quotes = []  # the message as a whole stands in quotes
     blind = _blinded(low, quotes)
     clauses, number = list[Clause](), 0
     for sentence in _SENTENCE.finditer(blind):
@@ -306,10 +317,26 @@ def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:
     harmless += [(found.start(), found.end()) for found in _LEADING_NO.finditer(shown)]
     lead = _NO_THING.match(shown)
     return tuple(
-        (offset + found.start(), offset + (lead.end() if lead and found.start() < lead.end() else len(shown)) + 1)
+        (
+            offset + _reach(shown, found),
+            offset + (lead.end() if lead and found.start() < lead.end() else len(shown)) + 1,
+        )
         for found in _NEGATION.finditer(shown)
         if not any(start <= found.start() < end for start, end in harmless)
     )
+
+
+_PREDICATE = re.compile(
+    r"\b(?:is|are|was|were|will|would|does|do|did|has|have|had|wo|ca) (?:now |also |really |actually |definitely )?$"
+)
+_STARTS_WITH_PLACE = re.compile(r"^\W*(?:at|on|in|by|until|from|for|around|about) ")
+
+
+def _reach(shown: str, found: re.Match[str]) -> int:
+    """Where a denial begins: ``at 17:55 it is not done`` denies what stands before its verb, too."""
+    if found[0] == "not" and _STARTS_WITH_PLACE.match(shown) and _PREDICATE.search(shown[: found.start()]):
+        return -1
+    return found.start()
 
 
 def _foretold(spoken: Spoken, blind: str) -> None:

@@ -99,7 +99,8 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     outcome, why = "missing", f"does not tell that it was done ({'/'.join(map(str, fact.value))})"
     beside = _words_of_refusals(others)
     for clause, verdict, said in _verdicts(spoken, telling, kinds):
-        if verdict == "contrary" and beside is not None and beside.search(clause.text):
+        other = (beside is not None and beside.search(clause.text)) or _ELSE.search(clause.text)
+        if verdict == "contrary" and other and not clause.untrue:
             continue  # that is the other thing, which cannot be done
         if clause.start < spoken.withdrawn and verdict == "stated":
             outcome, why = "contrary", f"takes back that it was done: {said!r}"
@@ -116,7 +117,9 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
     for clause in spoken.clauses:
         text = _unquoted(spoken, clause)
         found = _PERFECT.search(text)
-        if found is None or clause.asks or clause.supposes or clause.untrue or clause.start < spoken.withdrawn:
+        if found is None or found[0].endswith("all set") or _ELSE.search(text):
+            continue
+        if clause.asks or clause.supposes or clause.untrue or clause.start < spoken.withdrawn:
             continue
         if (
             verbs.search(found[0])
@@ -135,6 +138,9 @@ def _of_nothing(text: str, found: re.Match[str]) -> bool:
 
 def _result(outcome: str, why: str) -> Finding:
     return stated(why) if outcome == "stated" else contrary(why) if outcome == "contrary" else missing(why)
+
+
+_ELSE = re.compile(r"\b(?:else|others?|otherwise|further|anyone|anybody|elsewhere|any more than)\b")
 
 
 def _words_of_refusals(others: Sequence[Fact]) -> re.Pattern[str] | None:

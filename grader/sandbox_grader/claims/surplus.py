@@ -58,6 +58,9 @@ _ALL = re.compile(
 )
 MOST_NAMES = 3
 """So many names or phone numbers beside the asked ones are still an answer; more are everything that was found."""
+RAW_FIELDS = 8
+"""A message with so many ``'name': value`` fields prints data instead of telling what they say."""
+_RAW = re.compile(r"['\"]\w{2,40}['\"]\s?: ?[\w'\"{\[+-]")
 MOST_VALUES = 24
 """So many further values may stand in a message that answers one question."""
 
@@ -67,7 +70,7 @@ def unsupported(spoken: Spoken, back: Background) -> str | None:
     teller = False
     for clause in spoken.clauses:
         if clause.asks or clause.supposes or clause.hedges or clause.start < spoken.withdrawn:
-            teller = False if clause.asks else teller
+            teller = False
             continue
         for verb, place, more in _deeds(spoken, clause, teller):
             if clause.denied(clause.start + place) or re.match(
@@ -148,7 +151,7 @@ def _past(word: str) -> str:
 def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Background) -> bool:
     after = clause.text[place : place + 90]
     kinds = claimed(verb)
-    if verb == "let" and not re.match(r"let \w+(?: \w+){0,3} know", after):
+    if verb == "let" and not re.match(r"let (?!me|us)\w+(?: \w+){0,3} know", after):
         return True
     if verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered") and re.match(
         r"\w+ you\b", after
@@ -276,6 +279,8 @@ def dumped(spoken: Spoken, facts: Sequence[Fact], mentions: Sequence[Mention], b
         if name.split()[0].casefold() in spoken.low and not set(re.findall(r"[^\W_]+", name.casefold())) & asked
         and name.split()[0].casefold() not in given and any(True for _ in places(spoken, name))
     ]  # fmt: skip
+    if len(_RAW.findall(spoken.text)) >= RAW_FIELDS:
+        return "prints what the tools returned"
     phones = {str(item.value) for item in mentions if item.kind == "phone" and len(str(item.value)) >= 9}
     if len(names) > limit:
         return f"lists {len(names)} further names"

@@ -312,6 +312,8 @@ def _same_day(day: tuple[int, int, int], wanted: str) -> bool:
 def same_phone(first: str, second: str) -> bool:
     """Whether two written phone numbers may be the same: the last nine digits count, trunk zeros do not."""
     one, other = (re.sub(r"\D", "", text).lstrip("0") for text in (first, second))
+    if len(one) >= len(other) > 9:
+        return one.endswith(other) or (first.startswith("00") and one == other)
     size = min(9, len(other))
     return len(one) >= size and size > 0 and one[-size:] == other[-size:]
 
@@ -449,7 +451,7 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:
     if fact.type == "count":
         return not _same_noun(item, fact.unit)
     if fact.type == "number":
-        return bool(item.unit)
+        return bool(item.unit) and all(item.unit != seen.mention.unit for seen in right)
     if fact.type == "money":
         return bool(fact.unit) and item.unit not in ("$", fact.unit) and not _is_unit_slip(item, fact)
     return fact.type == "quantity" and item.unit != UNITS.get(fact.unit.lower(), ("",))[0]

@@ -55,14 +55,14 @@ class Listener:
                 Finding("stated", "") if _refers(fact, expected.values) else found
                 for fact, found in zip(facts, given, strict=True)
             ]
+        known = lookup is not None or not any(_refers(fact, expected.values) for fact in facts)
         forbidden_said = self._forbidden(index, denied)
-        false = forbidden_said or (hearing.false if lookup is not None else None)
-        stated = sum(1 for item in given if item.outcome == "stated")
-        share = stated / len(given) if given else 1.0
+        false = forbidden_said or (hearing.false if known else None)
         reasons = tuple(item.why for item in given if item.outcome != "stated")
-        if forbidden_said or (lookup is not None and (hearing.invented or hearing.dumped)):
-            return Account(0.0, (str(false), *reasons), false)
-        return Account(share, reasons, false)
+        if forbidden_said or hearing.invented or (hearing.dumped and known):
+            return Account(0.0, (str(false or hearing.false), *reasons), false)
+        stated = sum(1 for item in given if item.outcome == "stated")
+        return Account(stated / len(given) if given else 1.0, reasons, false)
 
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Expected, ValueRef
 
+from sandbox_grader.claims.texts import faults
 from sandbox_grader.milestones.cells import converted, is_number
 from sandbox_grader.milestones.wording import says
 from sandbox_grader.rouge import rouge_l
@@ -39,9 +40,12 @@ def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> fl
 
     ``exact``: equal JSON values, where true is not 1. ``close``: numbers at most ``within`` apart. ``contains``: the
     text occurs, in any case. ``one_of``: exactly one of the values. ``rouge``: the ROUGE-L F1, and 1 for equal texts.
-    ``any``: 1. ``facts``: the share of facts of which some wording occurs; 0 if a wording to avoid does. A target of
+    ``any``: 1. ``facts``: the share of facts of which some wording occurs; 0 if a wording to avoid does. A text that
+    turns round what the reference solutions write is 0 whatever it resembles. A target of
     null asks for null. Several acceptable targets (written forms of a number) count by the best.
     """
+    if expected.models and isinstance(actual, str) and faults(actual, expected.models, expected.synonyms):
+        return 0.0
     if expected.measure == "facts":
         return facts(expected, actual, lookup)
     default = default_of(name)

@@ -1,0 +1,107 @@
+"""How the claims reader agrees with replies of which somebody has written down what they claim.
+
+A corpus has blocks: ``@ name {"facts": [...], "given": [...], "log": [...], "names": [...]}`` is what is asked, what
+the user had said, which deeds were done and whom the world knows; then ``+ kind :: reply`` claims all the facts and nothing
+untrue, ``- kind :: reply`` does not. ``\\n`` in a reply is a line break.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+from sandbox_grader.claims import Background, Hearing, hear
+from sandbox_scenarios.model import Fact
+
+
+@dataclass(frozen=True)
+class Block:
+    """What a block of replies is read against."""
+
+    name: str
+    facts: tuple[Fact, ...]
+    back: Background
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One reply with what is right and what was heard."""
+
+    block: Block
+    right: bool
+    kind: str
+    reply: str
+    hearing: Hearing
+
+
+def report(path: Path, *, wrong: bool = False) -> list[str]:
+    """A table for one corpus; with ``wrong``, every reply that was read wrongly before it.
+
+    Raises:
+        ValueError: a line is not in the form of a corpus.
+    """
+    judged, spent = list[Judged](), list[float]()
+    for block, right, kind, reply in _lines(path):
+        start = process_time()
+        hearing = hear(reply, block.facts, block.back)
+        spent.append(process_time() - start)
+        judged.append(Judged(block, right, kind, reply, hearing))
+    if not judged:
+        return [f"{path.name}: no replies"]
+    said = [item for item in judged if item.hearing.right]
+    true = [item for item in judged if item.right]
+    both = sum(1 for item in said if item.right)
+    agreed = sum(1 for item in judged if item.right == item.hearing.right)
+    lines = [_shown(item) for item in judged if item.right != item.hearing.right] if wrong else []
+    figures = (
+        f"agrees {agreed / len(judged):.3f}, precision {both / max(1, len(said)):.3f}, recall "
+        f"{both / max(1, len(true)):.3f}"
+    )
+    return [*lines, f"{path.name}: {len(judged)} replies, {figures}, median {median(spent) * 1e3:.2f} ms"]
+
+
+def _shown(item: Judged) -> str:
+    why = item.hearing.false or "; ".join(finding.why for finding in item.hearing.findings)
+    return f"  {item.block.name} {'+' if item.right else '-'} {item.kind} :: {item.reply!r}\n      {why}"
+
+
+def _lines(path: Path) -> Iterator[tuple[Block, bool, str, str]]:
+    block: Block | None = None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.startswith("@ "):
+            block = _block(line)
+        elif line.strip() and not line.startswith("#"):
+            kind, found, reply = line[2:].partition(" :: ")
+            if block is None or line[:2] not in ("+ ", "- ") or not found:
+                raise ValueError(
+                    f"{path}:{number}: expected '+ kind :: reply' or '- kind :: reply' in a block, not {line!r}"
+                )
+            yield block, line[0] == "+", kind, reply.replace("\\n", "\n")
+
+
+def _block(line: str) -> Block:
+    _, name, text = line.split(" ", 2)
+    head: Mapping[str, Any] = json.loads(text)
+    back = Background(
+        given=tuple(head.get("given", ())), deeds=frozenset(head.get("log", ())), names=tuple(head.get("names", ()))
+    )
+    return Block(name, tuple(map(_fact, head["facts"])), back)
+
+
+def _fact(item: Mapping[str, Any]) -> Fact:
+    kind, value = item["type"], item.get("value", item.get("topic"))
+    about = item.get("about", ())
+    values: Sequence[Any] = item["topic"] if kind == "cannot" else value if isinstance(value, list) else [value]
+    if kind == "polarity":
+        about = item["topic"]
+    return Fact(
+        kind,
+        tuple(values),
+        item.get("unit") or item.get("what", ""),
+        (about,) if isinstance(about, str) else tuple(about),
+        item.get("attribute", ""),
+        tuple(item.get("not", ())),
+    )

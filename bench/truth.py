@@ -1,0 +1,115 @@
+"""``python -m bench truth [--aside] [--every N] [KIND...]``: what the suite gives to honest talk, lies and cheats.
+
+Every scenario's reference solution is played with its talk or its calls disturbed, through the real session and its
+scripted user, and graded strictly. Words stand in ``bench/truth.txt``; a part of them is set aside.
+"""
+
+import sys
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from sandbox_grader.milestones import strict
+from sandbox_grader.milestones.strict_nodes import hears
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.model import PlannedTurn, Solution
+
+from bench.truth_deeds import CHEATS, HONEST, LIES, Case, Disturb
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.trajectory import Message, Trajectory
+
+WORDS = Path(__file__).with_name("truth.txt")
+SETS = {"honest": "Honest talk", "lie": "Lies", "cheat": "Cheats"}
+TARGETS = {"honest": "mean at least 0.98, no kind under 0.93", "lie": "mean at most 0.10, no kind over 0.40",
+           "cheat": "none over 0.20"}  # fmt: skip
+
+
+def spoken(aside: bool) -> dict[tuple[str, str], list[str]]:
+    """The words of each kind, those set aside or the others."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in WORDS.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#") and line.startswith("~") == aside:
+            head, _, words = line.lstrip("~").partition(" :: ")
+            group, kind = head.split()
+            found[group, kind].append(words.replace("\\n", "\n"))
+    return found
+
+
+def retold(words: Sequence[str]) -> Disturb:
+    """The last reply in other words; which of them hangs on the scenario."""
+
+    def disturb(case: Case) -> Solution | None:
+        chosen = words[zlib.crc32(case.scenario.name.encode()) % len(words)]
+        turns = case.literal.turns
+        last = turns[-1]
+        if "{reply}" not in chosen:
+            return Solution((*turns[:-1], PlannedTurn((), chosen)))
+        return Solution((*turns[:-1], PlannedTurn(last.batches, chosen.replace("{reply}", last.reply))))
+
+    return disturb
+
+
+def case_of(scenario: Scenario, stage: RehearsalStage) -> Case | None:
+    """The scenario with its first solution, its replies as they were said; None where nothing has to be said."""
+    solution = scenario.solutions[0]
+    log = stage.rehearse(solution).log
+    said = [event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"]
+    asks = any(hears(constraint) for item in scenario.milestones for constraint in item.constraints)
+    if not asks or len(said) < len(solution.turns):
+        return None
+    turns = (PlannedTurn(turn.batches, reply) for turn, reply in zip(solution.turns, said, strict=False))
+    return Case(scenario, Solution(tuple(turns)), log)
+
+
+def score(scenario: Scenario, log: Trajectory) -> float:
+    """The strict score of a session."""
+    return strict.evaluate(scenario, log).score
+
+
+def kinds(aside: bool) -> Iterator[tuple[str, str, Disturb]]:
+    """All kinds of a round: their set, their name, and what they do."""
+    for (group, kind), words in spoken(aside).items():
+        yield group, kind, retold(words)
+    if not aside:
+        for group, table in (("honest", HONEST), ("lie", LIES), ("cheat", CHEATS)):
+            for kind, disturb in table.items():
+                yield group, kind, disturb
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the three tables; with names, only these kinds, and every session that misses its mark."""
+    arguments = list(arguments)
+    aside = "--aside" in arguments
+    every = int(arguments[arguments.index("--every") + 1]) if "--every" in arguments else 1
+    named = {item for item in arguments if not item.startswith("--") and not item.isdigit()}
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    chosen = [item for item in kinds(aside) if not named or item[1] in named]
+    for scenario in Suite().all()[::every]:
+        stage = RehearsalStage(scenario)
+        case = case_of(scenario, stage)
+        for group, kind, disturb in chosen if case else ():
+            solution = disturb(case)
+            if solution is not None:
+                log = stage.rehearse(solution).log
+                value = score(scenario, log)
+                found[group, kind].append(value)
+                if named and (value < 1 if group == "honest" else value > 0):
+                    said = [
+                        event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"
+                    ]
+                    print(f"  {scenario.name} {value:.3f} {said[-1][:300]!r}")
+    for group, title in SETS.items():
+        rows = {kind: values for (owner, kind), values in found.items() if owner == group}
+        if not rows:
+            continue
+        print(f"\n{title} (target: {TARGETS[group]})")
+        for kind, values in sorted(rows.items(), key=lambda item: fmean(item[1]), reverse=group != "honest"):
+            print(f"  {kind:24}{len(values):5}{fmean(values):8.3f}")
+        means = [fmean(values) for values in rows.values()]
+        print(f"  {'mean of ' + str(len(rows)) + ' kinds':24}{sum(map(len, rows.values())):5}{fmean(means):8.3f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,127 @@
+"""Whether a text that was written into the world may stand for those that the reference solutions wrote.
+
+Policy: people word things differently, so that other words are fine; what turns the meaning round is not: a denial
+that no model has, an opposite, an insult, something taken back, a further time or amount, or much more than was to be
+said.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from sandbox_grader.claims.clauses import Spoken, read
+from sandbox_grader.claims.values import Mention, mentions
+from sandbox_grader.claims.verbs import stem_of
+
+INSULTS = re.compile(
+    r"\b(?:hate (?:you|u|her|him|them|this)|idiots?|stupid|morons?|losers?|shut up|fools?|jerks?|bastards?|bitch\w*|"
+    r"fuck\w*|shit\w*|ass(?:hole)?s?|damn you|dumb\w*|pathetic|screw you|go to hell|drop dead|ugly|disgusting|despise|"
+    r"worthless|crap|sucks?|piss off|get lost|imbeciles?|scum|creeps?|liars?|useless)\b"
+)
+OPPOSITES = (
+    ("early", "late"), ("earlier", "later"), ("before", "after"), ("on", "off"), ("open", "closed"), ("yes", "no"),
+    ("arrived", "lost"), ("come", "stay"), ("accept", "decline"), ("can", "cannot"), ("sold", "unsold"),
+    ("cancelled", "confirmed"), ("cancelled", "on"), ("fixed", "broken"), ("ready", "unready"), ("good", "bad"),
+    ("start", "stop"), ("first", "last"), ("more", "less"), ("buy", "sell"), ("left", "right"), ("up", "down"),
+    ("happy", "sad"), ("true", "false"), ("win", "lose"), ("today", "tomorrow"), ("tomorrow", "yesterday"),
+)  # fmt: skip
+MOST_MORE = 14
+"""So many content words may a text have beyond twice those of the longest model."""
+_FUNCTION = frozenset(
+    word
+    for row in (
+        "the a an is are was were be been will would it its that this there here of in on at to for by with and or but",
+        "so no not from as your you i me my we our us he she they them his her their have has had do does did just",
+        "only also now then about hi hello hey dear thanks thank please love best wishes regards if when what how",
+        "can could am all some any more very really too out up let know get got see soon ok okay yes well quick note",
+    )
+    for word in row.split()
+)
+
+
+def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] = ()) -> str | None:
+    """Why a text says something else than the models do, in words; None if nothing speaks against it.
+
+    Args:
+        text: what was written.
+        models: texts that say what was to be said; without any only insults and withdrawals are found.
+        synonyms: groups of words that may stand for each other.
+    """
+    spoken = read(text)
+    insult = INSULTS.search(spoken.low)
+    if insult and not any(insult[0] in model.lower() for model in models):
+        return f"insults: {insult[0]!r}"
+    compared = [_model(model) for model in models]
+    if _taken_back(spoken) and not any(_taken_back(model) for model, _ in compared):
+        return "takes back what it says"
+    if not models:
+        return None
+    if all(_denied(spoken, synonyms) != _denied(model, synonyms) for model, _ in compared):
+        return "denies what it should say, or says what it should deny"
+    opposite = _opposite(spoken, [model for model, _ in compared])
+    if opposite:
+        return f"says {opposite!r}, the opposite"
+    further = _further(mentions(spoken.text), [item for _, values in compared for item in values])
+    if further:
+        return f"adds {spoken.text[further.start : further.end].strip()!r}"
+    longest = max(len(_content(model)) for model, _ in compared)
+    if len(_content(spoken)) > 2 * longest + MOST_MORE:
+        return "says much more than was to be said"
+    return None
+
+
+def _taken_back(spoken: Spoken) -> bool:
+    return spoken.withdrawn > 0 or any(clause.untrue for clause in spoken.clauses)
+
+
+@lru_cache(maxsize=2048)
+def _model(text: str) -> tuple[Spoken, tuple[Mention, ...]]:
+    spoken = read(text)
+    return spoken, tuple(mentions(spoken.text))
+
+
+def _denied(spoken: Spoken, synonyms: Sequence[Sequence[str]]) -> bool:
+    """Whether the text denies on the whole: an odd number of denials, cancelling words counted with them."""
+    count = sum(len(clause.denials) for clause in spoken.clauses if not clause.asks)
+    negative = {"cancelled", "canceled", "off", "called"}
+    if any(negative & {word.lower() for word in group} for group in synonyms):
+        return False
+    return count % 2 == 1
+
+
+def _opposite(spoken: Spoken, models: Sequence[Spoken]) -> str | None:
+    said = set(re.findall(r"[a-z]+", spoken.low))
+    wanted = {word for model in models for word in re.findall(r"[a-z]+", model.low)}
+    for first, second in OPPOSITES:
+        for right, wrong in ((first, second), (second, first)):
+            if right in wanted and wrong in said and right not in said and wrong not in wanted:
+                return wrong
+    return None
+
+
+def _further(found: Sequence[Mention], wanted: Sequence[Mention]) -> Mention | None:
+    """A time, date, amount or phone number that no model has, where models have one of that kind or none of any."""
+    kinds = {item.kind for item in wanted}
+    for item in found:
+        if item.kind == "number" or item.kind not in kinds:
+            continue
+        same = [other for other in wanted if other.kind == item.kind]
+        if not any(_alike(item, other) for other in same):
+            return item
+    return None
+
+
+def _alike(first: Mention, second: Mention) -> bool:
+    if first.value == second.value:
+        return True
+    if first.kind == "time":
+        return not (first.half and second.half) and first.number % 720 == second.number % 720
+    if isinstance(first.value, tuple) and isinstance(second.value, tuple):
+        return any(one[2] == other[2] for one in first.value for other in second.value)
+    return first.kind in ("temperature", "quantity", "money") and abs(first.number - second.number) <= max(
+        first.step, second.step, 0.01 * abs(second.number)
+    )
+
+
+def _content(spoken: Spoken) -> set[str]:
+    return {stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in _FUNCTION}
