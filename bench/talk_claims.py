@@ -1,17 +1,17 @@
 """How the claims reader agrees with replies of which somebody has written down what they claim.
 
-A corpus has blocks: ``@ name {"facts": [...], "given": [...], "log": [...], "names": [...]}`` is what is asked, what
-the user had said, which deeds were done and whom the world knows; then ``+ kind :: reply`` claims all the facts and nothing
+A block begins with ``@ name {"facts": [...], "given": [...], "log": [...], "names": [...]}``: what is asked, what the
+user had said, which deeds were done and whom the world knows. Then ``+ kind :: reply`` claims all the facts and nothing
 untrue, ``- kind :: reply`` does not. ``\\n`` in a reply is a line break.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import process_time
-from typing import Any
+from typing import Any, cast
 
 from sandbox_grader.claims import Background, Hearing, hear
 from sandbox_scenarios.model import Fact
@@ -92,9 +92,10 @@ def _block(line: str) -> Block:
 
 
 def _fact(item: Mapping[str, Any]) -> Fact:
-    kind, value = item["type"], item.get("value", item.get("topic"))
+    kind = item["type"]
+    value = item["topic"] if kind == "cannot" else item.get("value")
     about = item.get("about", ())
-    values: Sequence[Any] = item["topic"] if kind == "cannot" else value if isinstance(value, list) else [value]
+    values = cast("list[Any]", value) if isinstance(value, list) else [value]
     if kind == "polarity":
         about = item["topic"]
     return Fact(

@@ -89,7 +89,9 @@ def main(arguments: Sequence[str]) -> None:
     for scenario in Suite().all()[::every]:
         stage = RehearsalStage(scenario)
         case = case_of(scenario, stage)
-        for group, kind, disturb in chosen if case else ():
+        if case is None:
+            continue
+        for group, kind, disturb in chosen:
             solution = disturb(case)
             if solution is not None:
                 log = stage.rehearse(solution).log

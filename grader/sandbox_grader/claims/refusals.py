@@ -16,7 +16,7 @@ INABILITY = re.compile(
     r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not|"
     r"not (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|"
     r"capable|in a position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|"
-    r"unable|impossible|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
+    r"unable|impossible|no longer|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
     r"options?|means|permission|capabilit\w+|support|possibility|method|equipment|control|connection|button|"
     r"switch|app|feed|source|service|data|rates?|number|entry|clue|idea|insight|record|information|info|"
     r"contact|knowledge)|"
