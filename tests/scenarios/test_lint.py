@@ -236,6 +236,15 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     "an id": ("id", "an id", SOUND, {"Text Tomas that": "Text 6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11 that"}),
     "a number": ("secret", "the number of Marguerite", QUESTION, said("Her number is 847-555-0164.")),
     "where the phone is": ("secret", "the phone's latitude", QUESTION, said("I'm at 41.8827 north.")),
+    "a demonstration that tells a secret": (
+        "secret",
+        "the number of Marguerite",
+        QUESTION,
+        {
+            "      opening:": f"      demonstration: [{{user: Ring 847-555-0164., agent: Gladly.}}]  {HERE}\n"
+            "      opening:"
+        },
+    ),
     "what a message says": ("secret", "what a message on the phone says", QUESTION, said("{message}")),
     "today's date": (
         "secret",
