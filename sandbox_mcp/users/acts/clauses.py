@@ -95,7 +95,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
             r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
             r"approve|happy|good|acceptable|like to (?:proceed|continue|go))\b)",
-            r"\b(?:enjoy|have a (?:great|nice|good|lovely|wonderful)|safe travels|good luck|take care|happy to "
+            r"\b(?:enjoy|have a (?:great|nice|good|lovely|wonderful)|safe travels|good luck|happy to "
             r"(?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b))\b",
         ),
         # open questions: what is wanted at all
@@ -105,6 +105,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\bwhat (?:would|do|did) you (?:like|want|need|wish|mean)(?: me)?(?: to do| done| from me| help with| "
             r"by that)?(?: for you| today| now| exactly| next| instead| first)*$",
             r"\bwhat (?:is it|exactly) (?:that )?you (?:want|need|would like|are after)(?: \w+){0,4}$",
+            r"\b(?:instruction|request|input) not understood\b|\bwhat(?:cha| do you) need$",
             r"\b(?:rephrase|say that again|repeat (?:that|your request|what)|did not (?:quite )?(?:understand|catch|"
             r"follow|get that)|do not (?:quite )?(?:understand|follow)|"
             r"what you (?:want|need|would like|are (?:looking for|after|asking|trying to))(?: me)?(?: to do| done| "
@@ -117,6 +118,8 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             ClauseKind.ASK,
             rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first )*(?:ask(?! you to confirm)|"
             rf"know|have (?!your {_SURE})|get (?:the|your|a|his|her|some|more))\b",
+            r"\bwould you mind (?:sharing|telling|giving|providing|saying|spelling|sending|repeating|confirming which|letting me know)\b",
+            r"\b(?:could|can|may|might) (?:i|one) (?:please )?(?:trouble you for|bother you for|enquire|inquire|double-check which)\b",
             rf"\b(?:could|can|would|will) you (?:please |kindly |just |also |perhaps |maybe |possibly |quickly "
             rf")*{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
             rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly )*{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
@@ -146,7 +149,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"take it you mean|call you)\b)(?!.{0,120} or (?:the|to|at|your|his|her|a|with|on|in|for|from|another|"
             r"this|by|just|do you)\b)",
             r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
-            r"\b(?:would|do|did) you (?:like|want|prefer|wish|need) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
+            r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for )*(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
             r"need|okay for|okay with you for|fine for|wish) me to\b",
             r"\b(?:would|do) you (?:like|want|wish|care) to (?:proceed|continue|go ahead|confirm|go through|move "
             r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
@@ -165,6 +168,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:reply|answer|type|say|write|respond|enter|press|hit|send)(?: back| me)?(?: with| by)?(?: a| an| "
             r"the| just| simply| either)? (?:yes|ok|okay|y|go|confirm|confirmed|qquote|word|yes/no|proceed|sure|"
             r"quick yes)\b",
+            r"\b(?:if|whether) you are (?:content|happy|okay|fine|satisfied|pleased)\b",
             r"\blet me know$|\b(?:just )?say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
             r"\b(?:a|your) thumbs\b",
             rf"\b(?:i )?(?:await|request|need|require|seek) your (?:instructions?|orders?|{_SURE})\b|\b{_SURE} "
@@ -195,6 +199,8 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to )*{_ACTION}\b(?! "
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
             rf"for|from|another|this|by|just|do you)\b)",
+            r"^(?:commit|execute|apply|accept|agreed|run it|do it)$|\bhave i (?:understood|got|captured)\b|\bare you (?:quite |really |absolutely |very |fully )?(?:sure|certain)\b",
+            r"\b(?:happy|content|pleased|satisfied) (?:with (?:it|that|this)|for me to)\b|^(?:happy|will that do|does that work|how does that (?:sound|look)|sound good|looks? good|that work)\b",
             r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good) (?:if|with|by|for|to)\b|^you "
             r"(?:agree|sure|okay|confirm)\b",
             rf"[,;] (?:{_OK}|yes|yeah|you agree|sure|is (?:it )?{_OK}|you (?:are )?sure|y/n)$",
@@ -253,16 +259,21 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
             rf"){{0,2}}{_NOUNS}\b|^phone no\b",
             rf"\b(?:lacks|lacking)\b.{{0,40}}\b{_NOUNS}\b|\b(?:has|have) not (?:yet )?been (?:specified|stated|given|"
-            rf"provided|mentioned)\b|\b(?:does|do) not (?:state|say|specify|mention|include)\b.{{0,40}}\b{_NOUNS}\b",
+            rf"provided|mentioned)\b|\b(?:does|do) not (?:state|say|specify|mention)\b.{{0,40}}\b{_NOUNS}\b",
             r"\b(?:grateful|appreciate|great|helpful|kind|nice) if you could\b|\b(?:is|are) still (?:needed|"
             r"required|missing)\b|\bif i knew\b|\bknow (?:who|what|where|which|when) \w+ is\b",
+            rf"\bi can not (?:quite )?(?:tell|see|say|work out)(?: from here| yet)?(?: is)? {_WH}\b|\bthe (?:moment|minute|second) i (?:have|know|get)\b",
+            rf"\b(?:am|is|are) (?:just |still |only )?missing (?:\w+ )?[\w']+ (?:{_NOUNS})\b",
+            r"^(?:please )?(?:specify|restate|clarify|elaborate|select one|choose one|advise|please explain)$",
+            rf"\b(?:{_WH})(?: one| of them| of these)?$|\bas in \w+ or \w+$|\bno telling {_WH}\b|\b(?:unresolved|ambiguous|incomplete|not specified|missing argument|required field)\b|\bcould use (?:a little|some|a bit of|your) help\b",
             r"\bpick (?:one|from)\b|\bone of (?:these|those|the following)\?$|\bhelp me (?:pick|choose|find out|"
             r"narrow|understand)\b",
         ),
         _form(
             ClauseKind.PROMISE,
-            r"\b(?:one|just a|give me a|give me one|a|another) (?:quick )?(?:moment|second|sec|minute|min|tick|bit|"
-            r"jiffy|mo)\b|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
+            r"^on ?to the\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
+            r"\b(?:one|two|three|just a|give me (?:a|one|two|some|a few|half a)|a|another|a few) (?:quick )?"
+            r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
             r"a)\b",
             r"^(?:\w+ ){0,8}?(?:let me|allow me|let us|lemme)\b(?! know)(?! tell you| explain that)",
             r"^(?:i am |i will get |am )?(?:right )?on it\b(?! (?:so|now|yet))|\b(?:right away|right on it|will do|"
@@ -278,13 +289,10 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"if\b|have to (?:pass|decline)\b)",
             r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and)* (?!sorry|afraid|not|"
             r"unable|happy|glad|sure|missing|lacking|wondering|willing|interest)\w+ing\b(?! (?:this|that) is\b)",
-            r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |great thanks |"
-            r"understood )*"
-            r"(?:check|look|search|send|fetch|load|retriev|process|calculat|convert|comput|add|set|sett|creat|sav|"
-            r"delet|remov|turn|switch|enabl|disabl|updat|chang|mov|work|start|try|retry|pull|call|find|grab|open|"
-            r"schedul|access|connect|activat|deactivat|mak|gett|runn|sett|read|confirm|verify|execut|prepar|dispatch|"
-            r"text|messag|scann|measur|locat|sort|tackl|handl|proceed|mov|shift|look|draft|writ|pinn|stor|tak)(?:t|n|"
-            r"p|b|g)?ing\b",
+            r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also )*"
+            r"(?!nothing|anything|something|everything|morning|evening|during|missing|regarding|according|concerning|interesting|string|king|thing|being|having|"
+            r"awaiting|pending|waiting for your|confirming|seeing)"
+            r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was)\b)",
             r"\bwill (?:now |then |soon |shortly |be |presently )*(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
             r"dispatched|removed|deactivated|activated|determined|located|added|deleted|turned|switched|follow|go "
             r"out)\b(?!.{0,40}\b(?:once|if|when|as soon as|after) you\b)|\b(?:is|are) being \w+(?:ed|en|t|ade|one|"
@@ -306,6 +314,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:there is|there are|there was|have|has|had|got|see|know of|with|exists?|provides?|offers?|find|"
             r"found) (?:\w+ )?(?:no|neither|nothing|not any|none)\b(?! (?:problem|issue|worries|need|trouble|"
             r"conflict|doubt|longer|other|more than|changes))",
+            r"\bnot among\b|\bnot mine to\b|\bhas not got\b|\bhave not (?:got|been given)\b|\bwould not load\b|\bdoes not (?:include|offer|come)\b",
             r"^(?:sorry )?no$|^not (?:\w+ )?(?:found|possible|there)\b|\bnot (?:provided|given|there|known|exist|"
             r"found)\b|\bnone of\b|\bno \w+ (?:tool|data|available|is|was|could|can|of that|in (?:your|my|the))\b|"
             r"\bmore than i can\b|^no (?:\w+ ){0,3}(?:tool|data|rates?|available|access|location|luck|messaging)\b",
@@ -332,6 +341,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\bi (?:have |had )?(?:wrote|written|let|put|made|took|taken|told|sent|gave|given|got|left|did|done)\b|"
             r"\b(?:is|are) (?:now )?(?:in|on|off|out|gone|back|there|inactive|active|set|saved)\b(?! (?:the way|a "
             r"dead|my))",
+            r"\b(?:message|text|note|reminder|contact|it) (?:has )?(?:reached|landed|arrived)\b",
             r"\byou will (?:be reminded|be notified|be alerted|find|hear from me|get a|receive a)\b",
             r"^(?:\w+ ){0,3}?(?:done|sent|finished|completed?|sorted|settled|delivered|saved|deleted|removed|"
             r"scheduled|fixed|all set|all good|all done|set|ready|success|successfully|voila|ta-?da|there you go|"

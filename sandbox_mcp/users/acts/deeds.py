@@ -57,7 +57,7 @@ _TRY_AGAIN = re.compile(
     r"retry\b"
 )
 _TOLD = re.compile(
-    r"\?|\b(?:tell me|find out|let me know|i want to know|i would like to know|what is|how (?:far|much|many|long)|"
+    r"\?|\b(?:tell me|find out|let me know|i (?:want|need|have) to know|i would like to know|i need (?:my|the|his|her) (?:\w+(?:'s)? ){0,3}(?:number|name|address|time|date|code|distance)|what is|how (?:far|much|many|long)|"
     r"convert|look up|check)\b"
 )
 _COMMAND = re.compile(
@@ -99,6 +99,11 @@ def is_extra(clause: str, wish: Wish, *, done: bool) -> bool:
 
 
 _LOOKING = re.compile(r"\b(?:search|look|check|find|go through|access|read|see|scan|browse)")
+
+
+def tries_again(clause: str) -> bool:
+    """Whether a clause is about trying once more."""
+    return bool(_TRY_AGAIN.search(clause))
 
 
 def is_means(clause: str, wish: Wish) -> bool:

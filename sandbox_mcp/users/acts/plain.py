@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-HEAD, TAIL = 12, 14
+HEAD, TAIL = 5, 8
 """So many sentences at the start and at the end of a message are read."""
 _SIGNS = str.maketrans(
     {
@@ -29,6 +29,10 @@ _BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+|\(?\d
 _RULE = re.compile(r"(?m)^[ ]{0,3}(?:[#>|]{1,6}|[-=_*]{3,40}$)[ ]{0,2}")
 _MARKS = re.compile(r"\*{1,3}|_{2,3}|~~|(?<!\w)_|_(?!\w)")
 _CONTRACTED = (
+    (re.compile(r"\b(that|what|who|where|she|he|there|wifi)s\b(?=\s)"), r"\1's"), (re.compile(r"\blmk\b"), "let me know"),
+    (re.compile(r"\bidk\b|\bdunno\b"), "i do not know"), (re.compile(r"\b(?:sry|srry)\b"), "sorry"), (re.compile(r"\blemme\b"), "let me"),
+    (re.compile(r"\bgimme\b"), "give me"), (re.compile(r"\b(?:wdym|come again)\b"), "what do you mean"), (re.compile(r"\by(?:ea|ep|up)\b"), "yes"),
+    (re.compile(r"\b(check|turn|add|look|search|send|work|do|go|try|find|sav|delet|remov|switch|sett|gett|mak|text|writ|call|pull|open)in'?(?=\s|$)"), r"\1ing"),
     (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
     (re.compile(r"\b(\w{2,10})n't\b"), r"\1 not"), (re.compile(r"\bi'm\b"), "i am"), (re.compile(r"\blet's\b"), "let us"),
     (re.compile(r"\b(you|we|they|who|what|where|there)'re\b"), r"\1 are"), (re.compile(r"\b(\w{1,12})'ve\b"), r"\1 have"),
@@ -143,7 +147,7 @@ def _sentence(text: str) -> Sentence:
 
 _WORDY = re.compile(r"\w")
 _INTERJECTION = re.compile(
-    r"^(?:(?:sure(?: thing)?|certainly|of course|absolutely|gladly|okay|okey dokey|alright|alrighty|all right|great|"
+    r"^(?:(?:k|kk|bet|aight|hold up|sure(?: thing)?|certainly|of course|absolutely|gladly|okay|okey dokey|alright|alrighty|all right|great|"
     r"perfect|got it|understood|noted|"
     r"yes|yep|yup|yeah|aha|ah|oh|ooh|aw|aww|hmm+|hm|ugh|argh|uh-oh|oops|phew|boom|yay|poof|wow|hey|hi|hello|well|so|"
     r"right|cool|excellent|awesome|"

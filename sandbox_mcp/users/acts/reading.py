@@ -22,10 +22,11 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     the wish holds in the world. Costs less than a millisecond for a message of usual length, linear in the length.
     """
     found = sentences(text)
-    if not is_readable(text, found):
+    model = act_model()
+    if not is_readable(text, found, model.weights.__contains__):
         return ActReading(Act.UNREADABLE, frozenset({Act.UNREADABLE}))
     rules = read_by_rules(found, wish, calls)
-    act, agreed = combined(rules, act_model().scores(features(found, rules.kinds, wish)))
+    act, agreed = combined(rules, model.scores(features(found, rules.kinds, wish)))
     if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
@@ -38,7 +39,10 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     its class is taken, such as a delivery rather than giving up.
     """
     voted = CLASS_OF.get(rules.act, rules.act)
-    weighed = {act: score + VOTE * (act is voted) for act, score in scores.items()}
+    weighed = {
+        act: score + VOTE * (act is voted and rules.act is not Act.UNREADABLE) - CAUTION * (act in _ENDING)
+        for act, score in scores.items()
+    }
     best = max(weighed, key=weighed.__getitem__)
     agreed = max(scores, key=scores.__getitem__) is voted
     if best is voted:
@@ -50,6 +54,9 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
 
 
 VOTE = 2 * UNIT
+CAUTION = 1 * UNIT
+"""So much more must speak for what ends a talk than for what keeps it going."""
+_ENDING = frozenset({Act.DELIVERS, Act.OFFERS})
 CLASS_OF: Mapping[Act, Act] = {
     Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.UNREADABLE: Act.SMALL,
 }  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandbox_mcp.users.acts.clauses import ClauseKind, kind_of
-from sandbox_mcp.users.acts.deeds import classes_in, is_extra, is_means
+from sandbox_mcp.users.acts.deeds import classes_in, is_extra, is_means, tries_again
 from sandbox_mcp.users.acts.kinds import Act, Wish
 from sandbox_mcp.users.acts.plain import Sentence
 
@@ -53,7 +53,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 kind = ClauseKind.STATE
             if kind is ClauseKind.PROMISE and conditional:
                 kind = ClauseKind.STATE
-            act = _act(kind, clause, sentence, wish, done=done)
+            act = _act(kind, clause, sentence, wish, done=done, gave_up=Act.GIVES_UP in acts)
             done = (
                 done
                 or kind is ClauseKind.DEED
@@ -81,7 +81,7 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return ClauseKind.STATE
         case ClauseKind.DEED if is_means(clause, wish):
             return ClauseKind.FINDING
-        case ClauseKind.STATE if wish.told and not is_means(clause, wish):
+        case ClauseKind.STATE if wish.told and (calls != 0 or _VALUE.search(clause)) and not is_means(clause, wish):
             return ClauseKind.ANSWER
         case ClauseKind.FINDING if wish.told and _VALUE.search(clause) and not is_means(clause, wish):
             return ClauseKind.ANSWER
@@ -91,6 +91,8 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             and len(clause) > _LONG
             and classes_in(clause) & (wish.classes - {"setting"})
         ):
+            return ClauseKind.ANSWER
+        case ClauseKind.STATE if calls != 0 and not wish.classes and _VALUE.search(clause):
             return ClauseKind.ANSWER
         case ClauseKind.ASK if gave_up and _KNOWS_NOT.search(clause):
             return ClauseKind.GIVE_UP
@@ -109,8 +111,19 @@ _CONDITIONAL = re.compile(
     r")?you\b|\btell me\b"
 )
 _FINITE = re.compile(r"\b(?:i|we|he|she|has|have|had|is|are|was|were|sent|done)\b")
+_INSTEAD = re.compile(
+    r"^(?:i|we) (?:could|do have|would be (?:glad|happy) to)\b(?! not\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|\w+ \w+)(?: of those| of them)? (?:help|be of (?:use|help)|do|work|suit|be useful)\b"
+)
+_WOULD = re.compile(r"\bi (?:could|(?:would|will) be (?:glad|happy|pleased|delighted) to)\b(?! not\b)")
 _LONG = 12
 """Letters from which a statement says something."""
+
+
+def _serves(clause: str) -> bool:
+    """Whether a clause is about a setting or another try, which serve the wish that has just failed."""
+    return "setting" in classes_in(clause) or tries_again(clause)
+
+
 _KNOWS_NOT = re.compile(r"\bi (?:do not|still do not|can not) (?:know|have|tell|see|say)\b")
 _BY_YOURSELF = re.compile(
     r"^(?:please |then |just |simply |so |first )*(?:turn|switch|enable|activate|connect|open|go to|create|add|"
@@ -120,15 +133,19 @@ _BY_YOURSELF = re.compile(
 )
 
 
-def _act(kind: ClauseKind, clause: str, sentence: Sentence, wish: Wish, *, done: bool) -> Act | None:
+def _act(kind: ClauseKind, clause: str, sentence: Sentence, wish: Wish, *, done: bool, gave_up: bool) -> Act | None:
     """The act that a clause is; ``done`` if the message has claimed before it to have done what was wanted."""
     match kind:
+        case _ if gave_up and _INSTEAD.search(clause) and not _serves(clause):
+            return Act.OFFERS
         case ClauseKind.ASK if (
             done and is_extra(clause, wish, done=True) and (not _WH.search(clause) or " else" in clause)
         ):
             return Act.OFFERS
         case ClauseKind.LEAVE | ClauseKind.OFFER:
             return Act.OFFERS if is_extra(sentence.text, wish, done=done) else Act.LEAVE
+        case ClauseKind.STATE | ClauseKind.PROMISE if done and _WOULD.search(clause):
+            return Act.OFFERS
         case _:
             return _ACTS.get(kind)
 

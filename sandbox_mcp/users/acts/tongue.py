@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 from sandbox_mcp.users.acts.plain import Sentence
 
@@ -25,7 +26,7 @@ _FOREIGN = frozenset(
 ) - {"die", "on", "was", "per", "lo", "du", "o", "u", "y"}
 
 
-def is_readable(text: str, found: list[Sentence]) -> bool:
+def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool]) -> bool:
     """Whether a message is English prose; a short word such as "Fredrik?" passes."""
     if not found:
         return False
@@ -36,6 +37,11 @@ def is_readable(text: str, found: list[Sentence]) -> bool:
         return False
     if _DATA.match(text):
         return False
+    digits = any(sign.isdigit() for sign in text)
+    if _CODE.match(text) or (
+        len(words) > 1 and not digits and not any(word in _ENGLISH or is_known(word) for word in words)
+    ):
+        return False
     latin = sum(bool(_LATIN.match(unicodedata.normalize("NFKD", word))) for word in words)
     english = sum(word in _ENGLISH for word in words)
     foreign = sum(word in _FOREIGN and word not in _ENGLISH for word in words)
@@ -44,6 +50,9 @@ def is_readable(text: str, found: list[Sentence]) -> bool:
     return not (foreign >= 2 and foreign > english) and not (foreign and not english and len(words) > 2)
 
 
+_CODE = re.compile(
+    r"\s*(?:def|import|from|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
+)
 _DATA = re.compile(
     r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*;?\s*(?:```\s*)?$)"
 )

@@ -1,0 +1,84 @@
+"""The reader of acts: laws that hold for any message, its cost, and weights that training reproduces."""
+
+import statistics
+import time
+
+import pytest
+from bench import talk_acts, train_acts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox_mcp.users.acts import Act, read_acts, wish_of
+from sandbox_mcp.users.acts.deeds import classes_in
+from sandbox_mcp.users.acts.plain import sentences
+
+WISH = wish_of("Text Fredrik that I'll be late.")
+HEARD = [
+    heard
+    for path in sorted(train_acts.TRAINING.glob("*.txt"))
+    for heard in talk_acts.parse(path.read_text("utf-8").splitlines(), path.name)
+]
+
+
+def test_training_reproduces_the_weights_byte_for_byte() -> None:
+    assert train_acts.written(train_acts.train(train_acts.examples())) == train_acts.TARGET.read_text("utf-8")
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=60, deadline=None)
+def test_any_text_can_be_read(text: str) -> None:
+    assert read_acts(text, WISH).act in Act
+
+
+@given(st.sampled_from(HEARD), st.sampled_from(["**{}**", "{}\n", "  {}", "> {}", "{} 🙂"]))
+@settings(max_examples=80, deadline=None)
+def test_marks_around_a_message_change_nothing_that_it_gives_up_or_delivers(
+    heard: talk_acts.HeardMessage, form: str
+) -> None:
+    plain = read_acts(heard.text, WISH, heard.calls)
+    if "\n" not in heard.text:
+        assert read_acts(form.format(heard.text), WISH, heard.calls).act is plain.act
+
+
+@given(st.sampled_from(HEARD))
+@settings(max_examples=80, deadline=None)
+def test_what_is_met_turns_nothing_but_questions_into_offers(heard: talk_acts.HeardMessage) -> None:
+    before, after = (read_acts(heard.text, WISH, heard.calls, met=met).act for met in (False, True))
+    assert after is before or (before in (Act.LEAVE, Act.ASKS) and after is Act.OFFERS)
+
+
+@pytest.mark.parametrize("piece", ["Shall I? ", "if you ", "a-", '"', "I will not be able to. ", "((", "```", "to proceed "])
+def test_reading_is_linear_in_the_length(piece: str) -> None:
+    def cost(times: int) -> float:
+        text = piece * times
+        spent: list[float] = []
+        for _ in range(3):
+            start = time.process_time()
+            read_acts(text, WISH)
+            spent.append(time.process_time() - start)
+        return statistics.median(spent)
+
+    assert cost(8000) < 40 * max(cost(1000), 0.001)
+
+
+@pytest.mark.parametrize(
+    ("words", "classes", "told"),
+    [
+        ("Text Fredrik that I'll be late.", {"message"}, False),
+        ("How far is Osaka Castle from here?", {"place"}, True),
+        ("Turn the wifi off.", {"setting"}, False),
+        ("Can you save my vet in my contacts?", {"contact"}, False),
+    ],
+)
+def test_a_wish_is_known_by_its_words(words: str, classes: set[str], told: bool) -> None:
+    wish = wish_of(words)
+    assert wish.classes >= classes
+    assert wish.told is told or not told
+
+
+def test_a_quotation_is_no_act() -> None:
+    assert all("shall" not in sentence.text for sentence in sentences('The draft says "Shall I bring wine?".'))
+
+
+def test_a_deed_of_no_known_class_is_foreign() -> None:
+    assert classes_in("shall i book a taxi") == {"foreign"}
