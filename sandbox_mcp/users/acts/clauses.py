@@ -63,7 +63,7 @@ _SURE = (
 def _form(
     kind: ClauseKind, *patterns: str, asks: bool | None = None
 ) -> list[tuple[ClauseKind, re.Pattern[str], bool | None]]:
-    return [(kind, re.compile(pattern), asks) for pattern in patterns]
+    return [(kind, re.compile("|".join(f"(?:{pattern})" for pattern in patterns)), asks)]
 
 
 FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(

@@ -50,6 +50,7 @@ _CONTRACTED = (
     (re.compile(r"\bcant\b"), "can not"), (re.compile(r"\bim\b"), "i am"), (re.compile(r"\bive\b"), "i have"),
     (re.compile(r"\bgo-ahead\b"), "go ahead"), (re.compile(r"\bthumbs-up\b"), "thumbs up"), (re.compile(r"\be-mail"), "email"),
 )  # fmt: skip
+_SLANG = tuple((pattern, plain) for pattern, plain in _CONTRACTED if "'" not in pattern.pattern)
 _END = re.compile(r"[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
 _NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|[b-hj-z]))\.$")
 """A full stop behind these ends no sentence."""
@@ -97,7 +98,7 @@ def unquoted(text: str) -> str:
     text = _TAG.sub(" ", _LINK.sub(r"\1", text))
     text = _BULLET.sub(". ", _RULE.sub("", text))
     text = _REPORTED.sub(r"\1 qquote. ", _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
-    for pattern, plain in _CONTRACTED:
+    for pattern, plain in _CONTRACTED if "'" in text else _SLANG:
         text = pattern.sub(plain, text)
     return text
 
