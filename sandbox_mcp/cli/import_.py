@@ -28,8 +28,7 @@ def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool
     out.mkdir(parents=True, exist_ok=True)
     written: list[dict[str, Any]] = []
     for session in read(inputs):
-        path = out / f"{session.name}.jsonl"
-        path.write_text("".join(to_line(event) for event in session.events), encoding="utf-8")
+        path = _kept(out, session.name, "".join(to_line(event) for event in session.events))
         losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
         written.append({"session": session.name, "path": str(path), "losses": losses})
         if not as_json:
@@ -37,5 +36,21 @@ def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool
                 click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
     if as_json:
         print_json(written)
+    if not written:
+        click.echo(f"nothing to import: no session in {', '.join(map(str, inputs))}", err=True)
+        raise click.exceptions.Exit(1)
     lossy = sum(bool(item["losses"]) for item in written)
     click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)
+
+
+def _kept(folder: Path, name: str, text: str) -> Path:
+    """Write a log, with a number behind its name where another log has that name; the same log is not written twice."""
+    number = 1
+    while (path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl")).exists():
+        if path.read_bytes() == text.encode():
+            return path
+        number += 1
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(path)
+    return path

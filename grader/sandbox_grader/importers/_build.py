@@ -89,8 +89,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_batches", "_certain", "_checked", "_events", "_guessed", "_ids", "_naive", "_open", "_times", "_tools",
-        "_undeclared", "head", "losses", "origin",
+        "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open", "_times",
+        "_tools", "_undeclared", "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -102,6 +102,7 @@ class SessionBuilder:
         self._open: list[OpenCall] = []
         self._ids: dict[str, int] = {}
         self._certain: set[int] = set()
+        self._free: set[int] = set()
         self._tools: dict[str, ToolSpec] = {}
         self._batches = 0
         self._undeclared: set[str] = set()
@@ -174,6 +175,8 @@ class SessionBuilder:
         opened = OpenCall(len(self._events), id_, name, batch)
         if offered:
             self._certain.add(opened.index)
+        if given.free:
+            self._free.add(opened.index)
         self._events.append(call)
         self._open.append(opened)
         return opened
@@ -200,7 +203,13 @@ class SessionBuilder:
             self.answer(opened, outcome)
 
     def find(self, id_: str | None, name: str | None = None) -> OpenCall | None:
-        """The open call of that id, or without an id of that name: the first one in the latest batch that has one."""
+        """The open call of that id, or without an id of that name: the first one in the latest batch that has one.
+
+        With neither it is the only open call of the latest batch, if nothing else has happened since.
+        """
+        if id_ is None and name is None:
+            alone = len(self._open) == 1 and self._open[0].index == len(self._events) - 1
+            return self._open[0] if alone else None
         fitting = [call for call in self._open if (call.name == name if id_ is None else call.id == id_)]
         return next((call for call in fitting if call.batch == fitting[-1].batch), None)
 
@@ -302,6 +311,10 @@ class SessionBuilder:
             call = replace(call, tool=known.tool)
         if call.error is not None and call.error.kind == "unknown_tool":
             return replace(call, tool=None)
+        if call.raw_arguments is not None and call.raw_arguments.strip() and index not in self._free:
+            self.lose(f"event {index + 1}", f"the arguments of {call.name!r} are no object that can be read")
+            if call.error is None:
+                return _misread(call)
         if index in self._certain:
             return call
         if known is None and self._tools and call.caller == "agent":
@@ -355,6 +368,13 @@ class SessionBuilder:
     def _last_clock(self) -> float:
         clocks = self._clocks()
         return clocks[-1] if clocks else 0.0
+
+
+def _misread(call: ToolCall) -> ToolCall:
+    """A call of which nobody can say what it asked for, as the format error it is, whatever came of it."""
+    text = "the arguments are no JSON object"
+    error = CallError(kind="invalid_format", type="ArgumentFormatError", message=text)
+    return replace(call, result=None, error=error, meta={**call.meta, "result": call.result})
 
 
 def _place(where: str | JsonNode) -> str:

@@ -4,6 +4,7 @@ Policy: ``recipient`` on a message and ``error`` on a tool message are extension
 found. Without ``error`` a failure can only be guessed from the text.
 """
 
+from dataclasses import replace
 from typing import cast, get_args
 
 from sandbox_grader.importers._build import CallOutcome, SessionBuilder
@@ -79,6 +80,7 @@ def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], ca
         function = call.get("function") or call.get("custom") or call
         arguments = function.get("arguments") or function.get("input")
         given = arguments_of(None if arguments is None else arguments.value)
+        given = replace(given, free=call.get("custom") is not None)
         by: Role = "user" if call.string_at("requestor") == "user" else caller
         builder.call(
             function.need("name").string(), given, batch=batch, id_=call.label_at("id") or None, caller=by,
@@ -90,7 +92,7 @@ def _results(builder: SessionBuilder, message: JsonNode) -> None:
     for result in message.items_at("tool_messages") or [message]:
         id_ = result.label_at("tool_call_id") or result.label_at("id")
         outcome = _outcome(builder, result)
-        builder.settle(result, id_ or None, outcome, name=result.string_at("name"))
+        builder.settle(result, id_ or None, outcome, name=result.string_at("name") or None)
 
 
 def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:

@@ -3,6 +3,8 @@
 Policy: each root is a conversation of its own, sub-agents (``isSidechain``) too. Of its branches the one that was
 continued last is the session; the others were abandoned on a retry. Parallel calls fork as well without being a
 retry: the lines of one API message, and the results of its calls, belong together on whatever branch they stand.
+Lines that name no parent follow each other: all of a session in which none does, as in what the command prints, and
+elsewhere those that cannot begin anything, which are the agent's and the results of calls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,6 +23,26 @@ class TreeLine:
     uuid: str
     parent: str | None
     sidechain: bool
+
+    @property
+    def session(self) -> str | None:
+        """The session that the line belongs to, by its id."""
+        return self.node.string_at("sessionId") or self.node.string_at("session_id")
+
+    @property
+    def started_by(self) -> str | None:
+        """The call that started the sub-agent whose line this is, where the line tells."""
+        return self.node.string_at("parent_tool_use_id")
+
+    @property
+    def place(self) -> tuple[str | None, bool, str | None]:
+        """Whose line it is: its session's, and there the main agent's or a sub-agent's."""
+        return self.session, self.sidechain, self.started_by
+
+    @property
+    def answers(self) -> bool:
+        """Whether it follows from something that came before it, so that no conversation can begin with it."""
+        return self.kind == "assistant" or bool(self.ids("tool_result", "tool_use_id"))
 
     @property
     def talks(self) -> bool:
@@ -72,7 +94,8 @@ def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
             continue
         seen.add(uuid)
         parent = node.string_at("parentUuid") or node.string_at("logicalParentUuid")
-        yield TreeLine(index, node, kind, uuid, parent, node.members().get("isSidechain") is True)
+        aside = node.members().get("isSidechain") is True or node.string_at("parent_tool_use_id") is not None
+        yield TreeLine(index, node, kind, uuid, parent, aside)
 
 
 def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
@@ -94,16 +117,18 @@ def _orphans(lines: Sequence[TreeLine]) -> set[str]:
 def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
     """Each line's parent; for one whose parent is missing the line before it, across a sub-agent's border none."""
     by_uuid = {line.uuid: line for line in lines}
-    before: dict[bool, str] = {}
+    linked = {line.place for line in lines if line.parent is not None}
+    before: dict[bool | tuple[str | None, bool, str | None], str] = {}
     parents: dict[str, str | None] = {}
     for line in lines:
         named = by_uuid.get(line.parent) if line.parent is not None else None
         if named is not None:
             parents[line.uuid] = named.uuid if named.sidechain == line.sidechain else None
         else:
-            follows = line.parent is not None or line.uuid.startswith("line ")
-            parents[line.uuid] = before.get(line.sidechain) if follows else None
-        before[line.sidechain] = line.uuid
+            lost = line.parent is not None or line.uuid.startswith("line ")
+            follows = line.place not in linked or line.answers
+            parents[line.uuid] = before.get(line.sidechain) if lost else before.get(line.place) if follows else None
+        before[line.sidechain] = before[line.place] = line.uuid
     return parents
 
 

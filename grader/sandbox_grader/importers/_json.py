@@ -244,9 +244,17 @@ def load(path: Path) -> Loaded:
         ImportFormatError: it cannot be read, is not UTF-8, is not JSON, or holds nothing.
     """
     data = read_bytes(path)
-    if path.suffix.lower() in LINES or _looks_like_lines(data):
+    if not (path.suffix.lower() in LINES or _looks_like_lines(data)):
+        return load_whole(data, str(path))
+    try:
         return load_lines(data, str(path))
-    return load_whole(data, str(path))
+    except ImportFormatError:
+        # A document printed over several lines may have any name, and its first line tells that it is one.
+        try:
+            return load_whole(data, str(path))
+        except ImportFormatError:
+            pass
+        raise
 
 
 def _looks_like_lines(data: bytes) -> bool:

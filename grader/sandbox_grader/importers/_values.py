@@ -2,29 +2,40 @@
 
 Policy: a result text that is a JSON object or array is that value. A scalar counts as JSON only where writing it again
 gives the same text, so that "007" or "1.10" stays text. Hence ``decode(encode(value)) == value`` for every JSON value.
+Arguments that a model wrote as a Python literal are read as one; nothing is ever evaluated.
 """
 
+import ast
 import json
+import math
 import re
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from sandbox_grader.importers._json import is_array, is_object, loads
+from sandbox_grader.importers._json import MAX_DEPTH, cleaned, depth, is_array, is_object, loads
 from sandbox_mcp.trajectory import CallError, ErrorKind
 
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
 FAR: Final = 1e12
 """Seconds since the epoch beyond which a number is no time."""
 _CLASS: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:")
+LONGEST_LITERAL: Final = 100_000
+"""Characters beyond which arguments are not looked at as a Python literal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments as a call gave them; ``raw`` is the text where that was no JSON object."""
+    """Arguments as a call gave them; ``raw`` is the text where that was no JSON object.
+
+    ``free`` tells that the tool takes free text, so that a text that is no object is what was asked for.
+    """
 
     arguments: dict[str, Any]
     raw: str | None = None
+    free: bool = False
 
 
 def decode(text: str) -> Any:
@@ -64,8 +75,36 @@ def _arguments_of_text(text: str) -> Given:
     try:
         value, replaced = loads(text)
     except ValueError:
-        return Given({}, text)
+        literal = _literal(text)
+        return Given({}, text) if literal is None else Given(literal)
     return Given(value) if is_object(value) and not replaced else Given({}, text)
+
+
+def _literal(text: str) -> dict[str, Any] | None:
+    """The object that a Python literal writes, where JSON has a form for all that is in it; None for anything else."""
+    if len(text) > LONGEST_LITERAL or not text.lstrip().startswith("{"):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know and keeps as they are
+            value = _jsonable(ast.literal_eval(text.strip()))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return cleaned(value) if is_object(value) and depth(value) <= MAX_DEPTH else None
+
+
+def _jsonable(value: Any) -> Any:
+    """A literal's value with tuples as lists. Raises ValueError for what JSON cannot say."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, tuple | list):
+        return [_jsonable(item) for item in cast("Iterable[Any]", value)]
+    members = cast("dict[object, Any]", value) if isinstance(value, dict) else None
+    if members is not None and all(isinstance(key, str) for key in members):
+        return {str(key): _jsonable(item) for key, item in members.items()}
+    raise ValueError(f"JSON has no form for {type(value).__name__}")
 
 
 def canonical(name: str) -> str:

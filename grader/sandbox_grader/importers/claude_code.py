@@ -1,5 +1,7 @@
 """Imports the session files of Claude Code: JSON Lines, a forest of lines, with sub-agents in the file or beside it.
 
+What its command prints (``--output-format stream-json``, or ``json`` with ``--verbose``) is read as well.
+
 Policy: one session per conversation in a file, sub-agents as sessions of their own. An output that was too long for
 the session file is read from ``tool-results`` where it is still there. What the host put in (caveats, commands,
 summaries) comes from the system, not from the user. What the agent writes beside its calls is shown to the user.
@@ -18,7 +20,7 @@ from sandbox_grader.importers._blocks import Block, agent_blocks, blocks_of, use
 from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers._claude_tree import Thread, TreeLine, lines_of, threads_of
 from sandbox_grader.importers._content import joined
-from sandbox_grader.importers._json import JsonNode, Loaded, load_lines, read_bytes
+from sandbox_grader.importers._json import JsonNode, Loaded, load, read_bytes
 from sandbox_grader.importers._values import decode
 from sandbox_grader.importers.base import Imported
 from sandbox_mcp.plurals import counted
@@ -64,16 +66,23 @@ def _files(path: Path) -> list[Path]:
 
 
 def _file(path: Path, names: Names) -> Iterator[Imported]:
-    loaded = load_lines(read_bytes(path), str(path))
+    loaded = load(path)
+    if not loaded.lines and loaded.nodes[0].is_array:
+        loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
     lines = list(lines_of(loaded.nodes))
     threads = threads_of(lines)
-    if not threads and not all(node.get("sessionId") or node.get("leafUuid") for node in loaded.nodes):
+    if not threads and not all(_is_noted(node) for node in loaded.nodes):
         raise ImportFormatError(str(path), None, "holds no message of a user or an agent")
     for number, thread in enumerate(threads):
         builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
         if number == 0:
             _lose_other_lines(builder, loaded.nodes)
         yield _session(number, thread, builder, names, loaded)
+
+
+def _is_noted(node: JsonNode) -> bool:
+    """Whether a line is one that the host writes for itself."""
+    return any(node.get(member) for member in ("sessionId", "session_id", "leafUuid"))
 
 
 def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[JsonNode]) -> None:
@@ -97,7 +106,7 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
 
 
 def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
-    session, agent = thread.lines[0].node.string_at("sessionId"), _agent_id(thread)
+    session, agent = thread.lines[0].session, _agent_id(thread)
     version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
     model = next((found for line in thread.lines if (found := _model(line)) and not found.startswith("<")), None)
     known = {"name": "claude-code", "version": version, "model": model}
@@ -111,7 +120,7 @@ def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
 
 
 def _agent_id(thread: Thread) -> str:
-    found = thread.lines[0].node.string_at("agentId")
+    found = thread.lines[0].node.string_at("agentId") or thread.lines[0].started_by
     return f"agent-{found or 'side'}" if thread.sidechain else ""
 
 

@@ -181,6 +181,7 @@ class _Player:
         space, name = item.string_at("namespace"), item.need("name").string()
         arguments = item.get("arguments") or item.get("input")
         given = arguments_of(None if arguments is None else arguments.value)
+        given = replace(given, free=item.members().get("type") == "custom_tool_call")
         self.builder.call(f"{space}__{name}" if space else name, given, batch=self._batch, id_=item.label_at("call_id"))
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
