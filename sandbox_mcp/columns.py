@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from sandbox_mcp.shown import one_line
+
 
 def columns(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows under their headers, numbers with three decimals and right-aligned."""
@@ -26,4 +28,4 @@ def shown(cell: object) -> str:
     """A cell as text; a dash for what is not known."""
     if cell is None:
         return "-"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.3f}" if isinstance(cell, float) else one_line(str(cell))

@@ -97,11 +97,14 @@ def read_report(path: Path, find: Find, mode: Mode = "strict", metric: str = SCO
     """A report from a folder of logs, which is graded now, or from a file of scores.
 
     Raises:
-        TrajectoryError: a log cannot be read.
-        GraderError: the file holds no scores, or a log cannot be graded.
+        TrajectoryError: there is no log.
+        GraderError: the file holds no scores.
+
+    Logs that cannot be read or used are listed in the report.
     """
     if path.suffix != ".json":
-        return grade_logs(find_logs([path]), find, mode, metric=metric, name=str(path))
+        logs = find_logs([path])
+        return grade_logs(logs, find, mode, metric=metric, skip_unreadable=True, name=str(path))
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         return Report(

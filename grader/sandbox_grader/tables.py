@@ -6,7 +6,6 @@ JUnit a session passes from the threshold up (1 without one), fails below, is sk
 
 import csv
 import io
-import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +16,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.report import Report, why_not
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import PASS
+from sandbox_mcp.shown import cell, json_text
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 IDENTITY = (
@@ -58,7 +58,7 @@ def to_csv(report: Report) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(table[0]) if table else IDENTITY, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in table)
     return text.getvalue()
 
 
@@ -101,7 +101,7 @@ def write_report(path: Path, report: Report, threshold: float | None = None) -> 
         parquet.write_table(arrow.Table.from_pylist(rows(report)), str(path))
         return
     forms = {
-        ".json": lambda: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n",
+        ".json": lambda: json_text(report.to_json()) + "\n",
         ".csv": lambda: to_csv(report),
         ".xml": lambda: to_junit(report, threshold),
     }

@@ -7,11 +7,13 @@ bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 import sys
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 import click
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.shown import one_line, screened
 
 COMMANDS = MappingProxyType(
     {
@@ -49,6 +51,11 @@ class _Lazy(click.Group):
             f"sandbox_mcp.cli.{cmd_name}_" if cmd_name == "import" else f"sandbox_mcp.cli.{cmd_name}"
         ).command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever it prints that is not ours moves no cursor."""
+        with screened():
+            return super().invoke(ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -74,11 +81,14 @@ def main() -> None:
         fail(str(error))
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:
+        place = f": {str(error.filename)!r}" if error.filename else ""
+        fail(f"{error.strerror or error}{place}")
     else:
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def fail(problem: str) -> None:
     """Say in one line what is wrong and exit with code 2."""
-    click.echo(f"sandbox-mcp: {problem}", err=True)
+    click.echo(f"sandbox-mcp: {one_line(problem)}", err=True)
     sys.exit(2)

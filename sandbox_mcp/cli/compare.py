@@ -8,9 +8,10 @@ import click
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.options import as_json, metric_option, print_json, print_table, scenario_files
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
-    from sandbox_grader import Comparison
+    from sandbox_grader import Comparison, Report
 
 
 @click.command()
@@ -44,6 +45,7 @@ def command(
         raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant")
     find = finder(places)
     one = read_report(a, find, mode, metric)
+    _name_unreadable(one)
     if b is None:
         found = one.across_variants()
         if as_json:
@@ -53,6 +55,7 @@ def command(
             _show(item)
         return
     two = read_report(b, find, mode, metric)
+    _name_unreadable(two)
     if graders:
         _show_flips(compare_graders(one, two), as_json)
         return
@@ -61,6 +64,12 @@ def command(
         print_json(found.to_json())
     else:
         _show(found)
+
+
+def _name_unreadable(report: "Report") -> None:
+    """Say which logs were left out."""
+    for item in report.unreadable:
+        click.echo(f"sandbox-mcp: {one_line(item.reason)}", err=True)
 
 
 def _show(found: "Comparison") -> None:

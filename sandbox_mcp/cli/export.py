@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from sandbox_mcp.cli.options import of_each_log
 from sandbox_mcp.plurals import counted
 
 
@@ -13,21 +14,24 @@ from sandbox_mcp.plurals import counted
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder to write to; stdout without it.")
 def command(format_name: str, paths: tuple[Path, ...], out: Path | None) -> None:
-    """Write recorded sessions as FORMAT: atif or openai-chat. PATHS are logs or folders of them."""
+    """Write recorded sessions as FORMAT: atif or openai-chat. PATHS are logs or folders of them.
+
+    A log that cannot be read is named, and the others are written; the exit code is then 2.
+    """
     from sandbox_grader.exporters import exporter
 
-    from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
-
     write = exporter(format_name)
-    logs = find_logs(paths)
     if out:
         out.mkdir(parents=True, exist_ok=True)
-    for path in logs:
-        text = json.dumps(write(read_trajectory(path)), ensure_ascii=False) + "\n"
+    written, unusable = 0, list[Path]()
+    for path, made in of_each_log(paths, write, unusable):
+        text = json.dumps(made, ensure_ascii=False) + "\n"
+        written += 1
         if out:
             (out / f"{path.stem}.json").write_text(text, encoding="utf-8")
         else:
             click.echo(text, nl=False)
     if out:
-        click.echo(f"exported {counted(len(logs), 'session')} to {out}", err=True)
+        click.echo(f"exported {counted(written, 'session')} to {out}", err=True)
+    if unusable:
+        raise click.exceptions.Exit(2)

@@ -1,18 +1,22 @@
 """Options that several commands share, and how they print."""
 
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sandbox_mcp.columns import columns, is_numeric, shown
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.shown import behind, json_text, one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
 
+    from sandbox_mcp.trajectory import Trajectory
+
+T = TypeVar("T")
 Command = Callable[..., Any]
 
 scenario_files: Callable[[Command], Command] = click.option(
@@ -64,9 +68,37 @@ def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> No
         raise click.exceptions.Exit(1)
 
 
+def of_each_log(
+    paths: Sequence[Path], use: "Callable[[Trajectory], T]", unusable: list[Path]
+) -> Iterator[tuple[Path, T]]:
+    """What ``use`` makes of each log among ``paths``; one that cannot be read or used is named and noted instead.
+
+    Raises:
+        TrajectoryError: a path does not exist, or a folder holds no log.
+    """
+    from sandbox_mcp.trajectory import read_trajectory
+    from sandbox_mcp.trajectory.log import find_logs
+
+    for path in find_logs(paths):
+        try:
+            made = use(read_trajectory(path))
+        except SandboxError as error:
+            _leave_out(path, str(error) if str(path) in str(error) else f"{path}: {error}", unusable)
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            # Whoever wrote the log may have left out or changed anything in it.
+            _leave_out(path, f"{path}: cannot be used: {type(error).__name__}: {error}", unusable)
+        else:
+            yield path, made
+
+
+def _leave_out(path: Path, why: str, unusable: list[Path]) -> None:
+    click.echo(f"sandbox-mcp: {one_line(why)}", err=True)
+    unusable.append(path)
+
+
 def print_json(value: object) -> None:
     """Print one JSON document."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json_text(value))
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -84,4 +116,4 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         table.add_column(Text(header), justify="right" if is_numeric(rows, number) else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
-    Console().print(table)
+    Console(file=behind(sys.stdout)).print(table)

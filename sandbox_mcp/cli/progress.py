@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandbox_mcp.shown import control, one_line
+
 if TYPE_CHECKING:
     from sandbox_mcp.run.progress import Progress, RunTally
 
@@ -41,9 +43,11 @@ class Display:
         whole = progress.done == progress.total
         if whole or now - self._drawn >= REDRAWN:
             self._drawn = now
-            click.echo(f"{CLEAR}{session_line(progress)}\n{tally.line()}", err=True, nl=whole)
+            control(CLEAR)
+            click.echo(f"{session_line(progress)}\n{tally.line()}", err=True, nl=whole)
         else:
-            click.echo(f"{CLEAR}{session_line(progress)}", err=True)
+            control(CLEAR)
+            click.echo(session_line(progress), err=True)
 
     def _report(self, progress: "Progress", tally: "RunTally") -> None:
         """Print the whole when another tenth is done, but not for a handful of sessions."""
@@ -61,4 +65,4 @@ def session_line(progress: "Progress") -> str:
     came = unscored if value is None else f"{value:.3f}"
     how = score.ending if progress.played else f"{score.ending}, played before"
     which = f"{score.scenario} {score.variant} t{score.trial}"
-    return f"[{progress.done}/{progress.total}] {which}: {came} ({how})"
+    return one_line(f"[{progress.done}/{progress.total}] {which}: {came} ({how})")

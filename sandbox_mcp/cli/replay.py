@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json
+from sandbox_mcp.cli.options import as_json, of_each_log, print_json
 from sandbox_mcp.plurals import counted
 
 
@@ -15,13 +15,13 @@ from sandbox_mcp.plurals import counted
 def command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Execute every call of recorded sessions again and say whether results and state agree.
 
-    PATHS are logs or folders of them. Exits with 1 if a session disagrees.
+    PATHS are logs or folders of them. Exits with 1 if a session disagrees, with 2 if a log cannot be
+    read; it is named, and the others are replayed.
     """
     from sandbox_mcp.session.replay import differences
-    from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
 
-    found = {str(path): list(differences(read_trajectory(path))) for path in find_logs(paths)}
+    unusable: list[Path] = []
+    found = {str(path): items for path, items in of_each_log(paths, lambda log: list(differences(log)), unusable)}
     if as_json:
         print_json({path: [asdict(item) for item in items] for path, items in found.items()})
     else:
@@ -31,5 +31,5 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
                 click.echo(f"  event {item.seq}, {item.what}: recorded {item.recorded}, replayed {item.replayed}")
         agreeing = sum(not items for items in found.values())
         click.echo(f"agreeing with their replay: {agreeing} of {counted(len(found), 'session')}", err=True)
-    if any(found.values()):
-        raise click.exceptions.Exit(1)
+    if unusable or any(found.values()):
+        raise click.exceptions.Exit(2 if unusable else 1)

@@ -10,6 +10,7 @@ import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.shown import control
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
@@ -89,7 +90,8 @@ def lint(
 
 def _progress(done: int, of: int) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
+        control("\r")
+        click.echo(f"{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
 
 
 def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:

@@ -100,8 +100,8 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, tuple | list):
-        return [_jsonable(item) for item in cast("Iterable[Any]", value)]
-    members = cast("dict[object, Any]", value) if isinstance(value, dict) else None
+        return [_jsonable(item) for item in cast("Iterable[Any]", value)]  # pyright: ignore[reportUnknownArgumentType]
+    members = cast("dict[object, Any]", value) if is_object(value) else None
     if members is not None and all(isinstance(key, str) for key in members):
         return {str(key): _jsonable(item) for key, item in members.items()}
     raise ValueError(f"JSON has no form for {type(value).__name__}")
