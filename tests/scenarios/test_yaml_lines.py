@@ -1,11 +1,13 @@
 """YAML as scenario files use it: few surprises, and a line for everything."""
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_scenarios import ScenarioFileError
 from sandbox_scenarios.yaml_lines import load
 
 
@@ -99,3 +101,42 @@ def test_what_json_says_is_read_the_same(data: dict[str, Any]) -> None:
     import json
 
     assert load(json.dumps({"x": data}, ensure_ascii=False), "x.yaml")[0]["x"] == data
+
+
+BOMB = "".join(f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 9)}]\n" for n in range(9))
+MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}}}\n" for n in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (BOMB, "aliases"),
+        (MERGES, "aliases"),
+        ("a: " + "[" * 20_000 + "]" * 20_000, "nests deeper"),
+        ("a: " + "{a: " * 500 + "1" + "}" * 500, "nests deeper"),
+        ("- " * 5_000 + "x", "nests deeper"),
+        ("".join(f"{' ' * n}a:\n" for n in range(2_000)), "nests deeper"),
+        ("[" * 1_000_000, "nests deeper"),
+        ("? " * 5_000 + "x", "nests deeper"),
+        ("a: " + "9" * 6_000, "too large"),
+        ("a: -" + "9" * 41, "too large"),
+        ("a: 1.0e999", "too large"),
+        ("a: " + "1" * 400 + ".5", "too large"),
+    ],
+)
+def test_what_a_file_can_cost_is_bounded(text: str, problem: str) -> None:
+    with pytest.raises(ScenarioFileError, match=problem):
+        load(text, "x.yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ["a: '" + "[" * 500 + "'", "a: |\n" + " " * 200 + "deep in a text", "# " + "{" * 500 + "\na: 1"]
+)
+def test_what_only_looks_deep_is_read(text: str) -> None:
+    load(text, "x.yaml")
+
+
+@given(st.text(st.sampled_from("[]{}:-?,&*a1 \n'\"#|>!%"), max_size=120))
+def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
+    with suppress(ScenarioFileError):
+        load(text, "x.yaml")
