@@ -97,8 +97,9 @@ class LineAgent(Agent):
     async def _introduced(self, process: LineProcess, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
         listening.start_soon(process.listen)
         process.busy = True
+        patience = min(self.begin_within, self.settings.patience)
         try:
-            with anyio.fail_after(self.begin_within):
+            with anyio.fail_after(patience):
                 await _tell(process, self._start(brief))
                 ready = await _hear(process)
             if ready["type"] != "ready":
@@ -106,9 +107,7 @@ class LineAgent(Agent):
         except BaseException as error:
             await process.stop()
             if isinstance(error, TimeoutError):
-                raise AgentError(
-                    f"the agent's process was not ready within {counted(self.begin_within, 'second')}"
-                ) from error
+                raise AgentError(f"the agent's process was not ready within {counted(patience, 'second')}") from error
             raise
         process.busy = False
         return process, ready.get("lasting") is True

@@ -1,5 +1,6 @@
 """What can be said about an agent from outside."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ class AgentSettings:
     """Its model endpoint, how long it may go on, how it is prompted, and where it lives.
 
     ``max_steps`` is how many answers of its model one user message may take. ``react`` asks chat agents to reason and
-    act in text. ``python`` is the interpreter that has a framework; None for the one that is found.
+    act in text. ``python`` is the interpreter that has a framework; None for the one that is found. ``patience`` is how
+    many seconds one turn may take, and so how long a process may take to be ready for the first.
     """
 
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     max_steps: int = 30
     react: bool = False
     python: Path | None = None
+    patience: float = math.inf
 
     def told(self) -> dict[str, Any]:
         """What an agent that lives elsewhere is told of its model and its limits; docs/adapters.md has the fields."""

@@ -5,6 +5,7 @@ the variable that holds them, never given.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,7 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
         max_steps=options["max_steps"],
         react=options["react"],
         python=options["agent_python"],
+        patience=options.get("max_turn_seconds", math.inf),
     )
     return agent_named(options["agent"], settings)
 

@@ -1,7 +1,10 @@
 """Options that several commands share, and how they print."""
 
+import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,6 +69,25 @@ def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> No
     if missed:
         click.echo(f"sandbox-mcp: {missed}", err=True)
         raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def terminated_as_interrupted() -> Generator[None]:
+    """While the context is open, being asked to end, as schedulers do, is the same as Ctrl-C, which ends agents too."""
+
+    def interrupt(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.raise_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def of_each_log(

@@ -21,6 +21,7 @@ from sandbox_mcp.cli.options import (
     print_json,
     print_table,
     scenario_files,
+    terminated_as_interrupted,
     threshold_options,
 )
 from sandbox_mcp.cli.progress import Display
@@ -94,7 +95,8 @@ def command(
     """
     from sandbox_grader.wording import remarks, tables_of
 
-    report = _evaluated(Recipe(places, options))
+    with terminated_as_interrupted():
+        report = _evaluated(Recipe(places, options))
     if as_json:
         print_json(report.summary())
     else:

@@ -104,7 +104,13 @@ class RunFolder:
             return None
 
     def writer(self, unit: Unit) -> LogWriter:
-        """Begin the log of a unit under a name that nobody takes for a whole one."""
+        """Begin the log of a unit under a name that nobody takes for a whole one.
+
+        Raises:
+            RunError: the folder has gone, and with it what had been played.
+        """
+        if not (self._partial.is_dir() and self.logs.is_dir()):
+            raise RunError(f"output folder {str(self.root)!r} was removed while the run went on")
         path = self._unfinished(unit)
         self._set_aside(path)
         return LogWriter(path)

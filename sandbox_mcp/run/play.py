@@ -33,8 +33,16 @@ class Watched:
 
     def write(self, event: Event) -> None:
         """Keep one event."""
-        self.sink.write(event)
-        if isinstance(event, SessionEnded) and self.turn is not None:
+        try:
+            self.sink.write(event)
+        except OSError:
+            self._stop()
+            raise
+        if isinstance(event, SessionEnded):
+            self._stop()
+
+    def _stop(self) -> None:
+        if self.turn is not None:
             self.turn.cancel()
 
 

@@ -16,6 +16,7 @@ from sandbox_grader.metric import Metric
 from sandbox_grader.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
 
+from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Reach, play
 from sandbox_mcp.run.transports import Transport, transport
@@ -118,6 +119,8 @@ class Crew:
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
+        if log.lost is not None:
+            raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
         self.folder.keep(unit)
         return self.judge(log.memory.trajectory(), scenario)
 
@@ -143,12 +146,17 @@ class _Table:
 class _Both:
     """Keeps events in a file, and in memory for the grader."""
 
-    __slots__ = ("memory", "writer")
+    __slots__ = ("lost", "memory", "writer")
 
     def __init__(self, writer: LogWriter) -> None:
         self.writer = writer
         self.memory = MemoryLog()
+        self.lost: OSError | None = None
 
     def write(self, event: Event) -> None:
-        self.writer.write(event)
+        try:
+            self.writer.write(event)
+        except OSError as error:
+            self.lost = error
+            raise
         self.memory.write(event)

@@ -5,12 +5,14 @@ first line on, so that a crash leaves no log without a beginning. Only the logs 
 is reopened when its session goes on, so that a thousand quiet sessions cost no file descriptors.
 """
 
+import logging
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
 from sandbox_mcp.trajectory import Event, LogWriter
 
+logger = logging.getLogger(__name__)
 OPEN_FILES = 128
 """How many logs are kept open at a time."""
 
@@ -18,12 +20,13 @@ OPEN_FILES = 128
 class LogFile:
     """The log of one session, written through a pool. A new one gets its name together with its first line."""
 
-    __slots__ = ("_draft", "_pool", "path")
+    __slots__ = ("_draft", "_failed", "_pool", "path")
 
     def __init__(self, path: Path, pool: "LogFiles", draft: Path | None = None) -> None:
         self.path = path
         self._pool = pool
         self._draft = draft
+        self._failed = False
 
     def write(self, event: Event) -> None:
         """Append one event.
@@ -31,6 +34,15 @@ class LogFile:
         Raises:
             OSError: it cannot be kept; the log is as it was before.
         """
+        try:
+            self._append(event)
+        except OSError as error:
+            if not self._failed:
+                self._failed = True
+                logger.error("a session is over, because its log %s cannot be written: %s", self.path, error)
+            raise
+
+    def _append(self, event: Event) -> None:
         if self._draft is None:
             self._pool.writer(self.path).write(event)
             return

@@ -6,7 +6,6 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 happened: a session whose log cannot be written is over at once, and says so.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +30,6 @@ from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, S
 from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
 from sandbox_mcp.world import Row, Running, Snapshot
 
-logger = logging.getLogger(__name__)
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 
 
@@ -223,7 +221,6 @@ class Session:
         """End the session because its log cannot be written; the log says so if it can be written once more."""
         if self.ended not in (None, "log_failed"):
             return
-        logger.error("session %s is over because its log cannot be written: %s", self.spec.id, error)
         self._recorder.lost = error
         self.ended = "log_failed"
         self._record_loss()

@@ -89,7 +89,7 @@ def _timestamp(loader: Any, node: Any) -> Any:
         raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
 
 
-def _number(loader: Any, node: Any) -> int | float:
+def _number(_: Any, node: Any) -> int | float:
     """A number, with the line of one that is none of any use."""
     value = node.value
     number = (int(value) if value.lstrip("-").isdigit() else float(value)) if len(value) <= MOST_DIGITS else math.inf
@@ -201,7 +201,8 @@ def _check_depth(text: str, path: str) -> None:
     """
     if _may_be_deep(text):
         depth = 0
-        for event in yaml.parse(text, Loader=_Loader):
+        events = cast("Iterator[Any]", yaml.parse(text, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
+        for event in events:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST:
                 line = event.start_mark.line + 1

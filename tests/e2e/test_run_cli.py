@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +182,8 @@ def test_killed_in_the_middle_and_run_again_nothing_is_lost_or_counted_twice(tmp
         assert first == second
 
 
-def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_says_so_in_one_line_and_can_go_on(tmp_path: Path, how: signal.Signals) -> None:
     brain = Waking(solver(), SUITE.get("wifi_off").user.opening)
     with running(Endpoint(brain)) as url:
         command = ["run", "wifi_off", "--agent", "openai", "--model", "m", "--base-url", url, "--out", str(tmp_path)]
@@ -188,13 +191,26 @@ def test_interrupted_at_the_keyboard_it_says_so_in_one_line_and_can_go_on(tmp_pa
             [program(), *command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, preexec_fn=_at_a_keyboard
         )
         until(lambda: len(brain.asked) == 2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, said = process.communicate(timeout=240)
         assert (process.returncode, said.strip().splitlines()[-1]) == (130, "sandbox-mcp: interrupted")
         assert "Traceback" not in said
         brain.awake = True
         again = sandbox_mcp(*command, "--threshold", 1)
     assert again.returncode == 0, again.stderr
+
+
+def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
+    done = sandbox_mcp("run", "wifi_off", "--agent", "reference", "--out", tmp_path)
+    size = max(path.stat().st_size for path in (tmp_path / "logs").iterdir())
+    options = ["run", "wifi_off", "landlord_number", "--agent", "reference", "--out", str(tmp_path / "new")]
+    for room in (0, 300, size - 100):
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
+        command = [sys.executable, "-m", "sandbox_mcp.cli", *options]  # not a warm one, which has limits of its own
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=240)
+        assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (2, 1, False), done.stderr
+        assert "File too large" in done.stderr
+    assert sandbox_mcp(*options, "--threshold", 1).returncode == 0
 
 
 def _at_a_keyboard() -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,18 @@ def test_a_document_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_log_is_the_same_whether_written_or_made(folder: RunFolder) -> None:
     played(folder)
     assert folder.log(UNIT).read_text() == to_line(STARTED) + to_line(ENDED)
+
+
+def test_a_folder_that_has_gone_is_not_made_again(folder: RunFolder) -> None:
+    shutil.rmtree(folder.root)
+    with pytest.raises(RunError, match="was removed while the run went on"):
+        folder.writer(UNIT)
+    assert not folder.root.exists()
+
+
+def test_a_log_that_has_gone_is_not_written_on(folder: RunFolder) -> None:
+    with folder.writer(UNIT) as log:
+        log.write(STARTED)
+        shutil.rmtree(folder.root)
+        with pytest.raises(OSError, match="has been removed"):
+            log.write(ENDED)
