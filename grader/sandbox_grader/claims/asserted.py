@@ -11,8 +11,8 @@ from sandbox_grader.claims.clauses import Spoken
 
 Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
 _BOUND = re.compile(
-    r"(?:(?<!no )more than|less than|at least|at most|fewer than|greater than|no more than|minimum of|"
-    r"maximum of|upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
+    r"(?:(?<!no )more than|less than|at least|at most|fewer than|greater than|no more than|"
+    r"upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
     r"below|above|exceed\w*))"
     r"(?: about| roughly)?\s*[$€£¥(]?\s*$"
 )
@@ -64,6 +64,8 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "past"
     if _FROM_BEFORE.search(before) and _MOVED.search(spoken.sentence(clause.sentence)):
         return "past"
+    if re.search(r"\b(?:used to|formerly|once was|no longer)\b", before):
+        return "denied"
     if clause.history or re.search(r"\b(?:used to be|once|would have)\b", before):
         return "past"
     return "said"

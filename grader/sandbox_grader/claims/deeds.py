@@ -55,7 +55,7 @@ _LATER = re.compile(
 _FUTURE_FINE = re.compile(
     r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|"
     r"notify|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|"
-    r"timer|phone|alert)s? (?:will|is going to)|will (?:remind|be reminded|get|receive|see|hear|know|go off|"
+    r"timer|phone|alert)s? (?:will|is going to)|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|"
     r"ring|pop|be notified|come|arrive|have)|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be "
     r"certain|rely))\b"
 )
@@ -163,6 +163,9 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
         if clause.asks or clause.supposes:
             continue
         place = found or done
+        if _AGAIN.search(text) and not clause.denials and {"timer", "remind", "add", "send"} & set(kinds):
+            yield clause, "contrary", said
+            continue
         if place is None:
             verb = denied_verbs.search(text) or _DENIED_ANYWAY.search(text)
             undone = clause.denials and verb and _FIRST_OR_IT.search(text)
@@ -174,11 +177,23 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
             yield clause, verdict, said
 
 
+_AGAIN = re.compile(
+    r"\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this|them)"
+    r"(?: again| afterwards| right after| straight away| later)?\W*$"
+)
+_TO_DO = re.compile(
+    r"\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed|meant) (?:me |you )?to (?:\w+ )?$"
+)
+
+
 def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequence[str]) -> str:
     """What a clause says that has words for the deed: ``stated``, ``contrary``, or nothing where it only plans it."""
     done = _ANY_DONE.search(text)
     places = [*telling.finditer(text), *_ANY_DONE.finditer(text)]
     places = [item for item in places if item[0] not in _NOUNS] or places
+    places = [item for item in places if not _TO_DO.search(text[: item.start()])]
+    if not places:
+        return ""
     places.sort(key=lambda item: item.start())
     if "timer" in kinds and _ENDED.search(text) and "set" not in text:
         return "" if clause.denials else "contrary"
@@ -242,7 +257,8 @@ def _unquoted(spoken: Spoken, clause: Clause) -> str:
 
 _LEFT = re.compile(
     r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|"
-    r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:it|everything|the|as|that|your|"
+    r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|"
+    r"it|everything|the|as|that|your|"
     r"her|him|them|things|alone)|"
     r"remains?|unchanged|untouched|unsent|cancelled|canceled|as it (?:was|is)|still (?:in|there|on)|dropped|"
     r"stopped short|refrain\w*|skip\w*|without (?:sending|deleting|removing|texting)|called it off|aborted|"

@@ -27,7 +27,7 @@ _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|\d{1,2}[.)][ \t](?=\D)|;[ 
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = re.compile(
     r"\b(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
-    r"(?<!')((?-i:[A-Z]))\.(?= (?-i:[A-Z])))",
+    r"(?<!['°])(?<!° )((?-i:[A-Z]))\.(?= (?-i:[A-Z])))",
     re.IGNORECASE,
 )
 _CONTRACTIONS = re.compile(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b", re.IGNORECASE)

@@ -101,7 +101,8 @@ def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Seque
     if fact.type == "undone":
         return deeds.undone(spoken, fact)
     if fact.type == "cannot":
-        return refusals.refused(spoken, fact)
+        alone = all(other.type in ("cannot", "text") for other in others)
+        return refusals.refused(spoken, fact, found if alone else (), back)
     if fact.type in ("state", "polarity", "direction"):
         return states.of_type(fact.type, spoken, fact)
     return worded(spoken, fact, others, back)

@@ -21,7 +21,7 @@ THINGS: Mapping[str, str] = {
 }
 _ON = (
     r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|"
-    r"friday|saturday|sunday|\d|time|a|this|that|its|hand))|enabled|active|activated|re-?activated|"
+    r"friday|saturday|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|re-?activated|"
     r"re-?enabled|running|connected|reconnected|up and running|back up"
 )
 _OFF = r"off|disabled|deactivated|inactive|disconnected|shut down|down"

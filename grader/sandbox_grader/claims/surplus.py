@@ -167,6 +167,9 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
         return not (verb == "sent" and not supported(verb, back.deeds) and "send" not in back.deeds) or not more
     if not supported(verb, back.deeds):
         return _weak(verb, after, more, back)
+    added = re.search(r"\b(?:and|as well as|plus) ((?:all|every|the rest|your|his|her)\b[^.,;]{0,40})", after)
+    if added and kinds & {"send", "remove", "call", "mail"} and _ROLES.search(added[1]):
+        return _known_target("x " + added[1], back)
     if not more:
         return True
     if kinds & {"send", "mail", "call"}:

@@ -231,6 +231,8 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
         dimension, factor = UNITS.get(fact.unit.lower(), ("", 1.0))
         found, step = item.number / factor, item.step / factor
         return dimension == item.unit and _near(found, number, step, spoken, item, SHARES[kind])
+    if kind == "temperature" and abs(item.number - number) <= min(0.5, item.step / 2) + 1e-9:
+        return True
     share = SHARES.get(kind, 0.006)
     return _near(item.number, number, item.step, spoken, item, share, whole=kind == "duration")
 
@@ -380,7 +382,8 @@ def _owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: 
         spoken.low[item.end : after[0]],
     ):
         return after[2]
-    rivals = [other for other in mentions if other.kind == item.kind and first <= other.start < last]
+    kinds = (item.kind, "number", "temperature", "quantity") if item.kind != "time" else (item.kind,)
+    rivals = [other for other in mentions if other.kind in kinds and first <= other.start < last]
     if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
         return places[rivals.index(item)][2]
     before = [place for place in places if place[1] <= item.start]
@@ -411,7 +414,12 @@ def _competes(
         return False
     if _offered_instead(spoken, item, right):
         return True
-    if back.knows(item) or _says_otherwise(item, fact, right) or _of_its_own(spoken, item, fact, right):
+    if (
+        _roughly(spoken, item, right)
+        or back.knows(item)
+        or _says_otherwise(item, fact, right)
+        or _of_its_own(spoken, item, fact, right)
+    ):
         return False
     owners = {name: owner for owner in (fact, *others) for name in owner.about}
     if owners and fact.about:
@@ -428,11 +436,18 @@ def _competes(
 _PRONOUN = re.compile(r"\W*(?:and |but |so |then |now )?(?:it|that|this|he|she)\b")
 
 
+def _roughly(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
+    """Whether a value says the right one again, only less exactly: ``about three and a half, 3.4 to be exact``."""
+    about = _APPROX.search(spoken.low[max(0, item.start - 24) : item.start])
+    return bool(about) and any(abs(item.number - seen.mention.number) <= 0.05 * abs(item.number) for seen in right)
+
+
 def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
     """Whether ``A or B`` offers the value beside the right one."""
     number = spoken.clause_at(item.start).sentence
     for seen in right:
-        if seen.mention.kind != item.kind or spoken.clause_at(seen.mention.start).sentence != number:
+        other_kind = seen.mention.kind != item.kind and "number" not in (seen.mention.kind, item.kind)
+        if other_kind or spoken.clause_at(seen.mention.start).sentence != number:
             continue
         first, second = sorted((seen.mention, item), key=lambda place: place.start)
         between = spoken.low[first.end : second.start]

@@ -165,7 +165,7 @@ _TIME = re.compile(
     r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
     r"|(?P<name>noon|midday|midnight)\b"
     r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) hours\b"
-    r"|(?<=\bat )(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
+    r"|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night)))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
     r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))"
     r"(?P<h3>[1-9]|1\d|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|"
@@ -279,7 +279,7 @@ def _time(match: re.Match[str]) -> Mention | None:
     minute = int(match["m"] or match["m2"] or match["m4"] or match["m5"] or 0)
     if match["h"] and (match.string[match.end() : match.end() + 1] == ":" or hour > 24):
         return None
-    marker, end = (match["ap"] or match["ap2"] or "").lower(), match.end()
+    marker, end = (match["ap"] or match["ap2"] or "").lower(), match.start() + len(match[0].rstrip())
     if not marker:
         part = _OF_DAY.match(match.string, end)
         if part:

@@ -32,6 +32,8 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
         if any(_alternative(spoken, place, values) for place in said):
             return contrary(f"offers {wanted} only as one of several")
         rival = _rival(spoken, fact, said, others, back) if fact.type == "name" else None
+        if rival is None and fact.type == "name" and len(_listed(spoken, fact, said, others, back)) >= LIST:
+            return contrary(f"names {wanted} only in a list of several")
         if rival:
             return contrary(f"says {wanted} and also {rival!r}", rival)
         return stated(f"says {wanted}")
@@ -104,6 +106,23 @@ _INSTEAD = re.compile(
     r"\W*(?:(?:no|actually|or|wait|sorry|rather|well|maybe|then again|make that|in fact)\W+){0,3}"
     r"(?:(?:it|that|he|she|this|the (?:name|answer|sender|person)) (?:was|is|were) )?(?:actually |really |in fact )?$"
 )
+
+
+LIST = 2
+"""With so many further names in its sentence a name stands in a list, and is no answer."""
+
+
+def _listed(
+    spoken: Spoken, fact: Fact, said: Sequence[tuple[int, int]], others: Sequence[Fact], back: Background
+) -> set[str]:
+    """The other people named in the same sentence, but for those that the user or a deed brought up."""
+    sentences = {spoken.clause_at(place[0]).sentence for place in said}
+    brought_up = " ".join((*back.given, *back.touched)).casefold()
+    return {
+        name
+        for name, start, _ in _foreign(spoken, fact, others, back)
+        if spoken.clause_at(start).sentence in sentences and name.split()[0].casefold() not in brought_up
+    }
 
 
 def _rival(
