@@ -127,7 +127,8 @@ class _Standing:
         if refused:
             self._said.update(refused)
             return " ".join(refused)
-        if any(_is_about(reading.asking, unwanted) for unwanted in self._wants_not):
+        asking = reading.asking or plain  # an offer that serves the wish asks nothing in so many words
+        if any(_is_about(asking, unwanted) for unwanted in self._wants_not):
             return self._script.decline
         known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
         fresh = [say for say in known if say not in self._said and not (_REFUSING.match(say) and say not in asked)]

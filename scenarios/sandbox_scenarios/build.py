@@ -244,7 +244,6 @@ def _user(raw: RawUser) -> UserSpec:
             approves=script.approves,
             decline=script.decline or default.decline,
             patience=script.patience or default.patience,
-            wants_not=tuple(raw.wants_not),
         ),
     )
 

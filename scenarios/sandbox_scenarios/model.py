@@ -180,7 +180,7 @@ class Script:
     """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
 
     ``patience`` is how many questions in a row may go unanswered before the user gives up. Unless it ``approves``, the
-    user declines what must be confirmed. ``wants_not`` is the user's: what it gives no leave for.
+    user declines what must be confirmed.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -190,7 +190,6 @@ class Script:
     approves: bool = True
     decline: str = "No, please leave it."
     patience: int = 3
-    wants_not: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
