@@ -4,6 +4,7 @@ Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as 
 after every tenth of the sessions.
 """
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass, field
@@ -44,7 +45,8 @@ class Display:
         if whole or now - self._drawn >= REDRAWN:
             self._drawn = now
             control(CLEAR)
-            click.echo(f"{session_line(progress)}\n{tally.line()}", err=True, nl=whole)
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be redrawn in place
+            click.echo(f"{session_line(progress)}\n{tally.line()[:room]}", err=True, nl=whole)
         else:
             control(CLEAR)
             click.echo(session_line(progress), err=True)
