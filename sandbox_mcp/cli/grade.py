@@ -8,6 +8,7 @@ import click
 
 from sandbox_mcp.cli.options import (
     as_json,
+    check_threshold,
     exit_if_missed,
     metric_option,
     print_json,
@@ -72,6 +73,7 @@ def command(
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.log import find_logs
 
+    check_threshold(threshold, metric)
     logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     report = grade_logs(logs, finder(places), mode, skip_unreadable=True, **options)

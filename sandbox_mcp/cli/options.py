@@ -63,6 +63,16 @@ _THRESHOLD = (
 )
 
 
+def check_threshold(threshold: float | None, metric: str) -> None:
+    """See that a threshold can be reached, before anything is played or graded.
+
+    Raises:
+        click.UsageError: the metric is the score, and the threshold is not a share.
+    """
+    if threshold is not None and metric == "toolsandbox.score" and not 0 <= threshold <= 1:
+        raise click.UsageError(f"--threshold {threshold:g} cannot be; {metric} is from 0 to 1")
+
+
 def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> None:
     """Exit with 1 if a threshold was missed, and say in one line by how much."""
     missed = report.missed(threshold, judged) if threshold is not None else None

@@ -16,6 +16,7 @@ from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import (
     as_json,
+    check_threshold,
     exit_if_missed,
     metric_option,
     print_json,
@@ -95,6 +96,7 @@ def command(
     """
     from sandbox_grader.wording import remarks, tables_of
 
+    check_threshold(threshold, options["metric"])
     with terminated_as_interrupted():
         report = _evaluated(Recipe(places, options))
     if as_json:

@@ -114,7 +114,7 @@ def test_explanations_are_of_the_logs_that_could_be_read(log: Path) -> None:
 def test_a_threshold_is_a_share(log: Path, threshold: str) -> None:
     done = invoke("grade", log, "--threshold", threshold)
     assert done.exit_code == 2
-    assert "is not in the range 0<=x<=1" in done.stderr
+    assert "toolsandbox.score is from 0 to 1" in done.stderr
 
 
 def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) -> None:

@@ -176,4 +176,4 @@ def test_calls_with_anything_in_them(made: list[tuple[str, Any, Any, Any]], mode
 def test_the_whole_session_is_what_the_fuzzing_starts_from(name: str, mode: Mode):
     whole = graded(name, written(lines(name)), mode)
     assert whole["sessions"][0]["metrics"]["toolsandbox"]["score"] > 0.6
-    assert set(whole["summary"]) == {"toolsandbox", "tooltalk", "toolscan", "mtu_bench", "conduct", "user_conduct"}
+    assert set(whole["families"]) == {"toolsandbox", "tooltalk", "toolscan", "mtu_bench", "conduct", "user_conduct"}
