@@ -110,7 +110,7 @@ def scenario(shape: str, count: int) -> Scenario:
     return Scenario(
         name=f"{shape}_{count}", about="", categories=("multiple_tool_call",), world=WORLD, clock=Clock(0.0), tools=(),
         without=(), user=UserSpec(goal="", opening="Go."), solutions=(), milestones=tuple(milestones), minefields=(),
-        allows={}, confirm=(), sign_in=False, max_turns=30, max_calls=100, idle_score=None, digest="",
+        allows={}, confirm=(), gates=(), max_turns=30, max_calls=100, idle_score=None, digest="",
     )  # fmt: skip
 
 

@@ -16,10 +16,9 @@ from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
 from sandbox_grader.values import is_array, is_object, same_value
-from sandbox_mcp.tools import Outcome, attempt, bind, present
+from sandbox_mcp.tools import Outcome, World, attempt, bind, present
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
 from sandbox_mcp.world import Change, Clock, IdStream
-from sandbox_mcp.worlds.phone.registry import all_tools
 
 DRIFT = 60.0
 HOUR, YEAR = 3600.0, 366 * 86400.0
@@ -53,10 +52,10 @@ class _ToldIds(IdStream):
         return self.told
 
 
-def can_rebuild(trajectory: Trajectory) -> bool:
-    """Whether a log lacks state, and every call that worked was one of a tool of ours."""
+def can_rebuild(trajectory: Trajectory, home: World) -> bool:
+    """Whether a log lacks state, and every call that worked was one of a tool of this world."""
     return trajectory.started.world is None and all(
-        event.error is not None or event.tool in all_tools()
+        event.error is not None or event.tool in home.tools
         for event in trajectory.events
         if isinstance(event, ToolCall)
     )
@@ -67,7 +66,7 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario) -> tuple[Trajectory, tup
 
     Gives the trajectory back as it is where :func:`can_rebuild` says no.
     """
-    if not can_rebuild(trajectory):
+    if not can_rebuild(trajectory, scenario.home):
         return trajectory, ()
     again = _Reenactment(trajectory, scenario)
     events = tuple(map(again.event, trajectory.events))
@@ -96,7 +95,7 @@ class _Reenactment:
             self._stage.set_time(event.clock)
         else:
             event = replace(event, clock=self._stage.tick())
-        if isinstance(event, Message) or event.caller != "agent" or not _ran(event):
+        if isinstance(event, Message) or event.caller != "agent" or not self._ran(event):
             return event
         return replace(event, changes=tuple(self._again(event)))
 
@@ -107,7 +106,7 @@ class _Reenactment:
         tool = event.tool or ""
         running = self._stage.running
         running.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
-        bound = bind({tool: present(all_tools()[tool])}, tool, dict(event.arguments))
+        bound = bind({tool: present(self._stage.home.tools[tool])}, tool, dict(event.arguments))
         if isinstance(bound, Outcome):
             self._compare(event, bound)
             return
@@ -116,6 +115,10 @@ class _Reenactment:
         agreed = self._compare(event, outcome)
         if agreed and outcome.fault is None:
             yield from running.commit(transaction)
+
+    def _ran(self, event: ToolCall) -> bool:
+        """Whether a tool ran, as far as the log tells."""
+        return event.tool in self._stage.home.tools and (event.error is None or _is_execution(event.error))
 
     def _set_clock(self, told: float) -> None:
         later = told - self._stage.now
@@ -151,11 +154,6 @@ def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
     return (
         bool(times) and abs(times[0] - clock.now) <= HOUR and max(times) - clock.now <= YEAR and times == sorted(times)
     )
-
-
-def _ran(event: ToolCall) -> bool:
-    """Whether a tool ran, as far as the log tells."""
-    return event.tool in all_tools() and (event.error is None or _is_execution(event.error))
 
 
 def _is_execution(error: CallError) -> bool:

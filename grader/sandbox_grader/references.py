@@ -17,7 +17,6 @@ from sandbox_scenarios.stage import Stage
 from sandbox_grader.metric import Solution
 from sandbox_mcp.tools import Bound
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
-from sandbox_mcp.worlds.phone.registry import all_tools
 
 
 def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[Solution, ...]:
@@ -56,7 +55,7 @@ def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> S
 
 
 def _call(stage: Stage, planned: PlannedCall, results: dict[str, Any]) -> ReferenceCall:
-    tool = all_tools()[planned.tool]
+    tool = stage.home.tools[planned.tool]
     arguments: Mapping[str, Any] = fill(planned.arguments, results)
     stage.tick()
     outcome, _ = stage.run(Bound(tool, arguments))

@@ -22,13 +22,39 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Command = Callable[..., Any]
 
-scenario_files: Callable[[Command], Command] = click.option(
+
+def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) -> None:
+    """Let the worlds in these files be found by name, here and in worker processes."""
+    if paths:
+        from sandbox_mcp.worlds import use_file
+
+        for path in paths:
+            use_file(path)
+
+
+world_files: Callable[[Command], Command] = click.option(
+    "--world",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    callback=_use_worlds,
+    expose_value=False,
+    is_eager=True,
+    help="A Python file of your own that declares a world. May be repeated.",
+)
+_scenario_files: Callable[[Command], Command] = click.option(
     "--scenarios",
     "places",
     multiple=True,
     type=click.Path(path_type=Path),
     help="A scenario file or folder of your own, used before the built-in suite. May be repeated.",
 )
+
+
+def scenario_files(command: Command) -> Command:
+    """``--scenarios`` and ``--world``: where a user's own scenarios and worlds are."""
+    return world_files(_scenario_files(command))
+
+
 as_json: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 metric_option: Callable[[Command], Command] = click.option(
     "--metric",

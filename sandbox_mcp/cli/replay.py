@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.cli.options import as_json, of_each_log, print_json
+from sandbox_mcp.cli.options import as_json, of_each_log, print_json, world_files
 from sandbox_mcp.plurals import counted
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@world_files
 @as_json
 def command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Execute every call of recorded sessions again and say whether results and state agree.

@@ -102,7 +102,7 @@ class SessionFace:
 
     def announces(self, ctx: Context) -> bool:
         """Where the session's tools include timers."""
-        return self.find(ctx).session.has_timers
+        return self.find(ctx).session.has_notices
 
     def attended(self, ctx: Context) -> OpenSession | None:
         """The session, unless a harness brings it the words of its user."""

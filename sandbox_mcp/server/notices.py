@@ -83,14 +83,14 @@ class Notices:
         }
 
     async def _list(self, ctx: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[NOTICES] if self._find(ctx).session.has_timers else [])
+        return ListResourcesResult(resources=[NOTICES] if self._find(ctx).session.has_notices else [])
 
     async def _templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[])
 
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         opened = self._find(ctx)
-        if not opened.session.has_timers:
+        if not opened.session.has_notices:
             raise no_resource(params.uri)
         _check(params.uri)
         notices = await opened.notices()

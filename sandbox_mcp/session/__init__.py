@@ -1,11 +1,10 @@
 """Sessions: what happens between an agent, a simulated user and a world, and the record of it."""
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
-from sandbox_mcp.session.opening import AGENT_INSTRUCTIONS, SessionError, SessionSpec, chosen_instructions
+from sandbox_mcp.session.opening import SessionError, SessionSpec, chosen_instructions
 from sandbox_mcp.session.session import Notice, Reply, Session
 
 __all__ = (
-    "AGENT_INSTRUCTIONS",
     "AgentCall",
     "CallResult",
     "Notice",

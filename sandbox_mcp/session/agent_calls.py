@@ -15,7 +15,6 @@ from sandbox_scenarios.variants import actions, variant_named
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, speak
 from sandbox_mcp.tools.free_text import unpack
-from sandbox_mcp.tools.gates import SIGN_IN
 
 RACED: Mapping[str, Any] = {"race": True}
 
@@ -86,6 +85,8 @@ class AgentCalls:
         self._terse = variant.terse
         self._stage = stage
         self.actions = actions(scenario, spec.variant) if variant.free_text else tools
+        shown = {tool.tool.name: name for name, tool in self.actions.items()}
+        stage.gates.call_tools(lambda name: shown.get(name, name))
 
     def due(self, calls: Sequence[AgentCall]) -> list[Due]:
         """Calls that were sent together, all checked, in the order in which they are to run."""
@@ -106,8 +107,7 @@ class AgentCalls:
         """Run a call if its checks and no gate stop it; with the outcome, what the log should keep beside it."""
         if isinstance(due.checked, Outcome):
             return self._spoken(due.name, due.checked), due.meta
-        names = (name for name, tool in self.actions.items() if tool.tool.name == SIGN_IN)
-        outcome, meta = self._stage.run(due.checked, next(names, SIGN_IN))
+        outcome, meta = self._stage.run(due.checked)
         return self._spoken(due.name, outcome), {**meta, **due.meta}
 
     def _spoken(self, name: str, outcome: Outcome) -> Outcome:

@@ -17,12 +17,6 @@ from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import SessionStarted, ToolSpec, UserChannel
 from sandbox_mcp.users import User
 
-AGENT_INSTRUCTIONS = (
-    "You are the assistant on somebody's phone and act through the tools you are given. "
-    "Rely on what the user and the tools tell you, and look up or ask for what you do not know."
-)
-"""What the agent is told before the conversation, unless somebody chose otherwise: nothing about the scenario, and
-nothing about giving up, which would move the scores of what cannot be done."""
 INSTRUCTIONS = "instructions"
 """Where the description of an agent has other instructions: their ``name`` and their ``text``."""
 
@@ -33,7 +27,7 @@ class SessionSpec:
 
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
     (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log; the text under
-    its ``instructions`` is what it is told instead of ``AGENT_INSTRUCTIONS``.
+    its ``instructions`` is what it is told instead of what the scenario's world tells every agent.
     """
 
     scenario: Scenario
@@ -54,7 +48,7 @@ class SessionSpec:
         """What the agent is told before the conversation."""
         chosen = self.agent.get(INSTRUCTIONS)
         text = cast("Mapping[str, Any]", chosen).get("text") if isinstance(chosen, Mapping) else None
-        return text if isinstance(text, str) else AGENT_INSTRUCTIONS
+        return text if isinstance(text, str) else self.scenario.home.briefing
 
 
 def chosen_instructions(name: str, text: str) -> Mapping[str, Any]:
@@ -86,6 +80,7 @@ def started_event(
         limits={"max_turns": scenario.max_turns, "max_calls": scenario.max_calls},
         tools=tuple(tool_spec(tool) for tool in tools.values()),
         world=scenario.world.tables,
+        worlds=scenario.home.told(),
         clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
         versions={"sandbox_mcp": __version__},
         wall=wall,

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_scenarios.stage import Stage
+from sandbox_scenarios.stage import Stage, failed
 
 from sandbox_mcp.tools import Bound, Outcome
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
-from sandbox_mcp.worlds.phone.registry import all_tools
+from sandbox_mcp.world.faults import WorldFailedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,14 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
 
     Raises:
         ScenarioError: the log recorded no state.
+        UnknownWorldError: the world it was played in is not installed here.
     """
     stage = Stage.recorded(trajectory.started)
     for event in trajectory.events:
-        if not isinstance(event, ToolCall) or event.caller == "user":
+        if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
+            continue
+        if event.caller == "environment":
+            yield from _changes(event, _happened_again(stage, event))
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
@@ -47,10 +51,27 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
 
 def _again(stage: Stage, event: ToolCall) -> Outcome:
     stage.set_time(event.clock)
-    tool = all_tools().get(event.tool or "")
+    tool = stage.home.tools.get(event.tool or "")
     if tool is None:
         return Outcome(None, event.arguments)
-    return stage.again(Bound(tool, event.arguments))
+    try:
+        return stage.again(Bound(tool, event.arguments))
+    except WorldFailedError as failure:
+        return Outcome(tool, event.arguments, fault=failed(failure))
+
+
+def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
+    stage.set_time(event.clock)
+    due = next(iter(stage.happened(event)), None)
+    try:
+        return stage.happen(due)[0] if due else Outcome(None, event.arguments)
+    except WorldFailedError:
+        return Outcome(None, event.arguments)
+
+
+def _changes(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
+    if _text(event.changes) != _text(outcome.changes):
+        yield ReplayDifference(event.seq, "changes", _text(event.changes), _text(outcome.changes))
 
 
 def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sandbox_scenarios.stage import NOTHING, OPENING, Stage
+from sandbox_scenarios.filling import as_text
+from sandbox_scenarios.stage import NOTHING, OPENING, FallenDue, Stage, failed
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Unconfirmed
+from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Due, Unconfirmed
 from sandbox_mcp.session.hearing import CallsSoFar
 from sandbox_mcp.session.opening import (
     SessionError,
@@ -24,18 +25,22 @@ from sandbox_mcp.session.opening import (
     started_event,
     user_briefing,
 )
-from sandbox_mcp.tools import Bound, Outcome, PresentedTool
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
-from sandbox_mcp.users import Line, User, UserCall, UserError, UserTurn
-from sandbox_mcp.world import Row, Running, Snapshot
+from sandbox_mcp.users import Line, User, UserAct, UserCall, UserError, UserTurn
+from sandbox_mcp.world import Running
+from sandbox_mcp.world.faults import WorldFailedError
+
+MAX_EVENTS = 1000
+"""How many events may happen at one moment: one that falls due again and again at once would never end."""
 
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the phone has announced, and when, in seconds since 1970 by the virtual clock."""
+    """Something that was announced in the world, and when, in seconds since 1970 by the virtual clock."""
 
     timestamp: float
     text: str
@@ -83,7 +88,7 @@ class Session:
         self._announced: list[Notice] = []
         self._notices: list[str] = []
         self._heard = scenario.clock.now
-        self._told: frozenset[object] = frozenset()
+        self._happened: set[FallenDue] = set()
         self._end_recorded = False
         self._dialogue: list[Line] = []
         acting = (tool.tool for tool in self._calls.actions.values())
@@ -126,15 +131,34 @@ class Session:
     def _carry_out(self, calls: Sequence[AgentCall], results: dict[int, CallResult]) -> None:
         """Make the calls of a batch, and keep what comes of each as soon as it is recorded."""
         batch = f"b{self._recorder.seq}"
-        order = self._calls.due(calls)
+        try:
+            order = self._calls.due(calls)
+        except WorldFailedError as failure:
+            results.update(enumerate(self._failed(failure, None, self.stage.tick(), batch, calls)))
+            return
         for due in order:
             clock = self.stage.tick()
-            outcome, meta = self._calls.carry_out(due)
+            try:
+                outcome, meta = self._calls.carry_out(due)
+            except WorldFailedError as failure:
+                results.update(enumerate(self._failed(failure, due, clock, batch, calls)))
+                return
             results[due.index] = self._record(due.name, outcome, clock, batch, {**calls[due.index].meta, **meta})
         self._announce()
         notices = self._take_notices()
         last = order[-1].index
         results[last] = results[last].with_notices(notices)
+
+    def _failed(
+        self, failure: WorldFailedError, due: Due | None, clock: float, batch: str, calls: Sequence[AgentCall]
+    ) -> list[CallResult]:
+        """Record the call on which the world's own code broke, and end a session that says nothing about the agent."""
+        if due is not None and isinstance(due.checked, Bound):
+            outcome = Outcome(due.checked.tool, due.checked.arguments, fault=failed(failure))
+            self._record(due.name, outcome, clock, batch, calls[due.index].meta)
+        self.end("world_failed", str(failure))
+        told = "WorldFailedError: the world itself is broken and this session is over; the call is not to blame"
+        return [CallResult({}, told) for _ in calls]
 
     def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
         """Let the user confirm a call that was refused, and carry it out at once; ``meta`` says how they confirmed.
@@ -187,17 +211,26 @@ class Session:
             return self._over("user_failed", str(error))
         for made in turn.calls:
             self._recall(made)
+        told: dict[str, str] = {}
+        try:
+            for act in turn.does:
+                told[act.name] = self._act(act)
+        except WorldFailedError as failure:
+            return self._over("world_failed", str(failure))
         for code in turn.confirms:
             self._confirm(code)
         if turn.says is None:
             self._end_conversation(turn.meta)
             return self._over("user_ended")
-        self._say("user", turn.says, turn.meta)
+        says = _filled(turn.says, told)
+        self._say("user", says, turn.meta)
         self._announce()
+        if self.ended is not None:
+            return Reply(None, over=True, reason=self.ended)
         limit = self._limit()
         if limit:
             return self._over(limit)
-        return Reply(turn.says, over=False, notices=tuple(self._take_notices()))
+        return Reply(says, over=False, notices=tuple(self._take_notices()))
 
     def end(self, reason: EndReason, detail: str | None = None) -> None:
         """Close the session; closing it twice keeps the first reason.
@@ -274,9 +307,13 @@ class Session:
         return tuple(self._announced)
 
     @property
-    def has_timers(self) -> bool:
-        """Whether the agent is offered timers, and the phone may thus have something to announce."""
-        return any(tool.tool.domain == "timer" for tool in self._calls.actions.values())
+    def has_notices(self) -> bool:
+        """Whether something may fall due in this world, and there may thus be something to announce."""
+        due = {event.table.name for event in self.stage.home.events}
+        return bool(due) and (
+            any(self.stage.state.table(table) for table in due)
+            or any(tool.tool.may_write(due) for tool in self._calls.actions.values())
+        )
 
     def restore(self, trajectory: Trajectory) -> None:
         """Take up a recorded session of the same spec where its log stops; nothing is written again.
@@ -290,9 +327,11 @@ class Session:
             if _begins_anew(event, before):
                 groups += 1
                 if groups > 1:  # until here the phone has announced all that was due
-                    self._heard, self._told = self.stage.now, frozenset()
+                    self._heard = self.stage.now
+                    self._happened.clear()
             waited = float(event.meta.get("waited", 0.0))
             self.stage.set_time(event.clock + waited)
+            self._happened.update(self.stage.happened(event))
             if isinstance(event, ToolCall):
                 self.stage.recall(event)
                 self._count_call(event.caller)
@@ -303,7 +342,6 @@ class Session:
                 self.turns += 1
             elif event.sender == "environment":
                 self._announced.append(Notice(event.clock, event.content))
-                self._told |= {event.meta.get("timer")}
         self.turns = max(0, self.turns - 1)  # the opening does not count
         self._end_recorded = trajectory.ended is not None
         self.ended = trajectory.ended.reason if trajectory.ended else None
@@ -344,17 +382,27 @@ class Session:
         return Line("user", text) if speaker == "user" else self._hearing.line(text)
 
     def _announce(self) -> None:
-        """Let the phone say which timers have gone off since it last spoke up. That takes no time."""
+        """Let everything happen that has fallen due since this was last asked, and say so. That takes no time."""
         now = self.stage.now
-        for timer in _gone_off(self.stage.state, self._heard, now):
-            if timer["timer_id"] in self._told:
-                continue
-            notice = f"The timer {timer['label']!r} has gone off."
-            self._message("environment", "agent", notice, {"timer": timer["timer_id"]}, now)
-            self._notices.append(notice)
-            self._announced.append(Notice(now, notice))
-            self.on_notice()
-        self._heard, self._told = now, frozenset()
+        for _ in range(MAX_EVENTS):
+            due = next((due for due in self.stage.due(self._heard) if due not in self._happened), None)
+            if due is None:
+                break
+            self._happened.add(due)
+            try:
+                outcome, notice = self.stage.happen(due)
+            except WorldFailedError as failure:
+                self.end("world_failed", str(failure))
+                return
+            if outcome.changes:
+                self._record(due.event.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="environment")
+            if notice is not None:
+                self._message("environment", "agent", notice, {due.event.table.name: due.row}, now)
+                self._notices.append(notice)
+                self._announced.append(Notice(now, notice))
+                self.on_notice()
+        self._happened.clear()
+        self._heard = now
 
     def _take_notices(self) -> list[str]:
         taken, self._notices = self._notices, []
@@ -392,6 +440,19 @@ class Session:
         now = self.stage.now
         self._record(made.tool.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="user")
 
+    def _act(self, act: UserAct) -> str:
+        """Let the user do something in the world; what came of it, as text. Its faults are answers, as an agent's are.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
+        clock = self.stage.tick()
+        offered = {name: present(tool) for name, tool in self.stage.home.user_acts.items()}
+        bound = bind(offered, act.name, dict(act.arguments))
+        outcome = bound if isinstance(bound, Outcome) else self.stage.again(bound)
+        self._record(act.name, outcome, clock, f"b{self._recorder.seq}", NOTHING, caller="user")
+        return outcome.fault.text if outcome.fault else as_text(outcome.result)
+
     def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
         clock = self.stage.tick()
         outcome = Outcome(confirm_action, {"code": code}, fault=self.stage.confirm(code))
@@ -421,6 +482,8 @@ def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -
     """
     if isinstance(event, Message):
         return event.sender == "agent"
+    if event.caller == "environment":
+        return False
     if event.caller == "agent":
         return not (isinstance(before, ToolCall) and (before.caller == "user" or before.batch == event.batch))
     if isinstance(before, ToolCall):
@@ -428,14 +491,15 @@ def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -
     return before is None or before.sender != "agent"
 
 
+def _filled(said: str, told: Mapping[str, str]) -> str:
+    """What the user says, with what came of its acts where ``{act}`` stands."""
+    for name, result in told.items():
+        said = said.replace(f"{{{name}}}", result)
+    return said
+
+
 def _unheard() -> None:
     """What is called when the phone speaks up and nobody has asked to be told."""
-
-
-def _gone_off(state: Snapshot, since: float, now: float) -> list[Row]:
-    """The timers due after ``since`` and not after ``now``, in the order in which they went off."""
-    due = [row for row in state.table("timer").values() if since < cast(float, row["due_timestamp"]) <= now]
-    return sorted(due, key=lambda row: cast(float, row["due_timestamp"]))
 
 
 class Recorder:

@@ -52,7 +52,7 @@ SEND_TOOL: PresentedTool = present(
             "has left, reply is null, and you should stop.\n"
             "Fails with SessionOverError: the user has already left."
         ),
-        parameters=(Parameter("content", ("string",), True, "What to say, in plain words."),),
+        parameters=(Parameter("content", {"type": "string"}, True, "What to say, in plain words."),),
         result_schema={
             "type": "object",
             "properties": {"reply": {"type": ["string", "null"]}, "conversation_over": {"type": "boolean"}},

@@ -8,16 +8,18 @@ from sandbox_mcp.tools.calling import (
     attempt,
     bind,
     call,
-    fits,
     present,
     run,
     speak,
 )
+from sandbox_mcp.tools.declaring import GateRule, World
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Parameter, Tool, ToolFault, object_schema
 from sandbox_mcp.tools.races import Plan, plan
+from sandbox_mcp.tools.value_schemas import fits, fits_schema, misfits
 
 __all__ = (
-    "UNSET", "Bound", "DuplicateError", "Fault", "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool", "Tool",
-    "ToolFault", "attempt", "bind", "call", "fits", "object_schema", "plan",
+    "UNSET", "Bound", "DuplicateError", "Fault", "GateRule",
+    "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool",
+    "Tool", "ToolFault", "World", "attempt", "bind", "call", "fits", "fits_schema", "misfits", "object_schema", "plan",
     "present", "run", "speak",
 )  # fmt: skip

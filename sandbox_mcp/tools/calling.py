@@ -1,28 +1,36 @@
 """From what a caller sent to what happened: find the tool, check the arguments, run it in a transaction.
 
 Policy: faults are looked for in a fixed order (no such tool, not a JSON object, unknown arguments, missing arguments,
-wrong types) and all offenders of the first kind found are named in one message, so that one retry can mend them.
-A boolean is not a number; a number without a fraction is an integer. Null for an argument that may be left out and
-never be null counts as not given, because strict modes and several clients send it so. Source: ToolScan, section 5.
+wrong types, values other than those allowed) and all offenders of the first kind found are named in one message, so
+that one retry can mend them. A boolean is not a number; a number without a fraction is an integer. Null for an argument
+that may be left out and never be null counts as not given, because strict modes and several clients send it so.
+Source: ToolScan, section 5.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import traceback
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, cast
 
-from sandbox_mcp.tools.definition import JsonType, Parameter, Tool, ToolFault, object_schema
+from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
+from sandbox_mcp.tools.value_schemas import converted, fits_schema, misfits
 from sandbox_mcp.world import Access, Change, Running, Transaction
+from sandbox_mcp.world.faults import ToolFault, WorldFailedError
 
 FaultKind = Literal[
-    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused"
+    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
+    "refused",
 ]  # fmt: skip
 EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
-"""What a tool may raise to say no; anything else is a bug of ours."""
-LARGEST = 1e300
-"""Numbers beyond this, infinities and NaN are no numbers that a tool can use."""
+"""What a tool may raise to say no; anything else is a mistake in the world's own code."""
+WRONG_TYPE: tuple[FaultKind, str] = ("wrong_type", "ArgumentTypeError")
+WRONG_VALUE: tuple[FaultKind, str] = ("wrong_value", "ArgumentValueError")
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
+ENGINE = (Path(__file__).parent, Path(__file__).parent.parent / "world")
+"""The folders of code that is not a world's own."""
 MAX_DEPTH = 100
 """How many brackets deep they may be; readers of logs stop at twice that."""
 
@@ -116,7 +124,7 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
 
 def _without_idle_nulls(tool: PresentedTool, given: dict[str, Any]) -> dict[str, Any]:
     """What was given, less null for arguments that may be left out but never be null: that is how some say so."""
-    never_null = {item.name for item in tool.tool.parameters if not item.required and "null" not in item.types}
+    never_null = {item.name for item in tool.tool.parameters if not item.required and not fits_schema(None, item.value)}
     return {key: value for key, value in given.items() if value is not None or tool.names.get(key) not in never_null}
 
 
@@ -130,12 +138,18 @@ def run(world: Running, bound: Bound) -> Outcome:
 
 
 def attempt(tx: Transaction, bound: Bound) -> Outcome:
-    """Run a checked call inside a transaction and say what it did; whether that is kept is the caller's decision."""
+    """Run a checked call inside a transaction and say what it did; whether that is kept is the caller's decision.
+
+    Raises:
+        WorldFailedError: the world's own code broke.
+    """
     try:
         result = bound.tool.function(tx, **_converted(bound))
     except EXPECTED as error:
         fault = Fault("execution", type(error).__name__, str(error))
         return Outcome(bound.tool, bound.arguments, fault=fault, reads=frozenset(tx.reads), writes=frozenset(tx.writes))
+    except Exception as error:
+        raise WorldFailedError(f"{bound.tool.name}()", place_of(error), error) from error
     return Outcome(
         bound.tool,
         bound.arguments,
@@ -146,17 +160,20 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
     )
 
 
+def place_of(error: BaseException) -> str:
+    """Where in a world's code something went wrong: file, line and function, the engine's own left out.
+
+    Of files only the name is told, which is the same on every machine.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    outside = [frame for frame in frames if Path(frame.filename).parent not in ENGINE]
+    frame = (outside or frames)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+
+
 def _converted(bound: Bound) -> dict[str, Any]:
-    wanted = {parameter.name: parameter.types for parameter in bound.tool.parameters}
-    return {name: _convert(value, wanted[name]) for name, value in bound.arguments.items()}
-
-
-def _convert(value: Any, types: tuple[JsonType, ...]) -> Any:
-    if isinstance(value, float) and "integer" in types and "number" not in types:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and "number" in types:
-        return float(value)
-    return value
+    wanted = {parameter.name: parameter.value for parameter in bound.tool.parameters}
+    return {name: converted(value, wanted[name]) for name, value in bound.arguments.items()}
 
 
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
@@ -240,36 +257,15 @@ def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault |
 
 
 def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
-    types = {parameter.name: parameter.types for parameter in tool.tool.parameters}
-    wrong = [key for key, value in given.items() if not fits(value, types[tool.names[key]])]
-    if not wrong:
-        return None
-    listed = "; ".join(
-        f"{key} must be {' or '.join(types[tool.names[key]])}, not {_shown(given[key])}" for key in wrong
-    )
-    return Fault("wrong_type", "ArgumentTypeError", f"{tool.name}: {listed}")
-
-
-def fits(value: Any, types: tuple[JsonType, ...]) -> bool:
-    """Whether a JSON value is of one of these types; a boolean is no number, and 2.0 is an integer."""
-    return any(_CHECKS[kind](value) for kind in types)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _is_integer(value: Any) -> bool:
-    return _is_number(value) and value == int(value)
-
-
-_CHECKS: Mapping[JsonType, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "number": _is_number,
-    "integer": _is_integer,
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-}
+    schemas = {parameter.name: parameter.value for parameter in tool.tool.parameters}
+    wrong = [misfit for key, value in given.items() for misfit in misfits(value, schemas[tool.names[key]], key)]
+    for fault, kind in ((WRONG_TYPE, "type"), (WRONG_VALUE, "value")):
+        listed = "; ".join(
+            f"{item.path} must be {item.expected}, not {_shown(item.value)}" for item in wrong if item.kind == kind
+        )
+        if listed:
+            return Fault(*fault, f"{tool.name}: {listed}")
+    return None
 
 
 def _form(tool: PresentedTool) -> str:

@@ -5,10 +5,19 @@ default is ``UNSET`` may be left out, and only one annotated ``| None`` may be n
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, get_type_hints
+
+from sandbox_mcp.tools.value_schemas import JsonType, types_in, value_schema
+from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
+from sandbox_mcp.world.schema import CellRole, DefaultMeasure
+from sandbox_mcp.world.tx import Effects
+
+__all__ = (
+    "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "action", "object_schema",
+    "parse_docstring", "query", "user_action",
+)  # fmt: skip
 
 
 class _Unset:
@@ -21,42 +30,40 @@ class _Unset:
 UNSET: Any = _Unset()
 """The default of an argument that may be left out: the tool can tell 'not given' from null."""
 
-JsonType = Literal["string", "number", "integer", "boolean", "null"]
-_SCALARS: Mapping[Any, JsonType] = {str: "string", float: "number", int: "integer", bool: "boolean", NoneType: "null"}
-
-
-class ToolFault(Exception):
-    """Base of the faults that only tools know; ``ValueError``, ``ConnectionError`` and the like are raised as such."""
-
-
-class NoDataError(ToolFault):
-    """What was asked for does not exist."""
-
-
-class DuplicateError(ToolFault):
-    """More than one thing fits where only one may."""
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool: the JSON types it accepts, whether it must be given, and what it means."""
+    """One argument of a tool: the values it accepts as JSON Schema, whether it must be given, and what it means.
+
+    ``role`` is what it is for. ``measure`` and ``within`` are how a milestone compares it where it does not say; None
+    where nobody has said.
+    """
 
     name: str
-    types: tuple[JsonType, ...]
+    value: Mapping[str, Any]
     required: bool
     description: str
+    role: CellRole | None = None
+    measure: DefaultMeasure | None = None
+    within: float | None = None
+
+    @property
+    def types(self) -> tuple[JsonType, ...]:
+        """The JSON types that it accepts."""
+        return types_in(self.value)
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this argument."""
-        kind: dict[str, Any] = {"type": self.types[0] if len(self.types) == 1 else list(self.types)}
-        return {**kind, "description": self.description} if self.description else kind
+        return {**self.value, "description": self.description} if self.description else dict(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool of the world. ``action`` says that it changes the world; the rest are queries.
 
-    ``wrapped`` says that the result is no JSON object and travels over MCP as ``{"result": ...}``.
+    ``wrapped`` says that the result is no JSON object and travels over MCP as ``{"result": ...}``. ``effects`` is all
+    that it may write (None: anything), ``reaches`` the argument that says whom it reaches, ``said`` words with which an
+    agent tells that it has done it.
     """
 
     name: str
@@ -68,11 +75,20 @@ class Tool:
     description: str
     parameters: tuple[Parameter, ...]
     result_schema: Mapping[str, Any]
+    effects: Effects | None = None
+    reaches: str | None = None
+    said: tuple[str, ...] = ()
 
     @property
     def wrapped(self) -> bool:
         """Whether the result needs a wrapper to be a JSON object."""
         return self.result_schema.get("type") != "object"
+
+    def may_write(self, tables: Collection[str]) -> bool:
+        """Whether it can make or change rows of one of these tables, as far as is declared."""
+        if not self.action or self.effects is None:
+            return self.action
+        return any(table in self.effects.adds or table in self.effects.updates for table in tables)
 
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments as one object."""
@@ -113,10 +129,10 @@ def user_action(domain: str) -> Callable[[Callable[..., Any]], Tool]:
 def _derive(
     function: Callable[..., Any], domain: str, *, action: bool, destructive: bool, caller: Literal["agent", "user"]
 ) -> Tool:
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     description, texts = parse_docstring(inspect.getdoc(function) or "")
     parameters = tuple(
-        Parameter(name, _json_types(hints[name]), parameter.default is parameter.empty, texts.get(name, ""))
+        Parameter(name, value_schema(hints[name]), parameter.default is parameter.empty, texts.get(name, ""))
         for name, parameter in list(inspect.signature(function).parameters.items())[1:]
     )
     return Tool(
@@ -128,7 +144,8 @@ def _derive(
         function=function,
         description=description,
         parameters=parameters,
-        result_schema=_result_schema(hints["return"]),
+        result_schema=value_schema(hints["return"]),
+        effects=Effects(adds=frozenset({domain} if action else ())),
     )
 
 
@@ -170,23 +187,3 @@ def _items(lines: list[str]) -> list[str]:
 def _pairs(lines: list[str]) -> list[tuple[str, str]]:
     split = (item.partition(":") for item in _items(lines))
     return [(name.strip(), text.strip()) for name, _, text in split]
-
-
-def _json_types(hint: Any) -> tuple[JsonType, ...]:
-    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    return tuple(_SCALARS[option] for option in options)
-
-
-def _result_schema(hint: Any) -> Mapping[str, Any]:
-    if is_typeddict(hint):
-        fields = {name: _result_schema(field) for name, field in get_type_hints(hint).items()}
-        required = [name for name in fields if name in hint.__required_keys__]
-        return {"type": "object", "properties": fields, "required": required}
-    if get_origin(hint) is list:
-        return {"type": "array", "items": _result_schema(get_args(hint)[0])}
-    if get_origin(hint) in (Union, UnionType) and any(is_typeddict(option) for option in get_args(hint)):
-        return {"anyOf": [_result_schema(option) for option in get_args(hint)]}
-    if get_origin(hint) is dict:
-        return {"type": "object"}
-    types = _json_types(hint)
-    return {"type": types[0] if len(types) == 1 else list(types)}

@@ -33,7 +33,7 @@ def act_tool(actions: Mapping[str, PresentedTool]) -> PresentedTool:
             caller="agent",
             function=_unused,
             description=f"Do one thing on the phone, written as {FORM}.\nWhat can be done:\n{listed}",
-            parameters=(Parameter("action", ("string",), True, f"One action, written as {FORM}."),),
+            parameters=(Parameter("action", {"type": "string"}, True, f"One action, written as {FORM}."),),
             result_schema={},
         )
     )

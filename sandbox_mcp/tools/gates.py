@@ -1,26 +1,26 @@
-"""What stands between an agent and some tools: the user's confirmation, and signing in first.
+"""What stands between an agent and some tools: the user's confirmation, and what a world demands first.
 
 Policy: gates belong to the session, and no tool knows about them. A call that must be confirmed is refused with a
-code; the user approves that code, and then exactly the same call goes through, once. Where a scenario demands it,
-nothing but signing in works until somebody has. Both are read back from the log when a session is taken up again.
+code; the user approves that code, and then exactly the same call goes through, once. Where a scenario demands a gate of
+its world, nothing but the tool that opens it works while it is closed. Confirmations are read back from the log when a
+session is taken up again; whether a gate is open follows from the state.
 """
 
 import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sandbox_mcp.tools.calling import Bound, Fault
-from sandbox_mcp.world import Access, Snapshot
+from sandbox_mcp.tools.declaring import GateRule
+from sandbox_mcp.world import Transaction
 
-SIGN_IN = "sign_in"
 CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
 """What an action that waits for the user's confirmation is called."""
 _MARKS = re.compile(r"[*_`~\u200b\u00ad]")
 _HYPHEN = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
-_SIGNED_IN: frozenset[Access] = frozenset({("account", None, "signed_in")})
 ASK = (
     "the user must confirm this first; tell the user what you are about to do and the code {code}, "
     "and once it is confirmed make the same call again"
@@ -36,21 +36,24 @@ def codes_in(text: str) -> tuple[str, ...]:
 class Gates:
     """Which calls wait for the user's word, and which may pass."""
 
-    __slots__ = ("_approved", "_asked", "_confirm", "_seed", "_sign_in")
+    __slots__ = ("_approved", "_asked", "_confirm", "_rules", "_seed", "_shown")
 
-    def __init__(self, seed: str, confirm: Collection[str] = (), *, sign_in: bool = False) -> None:
-        """``confirm`` names tools that need the user's word; ``sign_in`` demands an owner; codes follow ``seed``."""
+    def __init__(self, seed: str, confirm: Collection[str] = (), rules: Sequence[GateRule] = ()) -> None:
+        """``confirm`` names tools that need the user's word; ``rules`` are the world's gates; codes follow ``seed``."""
         self._seed = seed
         self._confirm = frozenset(confirm)
-        self._sign_in = sign_in
+        self._rules = tuple(rules)
         self._asked: dict[str, str] = {}
         self._approved: set[str] = set()
+        self._shown: Callable[[str], str] = str
 
-    def check(
-        self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN
-    ) -> tuple[Fault, Mapping[str, Any]] | None:
-        """The refusal of a call and what the log should keep of it; None if it may pass."""
-        closed = self.refusal(call, state, sign_in_name)
+    def call_tools(self, shown: Callable[[str], str]) -> None:
+        """Name tools as the agent knows them: ``shown`` gives the presented name of a canonical one."""
+        self._shown = shown
+
+    def check(self, call: Bound, tx: Transaction) -> tuple[Fault, Mapping[str, Any]] | None:
+        """The refusal of a call and what the log should keep of it; None if it may pass. ``tx`` is only looked at."""
+        closed = self.refusal(call, tx)
         if closed:
             return closed, {}
         if call.tool.name in self._confirm and not self._may_pass(call):
@@ -58,15 +61,12 @@ class Gates:
             return Fault("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
         return None
 
-    @property
-    def reads(self) -> frozenset[Access]:
-        """What of the state decides whether a call may pass."""
-        return _SIGNED_IN if self._sign_in else frozenset()
-
-    def refusal(self, call: Bound, state: Snapshot, sign_in_name: str = SIGN_IN) -> Fault | None:
+    def refusal(self, call: Bound, tx: Transaction) -> Fault | None:
         """Why the state does not let a call pass; None if it does. Asking changes nothing."""
-        if self._sign_in and call.tool.name != SIGN_IN and not _signed_in(state):
-            return Fault("refused", "SignInRequiredError", f"nobody is signed in; call {sign_in_name} first")
+        for rule in self._rules:
+            if call.tool.name != rule.opened_by and not rule.is_open(tx):
+                message = f"{rule.closed}; call {self._shown(rule.opened_by)} first"
+                return Fault("refused", rule.error, message)
         return None
 
     def approve(self, code: str) -> bool:
@@ -105,7 +105,3 @@ class Gates:
 
 def _key(tool: str, arguments: Mapping[str, Any]) -> str:
     return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
-
-
-def _signed_in(state: Snapshot) -> bool:
-    return any(row["signed_in"] for row in state.table("account").values())

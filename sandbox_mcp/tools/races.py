@@ -14,11 +14,11 @@ Source: ToolSandbox, appendix A.6, which asks that races surface.
 import heapq
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_mcp.tools.calling import Bound, Fault, Outcome, attempt
-from sandbox_mcp.world import Access, Running, Snapshot, Transaction, fold
+from sandbox_mcp.world import Access, Running, Transaction, fold
 
 BATCH_KEY = "io.github.sandbox-mcp/batch"
 """Key in a call's ``_meta`` over MCP: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size``."""
@@ -37,13 +37,8 @@ class Plan:
 class Gate(Protocol):
     """What may refuse a call because of a state, beside the tool itself."""
 
-    @property
-    def reads(self) -> frozenset[Access]:
-        """What it looks at."""
-        ...
-
-    def refusal(self, call: Bound, state: Snapshot) -> Fault | None:
-        """Why the call may not pass in this state; None if it may."""
+    def refusal(self, call: Bound, tx: Transaction) -> Fault | None:
+        """Why the call may not pass in this state; None if it may. What it looks at counts as read by the call."""
         ...
 
 
@@ -64,9 +59,10 @@ def plan(world: Running, calls: Sequence[Bound], gate: Gate) -> Plan:
 
 def _tried(tx: Transaction, call: Bound, gate: Gate) -> Outcome:
     """What a call comes to, the gate before it included."""
-    refused = gate.refusal(call, tx.base)
-    tried = Outcome(call.tool, call.arguments, fault=refused) if refused else attempt(tx, call)
-    return replace(tried, reads=tried.reads | gate.reads)
+    refused = gate.refusal(call, tx)
+    if refused:
+        return Outcome(call.tool, call.arguments, fault=refused, reads=frozenset(tx.reads))
+    return attempt(tx, call)
 
 
 def _sort_key(call: Bound) -> tuple[str, str]:

@@ -16,7 +16,14 @@ SCHEMA = 1
 Role = Literal["system", "user", "agent", "environment"]
 UserChannel = Literal["harness", "tool"]
 ErrorKind = Literal[
-    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "execution", "refused"
+    "unknown_tool",
+    "invalid_format",
+    "unknown_argument",
+    "missing_argument",
+    "wrong_type",
+    "wrong_value",
+    "execution",
+    "refused",
 ]
 """Why a call failed: a check before the tool ran, the tool's own error, or the session's refusal to run it."""
 
@@ -26,12 +33,15 @@ EndReason = Literal[
     "max_calls",       # the limit on tool calls was reached
     "agent_failed",    # the agent or its model endpoint broke; says nothing about what the agent can do
     "user_failed",     # the simulated user or its model endpoint broke; likewise
+    "world_failed",    # the world's own code broke; likewise
     "log_failed",      # the log could not be written any more, so that nothing more could happen
     "abandoned",       # whoever drove the session closed it, or left it idle for too long
     "recorded",        # a log from elsewhere, whose end is known to be where it stops
 ]  # fmt: skip
 
-INFRASTRUCTURE: frozenset[EndReason] = frozenset({"agent_failed", "user_failed", "log_failed", "abandoned"})
+INFRASTRUCTURE: frozenset[EndReason] = frozenset(
+    {"agent_failed", "user_failed", "world_failed", "log_failed", "abandoned"}
+)
 """Endings that say nothing about the agent: such a session is reported, not scored."""
 
 
@@ -70,7 +80,8 @@ class ReferenceTurn:
 class SessionStarted:
     """The first line: everything a reader needs to know before the first thing happens.
 
-    ``world`` maps table to row id to row and is None in logs from elsewhere that recorded no state. ``reference`` is
+    ``world`` maps table to row id to row and is None in logs from elsewhere that recorded no state;
+    ``worlds`` names the world that declares them, with its version and digest. ``reference`` is
     filled by importers whose source carries its own ground truth; sessions of ours find theirs in the scenario.
     ``origin`` names the format a log was imported from and what the importer could not map.
     """
@@ -90,6 +101,7 @@ class SessionStarted:
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
     tools: tuple[ToolSpec, ...] = ()
     world: Mapping[str, Mapping[str, Row]] | None = None
+    worlds: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     clock: Mapping[str, Any] = field(default_factory=dict[str, Any])
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     reference: tuple[tuple[ReferenceTurn, ...], ...] = ()

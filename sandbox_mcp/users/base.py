@@ -35,17 +35,27 @@ class UserCall:
 
 
 @dataclass(frozen=True, slots=True)
+class UserAct:
+    """Something the user does in the world: one of the acts that the world offers it, by name."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class UserTurn:
     """What the user does next: says something, or ends the conversation (and then says nothing).
 
     ``confirms`` are codes of actions that the user lets the agent carry out, ``calls`` what it has called before it
-    spoke. ``meta`` is recorded with the message: for a model, which one and how many tokens.
+    spoke. ``does`` is done in the world before it speaks; ``{name}`` in what it says becomes what came of that act.
+    ``meta`` is recorded with the message: for a model, which one and how many tokens.
     """
 
     says: str | None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     confirms: tuple[str, ...] = ()
     calls: tuple[UserCall, ...] = ()
+    does: tuple[UserAct, ...] = ()
 
     @property
     def ends(self) -> bool:

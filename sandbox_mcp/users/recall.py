@@ -109,7 +109,7 @@ LOOK_UP = _tool(
     "look_up",
     "Look up what you know about something, before you answer a question of the assistant.\n"
     "Returns what you know of it, or that you do not know it; then say so, and make nothing up.",
-    Parameter("question", ("string",), True, "What you want to know, such as: her phone number."),
+    Parameter("question", {"type": "string"}, True, "What you want to know, such as: her phone number."),
 )
 CHECK_GOAL = _tool(
     "check_goal",

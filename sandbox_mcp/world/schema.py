@@ -1,25 +1,57 @@
 """What a world's tables hold: the columns a scenario may fill, a tool may write and a milestone may compare."""
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
-ColumnType = Literal["string", "number", "boolean", "timestamp"]
+ColumnType = Literal["string", "number", "integer", "boolean", "timestamp", "list"]
+RoleKind = Literal["key", "id", "text", "moment", "secret"]
+DefaultMeasure = Literal["exact", "close", "rouge"]
+REQUIRED: Any = object()
+"""As a column's default: there is none, so every row has to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRole:
+    """What a cell or an argument is for: ``table`` names the table whose rows an ``id`` points at."""
+
+    kind: RoleKind
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, what its cells hold and whether a cell may be null."""
+    """One column: its name, what its cells hold, and what a scenario, a grader and lint need to know of it.
+
+    ``items`` is what a list holds, ``choices`` the only values there may be. ``hidden`` columns never appear in a
+    result. ``passing`` says that a value differs from run to run, so that two states are not compared by it.
+    ``measure`` and ``within`` are how a milestone compares a cell where it does not say.
+    """
 
     name: str
     type: ColumnType
     nullable: bool = False
+    role: CellRole | None = None
+    items: ColumnType | None = None
+    choices: tuple[str | int, ...] = ()
+    default: Any = REQUIRED
+    hidden: bool = False
+    passing: bool = False
+    measure: DefaultMeasure = "exact"
+    within: float | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether results may have it."""
+        return not self.hidden and (self.role is None or self.role.kind != "secret")
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
     """One table; ``key`` is the column that holds the row id.
 
-    ``single`` means that it has one row, ``optional`` that it may have none.
+    ``single`` means that it has one row, ``optional`` that it may have none. In a ``lasting`` table a row has done its
+    work by being made: removing it undoes nothing. ``fixed`` is the file whose rows it holds, which nothing changes.
     """
 
     name: str
@@ -27,6 +59,8 @@ class TableSchema:
     columns: tuple[Column, ...]
     single: bool = False
     optional: bool = False
+    lasting: bool = False
+    fixed: Path | None = None
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has one."""

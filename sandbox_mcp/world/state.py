@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-Cell = str | int | float | bool | None
+Cell = str | int | float | bool | tuple[str | int | float | bool, ...] | None
 Row = Mapping[str, Cell]
 Rows = Mapping[str, Row]
 

@@ -45,6 +45,10 @@ class Transaction:
         self.reads.add((table, key, column))
         return self._table(table)[key][column]
 
+    def seen(self, table: str) -> Mapping[str, Row]:
+        """The rows of a table by id, for whoever says what it reads of them by other means."""
+        return self._table(table)
+
     def insert(self, table: str, key_column: str, values: Mapping[str, Cell]) -> str:
         """Add a row under a new id, which is put into ``key_column`` first, and return the id."""
         n = self.drawn.get(table, 0)

@@ -1,1 +1,144 @@
-"""The worlds that come with this package."""
+"""Worlds by name: our own, those that installed packages declare, and those in files that were named.
+
+Policy: a world is found by name alone, the same way wherever it is asked for, so that a session, a worker process and a
+grader on another machine find the same one. A world's code runs with the rights of whoever plays or grades in it.
+"""
+
+import os
+import sys
+from functools import lru_cache
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.tools import World
+from sandbox_mcp.world.faults import WorldError
+
+BUILT_IN = {"phone": "sandbox_mcp.worlds.phone:phone"}
+"""Where our own worlds are declared."""
+DEFAULT = "phone"
+"""The world of a scenario that names none."""
+GROUP = "sandbox_mcp.worlds"
+"""The entry points under which packages declare worlds."""
+FILES = "SANDBOX_MCP_WORLDS"
+"""The environment variable that lists files with worlds; processes that are started here inherit it."""
+
+
+class UnknownWorldError(SandboxError):
+    """There is no world of that name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        remedy = "install the package that has it, or name its file with --world"
+        super().__init__(f"unknown world {name!r}; known: {', '.join(names())}; {remedy}")
+
+
+def named(name: str) -> World:
+    """The world of that name.
+
+    Raises:
+        UnknownWorldError: there is none.
+        WorldError: its code cannot be loaded.
+    """
+    if name in BUILT_IN:
+        return _declared_at(BUILT_IN[name])
+    for path in files():
+        for world in load(path):
+            if world.name == name:
+                return world
+    installed = _installed()
+    if name in installed:
+        return _declared_at(installed[name])
+    raise UnknownWorldError(name)
+
+
+def default() -> World:
+    """The world of scenarios that name none."""
+    return named(DEFAULT)
+
+
+def names() -> tuple[str, ...]:
+    """The names of all worlds that can be found here."""
+    from_files = (world.name for path in files() for world in load(path))
+    return tuple(dict.fromkeys((*BUILT_IN, *from_files, *_installed())))
+
+
+def files() -> tuple[Path, ...]:
+    """The files with worlds that were named."""
+    return tuple(Path(part) for part in os.environ.get(FILES, "").split(os.pathsep) if part)
+
+
+def use_file(path: Path) -> tuple[World, ...]:
+    """Have the worlds in a file found by name from now on, here and in processes started from here.
+
+    Raises:
+        WorldError: it cannot be loaded, or declares no world.
+    """
+    absolute = path.resolve()
+    found = load(absolute)
+    if absolute not in files():
+        os.environ[FILES] = os.pathsep.join(map(str, (*files(), absolute)))
+    return found
+
+
+def load(path: Path) -> tuple[World, ...]:
+    """The worlds that a file declares. A file is loaded once.
+
+    Raises:
+        WorldError: it cannot be loaded, or declares no world.
+    """
+    return _loaded(path.resolve())
+
+
+@lru_cache(maxsize=64)
+def _loaded(path: Path) -> tuple[World, ...]:
+    name = f"sandbox_world_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise WorldError(f"{str(path)!r} is no Python file; expected one that declares a World")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise WorldError(f"{str(path)!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    found = tuple(value for value in vars(module).values() if isinstance(value, World))
+    if not found:
+        raise WorldError(f"{str(path)!r} declares no World")
+    return tuple(dict.fromkeys(found))
+
+
+def _declared_at(place: str) -> World:
+    module, _, attribute = place.partition(":")
+    try:
+        world = getattr(import_module(module), attribute)
+    except Exception as error:
+        raise WorldError(f"the world at {place!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(world, World):
+        raise WorldError(f"{place!r} is a {type(world).__name__}, not a World")
+    return world
+
+
+def _installed() -> dict[str, str]:
+    from importlib.metadata import entry_points  # looks through everything that is installed
+
+    return {entry.name: entry.value for entry in entry_points(group=GROUP)}
+
+
+def found_again(name: str, origin: str) -> World:
+    """What a world that was sent to another process becomes there; ``origin`` is the file that declared it.
+
+    Raises:
+        UnknownWorldError: it cannot be found here.
+    """
+    try:
+        return named(name)
+    except UnknownWorldError:
+        path = Path(origin)
+        found = next((world for world in load(path) if world.name == name), None) if path.suffix == ".py" else None
+        if found is None:
+            raise
+        return found

@@ -7,14 +7,16 @@ played; whether it is a good one is for lint to say.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
-from sandbox_mcp.tools import Tool, fits
-from sandbox_mcp.world import Cell, Clock, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
-from sandbox_mcp.worlds.phone.registry import agent_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
-from sandbox_mcp.worlds.phone.tools.rules import check_timestamp
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.tools import Parameter, Tool, World, misfits
+from sandbox_mcp.world import Cell, Clock, Column, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
+from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.schema import REQUIRED, CellRole
+from sandbox_mcp.worlds import DEFAULT, named
 from sandbox_scenarios.checks import check_calls, check_order, labels_in
 from sandbox_scenarios.means import with_means
 from sandbox_scenarios.merge import RESERVED
@@ -26,6 +28,7 @@ from sandbox_scenarios.model import (
     Constraint,
     Exchange,
     Expected,
+    Measure,
     MessageConstraint,
     Milestone,
     PlannedCall,
@@ -49,33 +52,39 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
-_COLUMNS = {name: frozenset(column.name for column in schema.columns) for name, schema in SCHEMAS.items()}
-_TYPES: Mapping[str, type] = {"string": str, "boolean": bool}
 SINGLE = "phone"
-"""The label of the only row of a table that has one row."""
+"""The label of the only row of a table that has one row; ids follow from labels, so it stays what it was."""
+EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC).timestamp(), datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+"""Between these a scenario may begin."""
 MAX_TURNS, MAX_CALLS = 30, 100
 
 
-def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> Scenario:
+def build(
+    raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World] | None = None
+) -> Scenario:
     """Resolve one scenario; ``merged`` is the entry with all it inherits, ``raw`` the same after validation.
+
+    ``worlds`` are found by name before all others.
 
     Raises:
         ProblemError: something in it does not fit; its path says what.
     """
+    home = home_of(raw.world, worlds or {})
+    rows, place = _rows_of(raw)
     clock = _clock(raw)
-    labels = {table: frozenset(labels_of(table, rows)) for table, rows in raw.world.items()}
-    resolver = Resolver(clock.zone, labels, {table: dict(_names(rows)) for table, rows in raw.world.items()})
-    tools = _tools(raw.tools or [], ("tools",))
+    labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
+    called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
+    builder = _Builder(home, Resolver(clock.zone, labels, called))
+    tools = builder.tools(raw.tools or [], ("tools",))
     user, listed = _user(raw.user), raw.milestones or []
-    milestones = with_means(
-        tuple(_milestones(listed, "milestones", resolver)), [item.transient for item in listed], user
-    )
-    minefields = tuple(_milestones(raw.minefields or [], "minefields", resolver))
+    built = tuple(builder.milestones(listed, "milestones"))
+    milestones = with_means(built, [item.transient for item in listed], user)
+    minefields = tuple(builder.milestones(raw.minefields or [], "minefields"))
     check_order(milestones, "milestones")
     check_order(minefields, "minefields")
     solutions = tuple(
         Solution(
-            tuple(_turn(turn, resolver, ("reference", i, "turns", j)) for j, turn in enumerate(item.turns)), item.about
+            tuple(builder.turn(turn, ("reference", i, "turns", j)) for j, turn in enumerate(item.turns)), item.about
         )
         for i, item in enumerate(raw.reference or [])
     )
@@ -84,24 +93,60 @@ def build(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int) -> 
         name=raw.name,
         about=raw.about or "",
         categories=tuple(raw.categories or ()),
-        world=_world(raw.world, resolver),
+        world=builder.state(rows, place),
         clock=clock,
         tools=tools,
-        without=_tools(raw.without or [], ("without",)),
+        without=builder.tools(raw.without or [], ("without",)),
         user=user,
         solutions=solutions,
         milestones=modelled(milestones, solutions),
         minefields=minefields,
-        allows=_allows(raw.allows or {}),
-        confirm=_tools(raw.confirm or [], ("confirm",)),
-        sign_in=raw.sign_in,
+        allows=builder.allows(raw.allows or {}),
+        confirm=builder.tools(raw.confirm or [], ("confirm",)),
+        gates=_gates(raw, home),
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
         digest=_digest(merged),
         path=path,
         line=line,
+        home=home,
     )
+
+
+def home_of(world: Any, worlds: Mapping[str, World]) -> World:
+    """The world that a scenario names under ``world``; rows written there belong to the world of those that name none.
+
+    Raises:
+        ProblemError: it cannot be found.
+    """
+    name = world if isinstance(world, str) else DEFAULT
+    if name in worlds:
+        return worlds[name]
+    try:
+        home = named(name)
+        home.check()
+    except SandboxError as error:
+        raise ProblemError(("world",), str(error)) from error
+    return home
+
+
+def _rows_of(raw: RawScenario) -> tuple[Mapping[str, Any], str]:
+    """The rows of a scenario, and under which key they stand."""
+    if isinstance(raw.world, str) or not raw.world:
+        return raw.state, "state"
+    if raw.state:
+        raise ProblemError(("state",), "the rows of this scenario stand under 'world' already; write them in one place")
+    return raw.world, "world"
+
+
+def _gates(raw: RawScenario, home: World) -> tuple[str, ...]:
+    names = [*(raw.gates or []), *(["sign_in"] if raw.sign_in else [])]
+    for index, name in enumerate(names):
+        if name not in home.gates:
+            known = ", ".join(home.gates) or "none"
+            raise ProblemError(("gates", index), f"world {home.name!r} has no gate {name!r}; known: {known}")
+    return tuple(dict.fromkeys(names))
 
 
 def _digest(merged: Mapping[str, Any]) -> str:
@@ -119,9 +164,9 @@ def _clock(raw: RawScenario) -> Clock:
     if not isinstance(now, datetime):
         raise ProblemError(("clock", "now"), f"now must be a date and time such as 2025-03-14 09:26:00, not {now!r}")
     timestamp = to_timestamp(now, zone)
-    with at("clock", "now"):
-        check_timestamp("now", timestamp)
-    return Clock(timestamp, zone, raw.clock.step or 1.0)
+    if not EARLIEST <= timestamp <= LATEST:
+        raise ProblemError(("clock", "now"), f"`now` {timestamp!r} is out of range; expected {EARLIEST} to {LATEST}")
+    return Clock(timestamp, zone, 1.0 if raw.clock.step is None else raw.clock.step)
 
 
 def _names(rows: Any) -> Iterable[tuple[str, str]]:
@@ -131,97 +176,14 @@ def _names(rows: Any) -> Iterable[tuple[str, str]]:
             yield str(label), cast("dict[str, Any]", row)["name"]
 
 
-def labels_of(table: str, rows: Any) -> Iterable[str]:
+def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
     """The labels of a table's rows, as a file writes the table."""
-    schema = SCHEMAS.get(table)
+    schema = home.tables.get(table)
     return (
         (SINGLE,)
         if schema and schema.single
         else map(str, cast(dict[str, Any], rows) if isinstance(rows, dict) else ())
     )
-
-
-def _world(raw: Mapping[str, Any], resolver: Resolver) -> Snapshot:
-    tables: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in SCHEMAS}
-    for name, rows in raw.items():
-        schema = _schema(name, ("world", name))
-        labelled = {SINGLE: rows} if schema.single else rows
-        if not isinstance(labelled, dict):
-            raise ProblemError(("world", name), "expected a mapping of labels to rows")
-        for label, row in cast("dict[str, Any]", labelled).items():
-            where = ("world", name) if schema.single else ("world", name, str(label))
-            key = row_id(name, str(label))
-            tables[name][key] = _row(schema, key, row, resolver, where)
-    for name, schema in SCHEMAS.items():
-        if schema.single and not schema.optional and not tables[name]:
-            raise ProblemError(("world",), f"the world has no row in table {name!r}; extend a base world, or add it")
-    return snapshot_of(tables)
-
-
-def _row(schema: TableSchema, key: str, row: Any, resolver: Resolver, where: tuple[str | int, ...]) -> dict[str, Cell]:
-    if not isinstance(row, dict):
-        raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
-    given = cast("dict[str, Any]", row)
-    if schema.key in given:
-        raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
-    for column in given if given.keys() - _COLUMNS[schema.name] else ():
-        _column(schema, column, (*where, column))
-    cells: dict[str, Cell] = {schema.key: key}
-    for column in schema.columns[1:]:
-        value = given.get(column.name)
-        if value is not None:
-            try:
-                value = _cell(resolver.plain(value), column.type)
-            except (ValueProblemError, ValueError) as error:
-                raise ProblemError((*where, column.name), str(error)) from error
-        elif not column.nullable:
-            raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
-        cells[column.name] = value
-    return cells
-
-
-def _cell(value: Any, kind: str) -> Cell:
-    """A value as a cell of that kind; ValueError where it is none."""
-    if isinstance(value, _TYPES.get(kind, ())):
-        return value
-    if kind in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    raise ValueError(f"{value!r} is no {kind}")
-
-
-def _schema(table: str, where: tuple[str | int, ...]) -> TableSchema:
-    schema = SCHEMAS.get(table)
-    if schema is None:
-        raise ProblemError(where, f"unknown table {table!r}; known: {', '.join(SCHEMAS)}")
-    return schema
-
-
-def _column(schema: TableSchema, column: str, where: tuple[str | int, ...]) -> None:
-    if schema.column(column) is None:
-        known = ", ".join(item.name for item in schema.columns)
-        raise ProblemError(where, f"unknown column {column!r} of table {schema.name!r}; known: {known}")
-
-
-def _tools(names: list[str], where: tuple[str | int, ...]) -> tuple[str, ...]:
-    for index, name in enumerate(names):
-        _tool(name, (*where, index))
-    return tuple(dict.fromkeys(names))
-
-
-def _tool(name: str, where: tuple[str | int, ...]) -> Tool:
-    tool = agent_tools().get(name)
-    if tool is None:
-        raise ProblemError(where, f"unknown tool {name!r}; {closest(name, agent_tools())}")
-    return tool
-
-
-def _allows(raw: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
-    for table, columns in raw.items():
-        schema = _schema(table, ("allows", table))
-        for index, column in enumerate(columns):
-            if column != "*":
-                _column(schema, column, ("allows", table, index))
-    return {table: tuple(columns) for table, columns in raw.items()}
 
 
 def _user(raw: RawUser) -> UserSpec:
@@ -248,33 +210,284 @@ def _user(raw: RawUser) -> UserSpec:
     )
 
 
-def _turn(raw: RawTurn, resolver: Resolver, where: tuple[str | int, ...]) -> PlannedTurn:
-    batches = tuple(_batch(item, resolver, (*where, "calls", i)) for i, item in enumerate(raw.calls))
-    return PlannedTurn(batches, raw.reply)
+Where = tuple[str | int, ...]
 
 
-def _batch(raw: RawCall | list[RawCall], resolver: Resolver, where: tuple[str | int, ...]) -> tuple[PlannedCall, ...]:
-    if isinstance(raw, list):
-        return tuple(_call(call, resolver, (*where, i)) for i, call in enumerate(raw))
-    return (_call(raw, resolver, where),)
+class _Builder:
+    """Reads the parts of one scenario that name tables, columns or tools of its world."""
+
+    def __init__(self, home: World, resolver: Resolver) -> None:
+        self._home = home
+        self._resolver = resolver
+
+    # -- rows -----------------------------------------------------------------------------------------------------
+
+    def state(self, raw: Mapping[str, Any], place: str) -> Snapshot:
+        """The rows that a scenario begins with; ``place`` is the key they stand under."""
+        schemas = self._home.state_tables
+        tables: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in schemas}
+        for name, rows in raw.items():
+            schema = self._schema(name, (place, name))
+            if schema.fixed is not None:
+                raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
+            labelled = {SINGLE: rows} if schema.single else rows
+            if not isinstance(labelled, dict):
+                raise ProblemError((place, name), "expected a mapping of labels to rows")
+            for label, row in cast("dict[str, Any]", labelled).items():
+                where = (place, name) if schema.single else (place, name, str(label))
+                key = row_id(name, str(label))
+                tables[name][key] = self._row(schema, key, row, where)
+        for name, schema in schemas.items():
+            if schema.single and not schema.optional and not tables[name]:
+                told = f"the world has no row in table {name!r}; extend a base world, or add it"
+                raise ProblemError((place,), told)
+        return snapshot_of(tables)
+
+    def _row(self, schema: TableSchema, key: str, row: Any, where: Where) -> dict[str, Cell]:
+        if not isinstance(row, dict):
+            raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
+        given = cast("dict[str, Any]", row)
+        if schema.key in given:
+            raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
+        for column in given:
+            self._column(schema, column, (*where, column))
+        cells: dict[str, Cell] = {schema.key: key}
+        for column in schema.columns[1:]:
+            written = given.get(column.name)
+            if written is None and column.default is not REQUIRED:
+                cells[column.name] = column.default
+            elif written is None and not column.nullable:
+                raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
+            else:
+                cells[column.name] = self._written(column, written, (*where, column.name))
+        return cells
+
+    def _written(self, column: Column, written: Any, where: Where) -> Cell:
+        if written is None:
+            return None
+        try:
+            value = self._resolver.plain(written)
+            self._refers(column.role, written, value)
+            return _cell(value, column)
+        except (ValueProblemError, ValueError) as error:
+            raise ProblemError(where, str(error)) from error
+
+    def _refers(self, role: CellRole | None, written: Any, value: Any) -> None:
+        """Refuse an id of a row of another table, or of none; ValueError says which was expected."""
+        if role is None or role.kind not in ("id", "key") or not role.table or not isinstance(written, str):
+            return
+        if written.startswith("@"):
+            table = written[1:].partition(".")[0]
+            if table != role.table:
+                raise ValueError(f"{written!r} is a row of table {table!r}; expected one of {role.table!r}")
+            return
+        schema = self._home.tables.get(role.table)
+        if schema is not None and schema.fixed is not None and value not in FixedRows.of(schema).rows:
+            raise ValueError(f"table {role.table!r} has no row with the id {written!r}")
+
+    def _schema(self, table: str, where: Where) -> TableSchema:
+        schema = self._home.tables.get(table)
+        if schema is None:
+            raise ProblemError(where, f"unknown table {table!r}; known: {', '.join(self._home.tables) or 'none'}")
+        return schema
+
+    @staticmethod
+    def _column(schema: TableSchema, column: str, where: Where) -> Column:
+        found = schema.column(column)
+        if found is None:
+            known = ", ".join(item.name for item in schema.columns)
+            raise ProblemError(where, f"unknown column {column!r} of table {schema.name!r}; known: {known}")
+        return found
+
+    def allows(self, raw: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+        """The tables and columns whose changes do not count."""
+        for table, columns in raw.items():
+            schema = self._schema(table, ("allows", table))
+            for index, column in enumerate(columns):
+                if column != "*":
+                    self._column(schema, column, ("allows", table, index))
+        return {table: tuple(columns) for table, columns in raw.items()}
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def tools(self, names: list[str], where: Where) -> tuple[str, ...]:
+        """Names of tools, each once."""
+        for index, name in enumerate(names):
+            self._tool(name, (*where, index))
+        return tuple(dict.fromkeys(names))
+
+    def _tool(self, name: str, where: Where) -> Tool:
+        tool = self._home.agent_tools.get(name)
+        if tool is None:
+            raise ProblemError(where, f"unknown tool {name!r}; {closest(name, self._home.agent_tools)}")
+        return tool
+
+    def turn(self, raw: RawTurn, where: Where) -> PlannedTurn:
+        """One turn of a reference solution."""
+        batches = tuple(self._batch(item, (*where, "calls", i)) for i, item in enumerate(raw.calls))
+        return PlannedTurn(batches, raw.reply)
+
+    def _batch(self, raw: RawCall | list[RawCall], where: Where) -> tuple[PlannedCall, ...]:
+        if isinstance(raw, list):
+            return tuple(self._call(call, (*where, i)) for i, call in enumerate(raw))
+        return (self._call(raw, where),)
+
+    def _call(self, raw: RawCall, where: Where) -> PlannedCall:
+        tool = self._tool(raw.tool, (*where, "tool"))
+        _check_arguments(tool, raw.arguments, (*where, "arguments"))
+        missing = [item.name for item in tool.parameters if item.required and item.name not in raw.arguments]
+        if missing:
+            raise ProblemError(where, f"{tool.name} also needs {', '.join(missing)}")
+        arguments: dict[str, Any] = {}
+        for name, value in raw.arguments.items():
+            place = (*where, "arguments", name)
+            with at(*place):
+                arguments[name] = self._resolver.plain(value)
+            if not any(labels_in(value)):
+                self._check_argument(tool, name, value, arguments[name], place)
+        return PlannedCall(raw.tool, arguments, raw.label)
+
+    def _check_argument(self, tool: Tool, name: str, written: Any, value: Any, where: Where) -> None:
+        parameter = _parameter(tool, name)
+        wrong = next(misfits(value, parameter.value, name), None)
+        if wrong is not None and wrong.path == name and wrong.kind == "type":
+            raise ProblemError(where, f"{tool.name} takes {wrong.expected} as {name!r}, not {value!r}")
+        if wrong is not None:
+            raise ProblemError(where, f"{tool.name}: {wrong.path} must be {wrong.expected}, not {wrong.value!r}")
+        with at(*where):
+            self._refers(parameter.role, written, value)
+
+    # -- milestones -----------------------------------------------------------------------------------------------
+
+    def milestones(self, raws: list[RawMilestone], kind: str) -> Iterable[Milestone]:
+        """Milestones or minefields."""
+        for index, raw in enumerate(raws):
+            where = (kind, index)
+            if raw.id == START:
+                told = f"{START!r} is the moment before everything; call it something else"
+                raise ProblemError((*where, "id"), told)
+            if raw.all_of is None:
+                constraints: tuple[Constraint, ...] = (self._constraint(raw, where),)
+            elif _own_keys(raw):
+                raise ProblemError(
+                    where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
+                )
+            else:
+                constraints = tuple(self._constraint(part, (*where, "all", i)) for i, part in enumerate(raw.all_of))
+            yield Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
+
+    def _constraint(self, raw: RawConstraint, where: Where) -> Constraint:
+        written = _own_keys(raw)
+        named = [name for name in BELONGING if name in written]
+        if len(named) != 1:
+            found = ", ".join(named) or "none"
+            raise ProblemError(where, f"expected exactly one of {', '.join(BELONGING)}; found {found}")
+        for name, shown in written.items():
+            if name not in (named[0], *BELONGING[named[0]]):
+                raise ProblemError((*where, shown), f"{shown!r} says nothing beside {named[0]!r}")
+        if raw.message is not None:
+            content = self._expected(raw.message.content, (*where, "message", "content"))
+            return MessageConstraint(content, raw.message.sender, raw.message.recipient)
+        if raw.table is not None:
+            return self._table(raw, where)
+        patterns = raw.any_of or []
+        if raw.tool is not None:
+            return CallConstraint((self._pattern(raw.tool, raw.arguments or {}, where),), raw.attempt)
+        return CallConstraint(
+            tuple(self._pattern(item.tool, item.arguments, (*where, "any_of", i)) for i, item in enumerate(patterns)),
+            raw.attempt,
+        )
+
+    def _pattern(self, name: str, arguments: Mapping[str, Any], where: Where) -> CallPattern:
+        tool = self._tool(name, (*where, "tool"))
+        _check_arguments(tool, arguments, (*where, "arguments"))
+        cells: dict[str, Expected] = {}
+        for key, written in arguments.items():
+            place, parameter = (*where, "arguments", key), _parameter(tool, key)
+            expected = self._expected(written, place)
+            for raw, value in zip(_written_literals(written), _literals(expected), strict=False):
+                if value is not None:
+                    self._check_argument(tool, key, raw, value, place)
+            cells[key] = _usual(expected, parameter.measure, parameter.within)
+        return CallPattern(name, cells)
+
+    def _table(self, raw: RawConstraint, where: Where) -> TableConstraint:
+        schema = self._schema(str(raw.table), (*where, "table"))
+        given = {"is": raw.matches, "adds": raw.adds, "removes": raw.removes, "updates": raw.updates}
+        stated = [kind for kind in KINDS if given[kind] is not None]
+        if raw.unchanged and not stated:
+            return TableConstraint(schema.name, "unchanged", since=raw.since or START)
+        if len(stated) != 1 or raw.unchanged:
+            told = f"expected exactly one of {', '.join(KINDS)} and unchanged for table {schema.name!r}"
+            raise ProblemError(where, told)
+        kind = stated[0]
+        rows = given[kind]
+        places = (
+            [(item, (*where, kind, i)) for i, item in enumerate(rows)]
+            if isinstance(rows, list)
+            else [(rows, (*where, kind))]
+        )
+        cells = tuple(self._cells(schema, row or {}, place) for row, place in places)
+        if not cells and kind != "is":
+            raise ProblemError((*where, kind), f"{kind} needs at least one row")
+        return TableConstraint(schema.name, cast("Any", kind), cells, raw.since or START)
+
+    def _cells(self, schema: TableSchema, row: Mapping[str, Any], where: Where) -> Mapping[str, Expected]:
+        cells: dict[str, Expected] = {}
+        for name, written in row.items():
+            place = (*where, name)
+            column = self._column(schema, name, place)
+            expected = self._expected(written, place)
+            for raw, literal in zip(_written_literals(written), _literals(expected), strict=False):
+                self._check_cell(schema, column, raw, literal, place)
+            cells[name] = _usual(expected, column.measure, column.within)
+        return cells
+
+    def _check_cell(self, schema: TableSchema, column: Column, written: Any, value: Any, where: Where) -> None:
+        if value is None and column.nullable:
+            return
+        if value is None:
+            raise ProblemError(where, f"{column.name!r} of table {schema.name!r} is never null")
+        with at(*where):
+            _cell(value, column)
+            self._refers(column.role, written, value)
+
+    def _expected(self, value: Any, where: Where) -> Expected:
+        try:
+            return self._resolver.expected(value)
+        except ValueProblemError as error:
+            raise ProblemError(where, str(error)) from error
 
 
-def _call(raw: RawCall, resolver: Resolver, where: tuple[str | int, ...]) -> PlannedCall:
-    tool = _tool(raw.tool, (*where, "tool"))
-    _check_arguments(tool, raw.arguments, (*where, "arguments"))
-    missing = [item.name for item in tool.parameters if item.required and item.name not in raw.arguments]
-    if missing:
-        raise ProblemError(where, f"{tool.name} also needs {', '.join(missing)}")
-    arguments: dict[str, Any] = {}
-    for name, value in raw.arguments.items():
-        with at(*where, "arguments", name):
-            arguments[name] = resolver.plain(value)
-        if not any(labels_in(value)):
-            _check_type(tool, name, arguments[name], (*where, "arguments", name))
-    return PlannedCall(raw.tool, arguments, raw.label)
+def _usual(expected: Expected, measure: Measure | None, within: float | None) -> Expected:
+    """What is expected, with how it is compared where the file does not say."""
+    return replace(expected, usual=measure, usual_within=within) if measure else expected
 
 
-def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: tuple[str | int, ...]) -> None:
+def _parameter(tool: Tool, name: str) -> Parameter:
+    return next(parameter for parameter in tool.parameters if parameter.name == name)
+
+
+def _cell(value: Any, column: Column) -> Cell:
+    """A value as a cell of that column; ValueError where it is none."""
+    if column.type == "list":
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{value!r} is no list")
+        inside = Column(column.name, column.items or "string", choices=column.choices)
+        return tuple(cast("str", _cell(item, inside)) for item in cast("list[Any]", value))
+    if column.choices and value not in column.choices:
+        raise ValueError(f"{value!r} is not one of {', '.join(map(str, column.choices))}")
+    if column.type in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, _TYPES.get(column.type, ())) and isinstance(value, bool) == (column.type == "boolean"):
+        return cast(Cell, value)
+    raise ValueError(f"{value!r} is no {column.type}")
+
+
+_TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
+
+
+def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
     known = [parameter.name for parameter in tool.parameters]
     for name in arguments:
         if name not in known:
@@ -283,108 +496,20 @@ def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: tuple[str 
             )
 
 
-def _check_type(tool: Tool, name: str, value: Any, where: tuple[str | int, ...]) -> None:
-    types = next(parameter.types for parameter in tool.parameters if parameter.name == name)
-    if not fits(value, types):
-        raise ProblemError(where, f"{tool.name} takes {' or '.join(types)} as {name!r}, not {value!r}")
-
-
-def _milestones(raws: list[RawMilestone], kind: str, resolver: Resolver) -> Iterable[Milestone]:
-    for index, raw in enumerate(raws):
-        where = (kind, index)
-        if raw.id == START:
-            raise ProblemError((*where, "id"), f"{START!r} is the moment before everything; call it something else")
-        if raw.all_of is None:
-            constraints: tuple[Constraint, ...] = (_constraint(raw, resolver, where),)
-        elif _own_keys(raw):
-            raise ProblemError(
-                where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
-            )
-        else:
-            constraints = tuple(_constraint(part, resolver, (*where, "all", i)) for i, part in enumerate(raw.all_of))
-        yield Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
-
-
 def _own_keys(raw: RawConstraint) -> dict[str, str]:
     """The keys of a constraint that were written, by the names the schema has for them."""
     fields = RawConstraint.model_fields
     return {name: fields[name].alias or name for name in fields if name in raw.model_fields_set}
 
 
-def _constraint(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...]) -> Constraint:
-    written = _own_keys(raw)
-    named = [name for name in BELONGING if name in written]
-    if len(named) != 1:
-        raise ProblemError(where, f"expected exactly one of {', '.join(BELONGING)}; found {', '.join(named) or 'none'}")
-    for name, shown in written.items():
-        if name not in (named[0], *BELONGING[named[0]]):
-            raise ProblemError((*where, shown), f"{shown!r} says nothing beside {named[0]!r}")
-    if raw.message is not None:
-        content = _expected(raw.message.content, resolver, (*where, "message", "content"))
-        return MessageConstraint(content, raw.message.sender, raw.message.recipient)
-    if raw.table is not None:
-        return _table(raw, resolver, where)
-    patterns = raw.any_of or []
-    if raw.tool is not None:
-        return CallConstraint((_pattern(raw.tool, raw.arguments or {}, resolver, where),), raw.attempt)
-    return CallConstraint(
-        tuple(_pattern(item.tool, item.arguments, resolver, (*where, "any_of", i)) for i, item in enumerate(patterns)),
-        raw.attempt,
-    )
-
-
-def _pattern(name: str, arguments: Mapping[str, Any], resolver: Resolver, where: tuple[str | int, ...]) -> CallPattern:
-    tool = _tool(name, (*where, "tool"))
-    _check_arguments(tool, arguments, (*where, "arguments"))
-    cells = {key: _expected(value, resolver, (*where, "arguments", key)) for key, value in arguments.items()}
-    for key, expected in cells.items():
-        for value in _literals(expected):
-            if value is not None:
-                _check_type(tool, key, value, (*where, "arguments", key))
-    return CallPattern(name, cells)
-
-
-def _table(raw: RawConstraint, resolver: Resolver, where: tuple[str | int, ...]) -> TableConstraint:
-    schema = _schema(str(raw.table), (*where, "table"))
-    given = {"is": raw.matches, "adds": raw.adds, "removes": raw.removes, "updates": raw.updates}
-    stated = [kind for kind in KINDS if given[kind] is not None]
-    if raw.unchanged and not stated:
-        return TableConstraint(schema.name, "unchanged", since=raw.since or START)
-    if len(stated) != 1 or raw.unchanged:
-        raise ProblemError(where, f"expected exactly one of {', '.join(KINDS)} and unchanged for table {schema.name!r}")
-    kind = stated[0]
-    rows = given[kind]
-    places = (
-        [(item, (*where, kind, i)) for i, item in enumerate(rows)]
-        if isinstance(rows, list)
-        else [(rows, (*where, kind))]
-    )
-    cells = tuple(_cells(schema, row or {}, resolver, place) for row, place in places)
-    if not cells and kind != "is":
-        raise ProblemError((*where, kind), f"{kind} needs at least one row")
-    return TableConstraint(schema.name, cast("Any", kind), cells, raw.since or START)
-
-
-def _cells(
-    schema: TableSchema, row: Mapping[str, Any], resolver: Resolver, where: tuple[str | int, ...]
-) -> Mapping[str, Expected]:
-    cells: dict[str, Expected] = {}
-    for name, value in row.items():
-        _column(schema, name, (*where, name))
-        cells[name] = _expected(value, resolver, (*where, name))
-        for literal in _literals(cells[name]):
-            _check_cell(schema, name, literal, (*where, name))
-    return cells
-
-
-def _check_cell(schema: TableSchema, name: str, value: Any, where: tuple[str | int, ...]) -> None:
-    column = schema.column(name)
-    if column is None or (value is None and column.nullable):
-        return
-    if value is None:
-        raise ProblemError(where, f"{name!r} of table {schema.name!r} is never null")
-    with at(*where):
-        _cell(value, column.type)
+def _written_literals(written: Any) -> tuple[Any, ...]:
+    """The values that something has to equal, as the file writes them; in the order of :func:`_literals`."""
+    if not isinstance(written, dict):
+        return (written,)
+    parts = cast("dict[str, Any]", written)
+    if "one_of" in parts:
+        return tuple(parts["one_of"])
+    return (parts.get("exact", parts.get("close")),)
 
 
 def _literals(expected: Expected) -> tuple[Any, ...]:
@@ -392,10 +517,3 @@ def _literals(expected: Expected) -> tuple[Any, ...]:
     if expected.ref is not None or expected.measure not in (None, "exact", "one_of", "close"):
         return ()
     return tuple(expected.value) if expected.measure == "one_of" else (expected.value,)
-
-
-def _expected(value: Any, resolver: Resolver, where: tuple[str | int, ...]) -> Expected:
-    try:
-        return resolver.expected(value)
-    except ValueProblemError as error:
-        raise ProblemError(where, str(error)) from error

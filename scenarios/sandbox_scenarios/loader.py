@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sandbox_scenarios.build import build, labels_of
+from sandbox_mcp.tools import World
+from sandbox_scenarios.build import build, home_of, labels_of
 from sandbox_scenarios.errors import ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.form import validate
@@ -83,10 +84,12 @@ def _text(path: Path) -> str:
 class Suite:
     """The scenarios in some files and folders; without any, the built-in suite."""
 
-    def __init__(self, places: Iterable[Path] = ()) -> None:
+    def __init__(self, places: Iterable[Path] = (), worlds: Iterable[World] = ()) -> None:
+        """``worlds`` are found by name before those that are installed."""
         given = tuple(places)
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
+        self._worlds = {world.name: world for world in worlds}
         self._files: dict[Path, _File] = {}
         self._built: dict[str, Scenario] = {}
         self._chains: dict[str, list[_Source]] = {}
@@ -163,16 +166,18 @@ class Suite:
 
         Raises like :meth:`get`, but for bases, which have one too.
         """
-        nearest = self._links(name)[0]
-        world: dict[str, Any] = nearest.merged().get("world") or {}
-        rows = ((table, label) for table, labelled in world.items() for label in labels_of(table, labelled))
+        merged = self._links(name)[0].merged()
+        world: Any = merged.get("world") or {}
+        home = home_of(world, self._worlds)
+        written: dict[str, Any] = merged.get("state") or {} if isinstance(world, str) or not world else world
+        rows = ((table, label) for table, labelled in written.items() for label in labels_of(home, table, labelled))
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}
 
     def base(self, name: str) -> Scenario:
         """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
         nearest = self._links(name)[0]
         merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
-        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0)
+        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._worlds)
 
     def bases(self) -> tuple[str, ...]:
         """The base worlds that scenarios branch from, the caller's own and the built-in, each once.
@@ -237,7 +242,7 @@ class Suite:
         merged = {**chain[0].merged(), "name": entry["name"]}
         try:
             line = file.lines.of(("scenarios", number))
-            return build(RawScenario.model_validate(merged), merged, file.path, line)
+            return build(RawScenario.model_validate(merged), merged, file.path, line, self._worlds)
         except ProblemError as problem:
             _, path, line = _place(chain, problem.path)
             raise ScenarioFileError(path, line, f"scenario {entry['name']!r}: {problem.text}") from problem

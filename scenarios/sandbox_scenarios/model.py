@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sandbox_mcp.tools import World
 from sandbox_mcp.world import Clock, Snapshot
+from sandbox_mcp.worlds import default
 
 Category = Literal[
     "single_tool_call", "multiple_tool_call", "single_user_turn", "multiple_user_turn",
@@ -61,12 +63,13 @@ class Fact:
 class Expected:
     """What a compared value should be, and how near is near enough.
 
-    ``measure`` None means the default of the column or argument. ``value`` is the target; with ``ref`` it comes from
-    another milestone's call instead. ``within`` is the tolerance of ``close``. For ``facts``, ``value`` is a tuple of
-    facts, each a tuple of wordings of which one must occur, and ``avoid`` lists wordings of which none may; ``values``
-    fills the placeholders in those texts. ``claims`` are the same facts with their types, none where all are texts, and
-    ``denies`` facts that must not be claimed. For written texts, ``models`` are how the reference solutions put it and
-    ``synonyms`` groups of words that may stand for each other.
+    ``measure`` None means that of the column or argument, which is then ``usual``, with the tolerance ``usual_within``.
+    ``value`` is the target; with ``ref`` it comes from another milestone's call instead. ``within`` is the tolerance of
+    ``close``. For ``facts``, ``value`` is a tuple of facts, each a tuple of wordings of which one must occur, and
+    ``avoid`` lists wordings of which none may; ``values`` fills the placeholders in those texts. ``claims`` are the
+    same facts with their types, none where all are texts, and ``denies`` facts that must not be claimed. For written
+    texts, ``models`` are how the reference solutions put it and ``synonyms`` groups of words that may stand for each
+    other.
     """
 
     measure: Measure | None = None
@@ -79,6 +82,8 @@ class Expected:
     denies: tuple[Fact, ...] = ()
     models: tuple[str, ...] = ()
     synonyms: tuple[tuple[str, ...], ...] = ()
+    usual: Measure | None = None
+    usual_within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,8 @@ class Scenario:
     """One scenario, resolved.
 
     ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
-    the user has confirmed the call; with ``sign_in`` nothing runs before somebody has signed in.
+    the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
+    the world that declares the tables and tools.
     """
 
     name: str
@@ -237,13 +243,14 @@ class Scenario:
     minefields: tuple[Milestone, ...]
     allows: Mapping[str, tuple[str, ...]]
     confirm: tuple[str, ...]
-    sign_in: bool
+    gates: tuple[str, ...]
     max_turns: int
     max_calls: int
     idle_score: str | None
     digest: str
     path: str = ""
     line: int = 0
+    home: World = field(default_factory=default)
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -26,7 +26,7 @@ class RawClock(Strict):
 
     now: Any = None
     zone: str | None = None
-    step: float | None = Field(default=None, gt=0)
+    step: float | None = Field(default=None, ge=0)
 
 
 class RawAnswer(Strict):
@@ -139,7 +139,8 @@ class RawScenario(Strict):
     abstract: bool = False
     about: str | None = None
     categories: list[Category] | None = None
-    world: dict[str, Any] = {}
+    world: str | dict[str, Any] = {}
+    state: dict[str, Any] = {}
     clock: RawClock = RawClock()
     tools: list[str] | None = None
     without: list[str] | None = None
@@ -149,6 +150,7 @@ class RawScenario(Strict):
     minefields: list[RawMilestone] | None = None
     allows: dict[str, list[str]] | None = None
     confirm: list[str] | None = None
+    gates: list[str] | None = None
     sign_in: bool = False
     max_turns: int | None = Field(default=None, ge=2)
     max_calls: int | None = Field(default=None, ge=1)

@@ -4,14 +4,19 @@ Policy: whatever enacts a scenario does it here (sessions, reference solutions, 
 that all agree on which ids a world hands out, how long an event takes and which call may pass.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.tools import Bound, Fault, Outcome, Plan, plan, run
-from sandbox_mcp.tools.gates import SIGN_IN, Gates
+from sandbox_mcp.tools import Bound, Fault, GateRule, Outcome, Plan, World, plan, run
+from sandbox_mcp.tools.calling import place_of
+from sandbox_mcp.tools.declaring import DueEvent
+from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.tools.user_tools import CONFIRM
-from sandbox_mcp.trajectory import Role, SessionStarted, ToolCall
+from sandbox_mcp.trajectory import Message, Role, SessionStarted, ToolCall
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, snapshot_of
+from sandbox_mcp.world.faults import WorldFailedError
+from sandbox_mcp.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.variants import BASE
@@ -26,37 +31,66 @@ def session_name(scenario: str, variant: str, seed: int, trial: int) -> str:
     return f"{scenario}-{variant}-s{seed}-t{trial}"
 
 
+@dataclass(frozen=True, slots=True)
+class FallenDue:
+    """Something that has fallen due: which event of the world, for which row, and at what moment."""
+
+    event: DueEvent
+    row: str
+    moment: float
+
+
+def failed(failure: WorldFailedError) -> Fault:
+    """How a log tells of a call on which the world's own code broke."""
+    return Fault("execution", type(failure).__name__, str(failure))
+
+
+def home_of(started: SessionStarted) -> World:
+    """The world that a session was played in, found here by its name.
+
+    Raises:
+        UnknownWorldError: it is not installed here.
+    """
+    name = next(iter(started.worlds), None)
+    return default() if name is None else named(name)
+
+
 class Stage:
     """One world that calls are made in. ``running`` is its state and clock, ``gates`` what stands before its tools."""
 
-    __slots__ = ("gates", "running")
+    __slots__ = ("gates", "home", "running")
 
     def __init__(
-        self, state: Snapshot, clock: Clock, played: tuple[str, str, int], gates: Mapping[str, Any] = NOTHING,
-        knowledge: object = None,
+        self, home: World, state: Snapshot, clock: Clock, played: tuple[str, str, int],
+        confirm: Collection[str] = (), rules: Sequence[GateRule] = (), knowledge: object = None,
     ) -> None:  # fmt: skip
         """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow."""
         seed = "/".join(map(str, played))
-        self.running = Running(state, clock, IdStream(seed), knowledge)
-        self.gates = Gates(seed, **gates)
+        self.home = home
+        looked_up = home.knowledge if knowledge is None else knowledge
+        self.running = Running(state, clock, IdStream(seed), looked_up)
+        self.gates = Gates(seed, confirm, rules)
 
     @classmethod
     def of(cls, scenario: Scenario, variant: str = BASE, seed: int = 0, knowledge: object = None) -> "Stage":
         """The stage of a scenario as it is before anything has happened."""
-        gates = {"confirm": scenario.confirm, "sign_in": scenario.sign_in}
-        return cls(scenario.world, scenario.clock, (scenario.name, variant, seed), gates, knowledge)
+        rules = tuple(scenario.home.gates[name] for name in scenario.gates)
+        played = (scenario.name, variant, seed)
+        return cls(scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge)
 
     @classmethod
     def recorded(cls, started: SessionStarted) -> "Stage":
-        """The stage as a log says it was when the session began.
+        """The stage as a log says it was when the session began, with all gates open.
 
         Raises:
             ScenarioError: the log recorded no state.
+            UnknownWorldError: its world is not installed here.
         """
         if started.world is None:
             raise ScenarioError(f"the log of {started.session!r} recorded no state")
         clock = Clock(started.clock["now"], started.clock["zone"], started.clock["step"])
-        return cls(snapshot_of(started.world), clock, (started.scenario, started.variant, started.seed))
+        played = (started.scenario, started.variant, started.seed)
+        return cls(home_of(started), snapshot_of(started.world), clock, played)
 
     @property
     def now(self) -> float:
@@ -85,9 +119,13 @@ class Stage:
         """The order in which calls that were sent together run."""
         return plan(self.running, calls, self.gates)
 
-    def run(self, call: Bound, sign_in_name: str = SIGN_IN) -> tuple[Outcome, Mapping[str, Any]]:
-        """Run a checked call if no gate stops it; with the outcome, what a log should keep beside it."""
-        refused = self.gates.check(call, self.state, sign_in_name)
+    def run(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
+        """Run a checked call if no gate stops it; with the outcome, what a log should keep beside it.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
+        refused = self.gates.check(call, self.running.begin())
         if refused:
             return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
         before = self.now
@@ -98,6 +136,51 @@ class Stage:
     def again(self, call: Bound) -> Outcome:
         """Run a call that a log says has passed every gate."""
         return run(self.running, call)
+
+    def due(self, since: float) -> list[FallenDue]:
+        """What has fallen due after ``since`` and not after now, in the order in which it did."""
+        found = [
+            FallenDue(event, id_, moment)
+            for event in self.home.events
+            for moment, id_ in event.due(self.state, since, self.now)
+        ]
+        return sorted(found, key=lambda due: due.moment)
+
+    def happened(self, event: Message | ToolCall) -> list[FallenDue]:
+        """What a log says has happened by itself with an event, which has not been recalled yet."""
+        if isinstance(event, ToolCall):
+            if event.caller != "environment":
+                return []
+            named = [due for due in self.home.events if due.name == event.name]
+            rows: Mapping[str, Any] = event.arguments
+        else:
+            named = [due for due in self.home.events if due.table.name in event.meta]
+            rows = {due.table.key: event.meta[due.table.name] for due in named}
+        found: list[FallenDue] = []
+        for due in named:
+            id_ = rows.get(due.table.key)
+            row = self.state.table(due.table.name).get(str(id_))
+            moment = row[due.column] if row else None
+            if isinstance(moment, int | float):
+                found.append(FallenDue(due, str(id_), moment))
+        return found
+
+    def happen(self, due: FallenDue) -> tuple[Outcome, str | None]:
+        """Let something that has fallen due happen: the changes it makes, and what the agent is told, if anything.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
+        event, transaction = due.event, self.running.begin()
+        cells = transaction.row(event.table.name, due.row)
+        if cells is None:
+            return Outcome(None, {}), None
+        try:
+            notice = event.happen(transaction, cells)
+        except Exception as error:
+            raise WorldFailedError(f"event {event.name!r}", place_of(error), error) from error
+        changes = self.running.commit(transaction)
+        return Outcome(None, {event.table.key: due.row}, result=notice, changes=changes), notice
 
     def confirm(self, code: str) -> Fault | None:
         """Let the call pass, once, that waits for the user's word under this code; what is wrong where none does."""

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from sandbox_mcp.tools import Parameter, PresentedTool, Tool, object_schema, present, speak
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
 from sandbox_mcp.tools.free_text import ACT, act_tool
-from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 
@@ -19,70 +18,76 @@ BASE = "base"
 Selection = Callable[[Scenario], list[Tool]]
 
 
-NEVER_A_DISTRACTION = ("account",)
-"""Domains of tools that make no sense on a phone that does not need them."""
-
-
 def _needed(scenario: Scenario) -> list[Tool]:
     offered = set(scenario.tools) - set(scenario.without)
-    return [tool for name, tool in agent_tools().items() if name in offered]
+    return [tool for name, tool in scenario.home.agent_tools.items() if name in offered]
 
 
 def distractors(scenario: Scenario) -> list[Tool]:
     """All other tools the scenario may offer, the most distracting first.
 
     Tools of a domain that the scenario uses come before the rest; within both, the more a tool's name resembles that
-    of a needed tool, the earlier. Ties keep the order of the registry.
+    of a needed tool, the earlier. Ties keep the order of the world. Tools that open a gate, and those of their group,
+    make no sense where nothing is closed.
     """
     from rapidfuzz import fuzz, utils
 
     needed = _needed(scenario)
     domains = {tool.domain for tool in needed}
+    tools, gates = scenario.home.agent_tools, scenario.home.gates.values()
+    gated = {tools[rule.opened_by].domain for rule in gates if rule.opened_by in tools}
     left_out = {tool.name for tool in needed} | set(scenario.without)
 
     def rank(tool: Tool) -> tuple[bool, float]:
         scores = (fuzz.WRatio(tool.name, other.name, processor=utils.default_process) for other in needed)
         return tool.domain not in domains, -max(scores, default=0.0)
 
-    others = (tool for name, tool in agent_tools().items() if name not in left_out)
-    return sorted((tool for tool in others if tool.domain not in NEVER_A_DISTRACTION), key=rank)
+    others = (tool for name, tool in scenario.home.agent_tools.items() if name not in left_out)
+    return sorted((tool for tool in others if tool.domain not in gated), key=rank)
 
 
 def _with(count: int | None) -> Selection:
     def select(scenario: Scenario) -> list[Tool]:
         chosen = {tool.name for tool in (*_needed(scenario), *distractors(scenario)[:count])}
-        return [tool for name, tool in agent_tools().items() if name in chosen]
+        return [tool for name, tool in scenario.home.agent_tools.items() if name in chosen]
 
     return select
 
 
-def _as_is(tool: PresentedTool) -> PresentedTool:
+Change = Callable[[PresentedTool, World], PresentedTool]
+
+
+def _as_is(tool: PresentedTool, _: World) -> PresentedTool:
     return tool
 
 
-def _rename_tool(tool: PresentedTool) -> PresentedTool:
+def _rename_tool(tool: PresentedTool, home: World) -> PresentedTool:
     """A name that says only the domain: its place in the alphabet among the tools of that domain."""
     domain = tool.tool.domain
-    names = sorted(other.name for other in agent_tools().values() if other.domain == domain)
+    names = sorted(other.name for other in home.agent_tools.values() if other.domain == domain)
     return replace(tool, name=f"{domain}_{names.index(tool.tool.name)}")
 
 
-def _drop_description(tool: PresentedTool) -> PresentedTool:
+def _drop_description(tool: PresentedTool, _: World) -> PresentedTool:
     return replace(tool, description="")
 
 
-def _drop_argument_descriptions(tool: PresentedTool) -> PresentedTool:
+def _drop_argument_descriptions(tool: PresentedTool, _: World) -> PresentedTool:
     return _with_parameters(tool, tuple(replace(parameter, description="") for parameter in tool.parameters))
 
 
-def _drop_argument_types(tool: PresentedTool) -> PresentedTool:
+def _drop_argument_types(tool: PresentedTool, _: World) -> PresentedTool:
     schema = object_schema(tool.parameters)
-    for argument in schema["properties"].values():
-        argument.pop("type")
-    return replace(tool, schema=schema)
+    told = {
+        name: {"description": item["description"]}
+        for name, item in schema["properties"].items()
+        if "description" in item
+    }
+    untyped = {name: told.get(name, {}) for name in schema["properties"]}
+    return replace(tool, schema={**schema, "properties": untyped})
 
 
-def _rename_arguments(tool: PresentedTool) -> PresentedTool:
+def _rename_arguments(tool: PresentedTool, _: World) -> PresentedTool:
     shown = {parameter.name: f"argument_{index}" for index, parameter in enumerate(tool.parameters)}
     renamed = tuple(
         replace(parameter, name=shown[parameter.name], description=speak(parameter.description, shown))
@@ -93,8 +98,8 @@ def _rename_arguments(tool: PresentedTool) -> PresentedTool:
     return _with_parameters(changed, renamed)
 
 
-def _drop_documentation(tool: PresentedTool) -> PresentedTool:
-    return _drop_argument_descriptions(_drop_description(tool))
+def _drop_documentation(tool: PresentedTool, home: World) -> PresentedTool:
+    return _drop_argument_descriptions(_drop_description(tool, home), home)
 
 
 def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> PresentedTool:
@@ -109,7 +114,7 @@ class Variant:
     """
 
     select: Selection
-    change: Callable[[PresentedTool], PresentedTool] = _as_is
+    change: Change = _as_is
     terse: bool = False
     free_text: bool = False
 
@@ -146,7 +151,7 @@ def variant_named(name: str) -> Variant:
 
 
 def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
-    """The tools that a session of this scenario and variant offers, by presented name, in the order of the registry.
+    """The tools that a session of this scenario and variant offers, by presented name, in the order of the world.
 
     Raises:
         ScenarioError: there is no such variant.
@@ -160,5 +165,5 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
 def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
     """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
     found = variant_named(variant)
-    tools = (found.change(present(tool)) for tool in found.select(scenario))
+    tools = (found.change(present(tool), scenario.home) for tool in found.select(scenario))
     return {tool.name: tool for tool in tools}

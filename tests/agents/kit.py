@@ -30,9 +30,9 @@ from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.solver import Solver
 from sandbox_mcp.server.access import SessionDoor
-from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from sandbox_mcp.session.batching import PAUSE
 from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.worlds import default
 from tests.clients.sessions import SUITE
 from tests.conftest import ROOT
 from tests.e2e.processes import Done, run
@@ -280,7 +280,7 @@ def facts(played: Played, read: Read = chat.read) -> Facts:
 
 def _told_twice(request: Body) -> bool:
     """Whether the model sees the server's instructions, which are the session's, beside those of the session."""
-    return json.dumps(request).count(json.dumps(AGENT_INSTRUCTIONS)[1:-1]) > 1
+    return json.dumps(request).count(json.dumps(default().briefing)[1:-1]) > 1
 
 
 def _sessions(played: Played) -> str:

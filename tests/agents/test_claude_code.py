@@ -11,7 +11,7 @@ from sandbox_mcp.endpoint import Prompt, Reply, messages
 from sandbox_mcp.endpoint.server import root
 from sandbox_mcp.endpoint.wire import tokens
 from sandbox_mcp.run import sessions as crew
-from sandbox_mcp.session import AGENT_INSTRUCTIONS
+from sandbox_mcp.worlds import default
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, REFUSED, TALK, Played
 
@@ -38,7 +38,7 @@ def test_its_model_is_offered_the_sessions_tools_and_no_others(talk: Played) -> 
 def test_its_model_is_told_nothing_of_this_machine_or_its_date(talk: Played) -> None:
     for request in talk.requests:
         *head, told = [block["text"] for block in request["system"]]
-        assert told == AGENT_INSTRUCTIONS
+        assert told == default().briefing
         assert [line.partition(" ")[0] for line in head] == ["x-anthropic-billing-header:", "You"]
         assert [message["role"] for message in request["messages"]] == ["user", "assistant"] * (
             len(request["messages"]) // 2

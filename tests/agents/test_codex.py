@@ -10,7 +10,7 @@ import pytest
 from sandbox_mcp.endpoint import responses
 from sandbox_mcp.endpoint.wire import tokens
 from sandbox_mcp.run import sessions as crew
-from sandbox_mcp.session import AGENT_INSTRUCTIONS
+from sandbox_mcp.worlds import default
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, TALK, TOGETHER, Played
 
@@ -44,7 +44,7 @@ def test_its_model_is_offered_the_sessions_tools_and_what_reads_resources(talk: 
 
 def test_its_model_is_told_the_sessions_instructions_and_nothing_else(talk: Played) -> None:
     for request in talk.requests:
-        assert responses.read(request).system == AGENT_INSTRUCTIONS
+        assert responses.read(request).system == default().briefing
 
 
 def test_a_result_stands_under_the_time_it_took(talk: Played) -> None:

@@ -15,10 +15,11 @@ from sandbox_scenarios.plan import staged
 from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
 from sandbox_mcp.endpoint.solver import Solver
 from sandbox_mcp.run.transports import Transport, transport
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.worlds import default
 
 SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
@@ -49,7 +50,7 @@ class Opened:
     def brief(self) -> Brief:
         spec = self.session.session.spec
         solution = staged(spec.scenario.solutions[0], spec.scenario, spec.variant, self.session.session.tools)
-        return Brief(AGENT_INSTRUCTIONS, self.target, solution)
+        return Brief(default().briefing, self.target, solution)
 
     @property
     def events(self) -> list[Event]:

@@ -17,6 +17,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
+from sandbox_mcp.worlds import default
 
 SAMPLE = (
     "wifi_off", "bank_not_monday", "car_fixed", "late_for_dinner_low_battery", "colleagues_to_friends", "forget_number",
@@ -154,7 +155,7 @@ class TestWhatIsLeftAsItIs:
 
     def test_a_log_of_other_tools(self, suite: Suite, tmp_path: Path):
         log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", tool="book_flight")
-        assert not can_rebuild(log)
+        assert not can_rebuild(log, default())
         assert rebuilt(log, suite.get("wifi_off")) == (log, ())
         assert add(Report(), log, suite.get("wifi_off")).to_json()["metrics"]["toolsandbox"] == {
             "inconclusive": "the log records no state of the world"

@@ -15,10 +15,11 @@ from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.run.play import play
 from sandbox_mcp.run.transports import TRANSPORTS, Transport, transport
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.worlds import default
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 
 Turn = Callable[[str, Tools], Awaitable[AgentTurn]]
@@ -86,7 +87,7 @@ def test_the_agent_is_given_instructions_and_a_target_and_nothing_of_the_scenari
     agent = Made(says("I can't."))
     driven(agent, kind=kind)
     (brief,) = agent.briefs
-    assert brief.instructions == AGENT_INSTRUCTIONS
+    assert brief.instructions == default().briefing
     assert brief.solution is None
     assert (brief.target.url is not None) == (kind == "http")
     assert bool(brief.target.headers) == (kind == "http")

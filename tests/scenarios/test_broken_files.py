@@ -117,7 +117,7 @@ BODIES = {
     "unknown zone": (f"clock:\n  zone: Mars/Olympus {HERE}", "unknown time zone 'Mars/Olympus'; expected an IANA name"),
     "a day as now": (f"clock:\n  now: 2025-01-01 {HERE}", "now must be a date and time such as"),
     "now long ago": (f"clock:\n  now: 1066-10-14 09:00:00 {HERE}", "`now` -28502701764.0 is out of range"),
-    "a clock that stands": (f"clock:\n  step: 0 {HERE}", "clock.step: expected more than 0"),
+    "a clock that runs backwards": (f"clock:\n  step: -1 {HERE}", "clock.step: expected at least 0"),
     # world
     "unknown table": (f"world:\n  settings: {{}} {HERE}", "unknown table 'settings'; known: setting, contact"),
     "unknown column": (f"world:\n  setting:\n    wfi: true {HERE}", "unknown column 'wfi' of table 'setting'; known"),

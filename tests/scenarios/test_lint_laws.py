@@ -20,6 +20,7 @@ from sandbox_scenarios.lint.twins import twins
 from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, Solution
 from sandbox_scenarios.stats import CLASSIC, measure
 
+from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, written
@@ -215,7 +216,7 @@ def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
 
 
 def test_effects_of_queries_are_none() -> None:
-    assert effects(name for name, tool in agent_tools().items() if not tool.action) == ()
+    assert effects(default(), (name for name, tool in agent_tools().items() if not tool.action)) == ()
 
 
 @pytest.mark.parametrize("name", agent_tools())

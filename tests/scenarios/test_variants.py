@@ -5,7 +5,7 @@ import re
 
 import pytest
 from sandbox_scenarios import Scenario, ScenarioError, Suite
-from sandbox_scenarios.variants import NEVER_A_DISTRACTION, VARIANTS, distractors, presented
+from sandbox_scenarios.variants import VARIANTS, distractors, presented
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.agent_calls import AgentCalls, Due
@@ -13,6 +13,7 @@ from sandbox_mcp.tools import PresentedTool, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import IdStream, Running
+from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
 SUITE = Suite()
@@ -22,7 +23,7 @@ EVERYTHING = {tool.tool.name: tool for tool in presented(WIFI_OFF, "all_tools").
 
 def under(variant: str) -> list[PresentedTool]:
     """Every tool there is, as this variant presents it."""
-    return [VARIANTS[variant].change(tool) for tool in EVERYTHING.values()]
+    return [VARIANTS[variant].change(tool, default()) for tool in EVERYTHING.values()]
 
 
 def texts(tool: PresentedTool) -> str:
@@ -51,7 +52,7 @@ def test_no_variant_offers_what_the_scenario_withholds(variant: str) -> None:
 
 
 def test_all_tools_are_all_tools() -> None:
-    usual = [name for name, tool in agent_tools().items() if tool.domain not in NEVER_A_DISTRACTION]
+    usual = [name for name, tool in agent_tools().items() if tool.domain != "account"]
     assert list(presented(WIFI_OFF, "all_tools")) == usual
 
 

@@ -8,10 +8,11 @@ import pytest
 from sandbox_scenarios import Suite
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, SessionSpec
+from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import parse_trajectory
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.worlds import default
 from tests.server.serving_kit import ERAS, SUITE, Served, client, served
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +26,7 @@ async def test_a_new_session_comes_with_all_an_agent_needs(server: Served) -> No
     created = await server.new(variant="all_tools", seed=3, trial=1, agent={"model": "m"})
     assert created["url"] == f"{server.base}/s/{created['id']}/mcp"
     assert created["opening"] == SUITE.get("wifi_off").user.opening
-    assert created["instructions"] == AGENT_INSTRUCTIONS
+    assert created["instructions"] == default().briefing
     assert "set_wifi_status" in created["tools"]
     assert (created["variant"], created["seed"], created["trial"], created["over"]) == ("all_tools", 3, 1, False)
     started = server.manager.get(created["id"]).session.spec

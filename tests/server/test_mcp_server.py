@@ -12,8 +12,9 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp.server.listing import listed
 from sandbox_mcp.server.mcp_server import name_in, server_for, wire_result
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, CallResult
+from sandbox_mcp.session import CallResult
 from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ERAS, LEGACY, MODERN, opened, recorded, text_of
 
@@ -101,7 +102,7 @@ async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None
         capabilities = client.server_capabilities
         assert capabilities.tools is not None
         assert capabilities.completions is None
-        assert client.instructions == AGENT_INSTRUCTIONS
+        assert client.instructions == default().briefing
 
 
 async def test_of_what_there_is_none_there_are_empty_lists_that_never_change(era: str) -> None:

@@ -22,7 +22,7 @@ ACCOUNT = {"account_id": "a", "username": "ingrid", "password": "lake-side-9", "
 SIGNED = dataclasses.replace(
     WIFI_OFF,
     tools=("sign_in", "sign_out", "set_wifi_status"),
-    sign_in=True,
+    gates=("sign_in",),
     world=fold(WIFI_OFF.world, [Change("account", "a", None, ACCOUNT)]),
 )
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sandbox_scenarios import Scenario, ScenarioError, Suite
 
-from sandbox_mcp.session import AGENT_INSTRUCTIONS, Session, SessionError, SessionSpec
+from sandbox_mcp.session import Session, SessionError, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
 from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
+from sandbox_mcp.worlds import default
 
 SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
@@ -46,9 +47,9 @@ def test_each_role_sees_only_what_it_should() -> None:
         role: " ".join(e.content for e in log.events if isinstance(e, Message) and role in e.visible_to)
         for role in ("agent", "user")
     }
-    assert AGENT_INSTRUCTIONS in seen["agent"]
+    assert default().briefing in seen["agent"]
     assert WIFI_OFF.user.goal not in seen["agent"]
-    assert AGENT_INSTRUCTIONS not in seen["user"]
+    assert default().briefing not in seen["user"]
 
 
 def test_a_session_from_start_to_end() -> None:

@@ -180,8 +180,8 @@ def test_who_asked_to_be_told_is_told_once_for_each_notice() -> None:
 def test_only_a_session_that_offers_timers_has_any() -> None:
     scenario = Suite().get("wifi_off")
     without = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), MemoryLog())
-    assert not without.has_timers
-    assert opened()[0].has_timers
+    assert not without.has_notices
+    assert opened()[0].has_notices
 
 
 @given(

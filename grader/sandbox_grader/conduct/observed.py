@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeGuard
 
+from sandbox_scenarios.stage import home_of
+
 from sandbox_grader.metric import Solution
 from sandbox_grader.values import is_array, is_object
+from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.worlds.phone.registry import all_tools
 
 SENDING = frozenset(
     {
@@ -70,13 +72,18 @@ class ObservedSession:
         guessed = _guessed(self.trajectory)
         offered = {t.tool: t.action for t in self.trajectory.started.tools if not (guessed and t.action)}
         if self.ours:
-            said |= {name: tool.action for name, tool in all_tools().items()}
+            said |= {name: tool.action for name, tool in self.home.tools.items()}
         return offered | said
+
+    @cached_property
+    def home(self) -> World:
+        """The world that the session was played in."""
+        return home_of(self.trajectory.started)
 
     @cached_property
     def ours(self) -> bool:
         """Whether every tool that the agent called with success is one of this sandbox."""
-        return all(tool_name(call) in all_tools() for call in self.calls if call.error is None)
+        return all(tool_name(call) in self.home.tools for call in self.calls if call.error is None)
 
     @cached_property
     def deeds(self) -> tuple[ToolCall, ...]:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.stage import Stage
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.trajectory import ReferenceCall
-from sandbox_mcp.world import IdStream, Running
-from sandbox_mcp.worlds.phone.registry import all_tools
+from sandbox_mcp.world import Running
 
 PASSING = frozenset({"creation_timestamp", "due_timestamp"})
 """Columns that tell when something happened."""
@@ -47,8 +47,8 @@ class Rehearsal:
 
     def _run(self, order: Sequence[int]) -> tuple[list[Outcome], Any]:
         """The outcome of each call by its place in the solution, and the state that it leaves."""
-        scenario, tools = self._scenario, all_tools()
-        world = Running(scenario.world, scenario.clock, IdStream(scenario.name))
+        scenario, tools = self._scenario, self._scenario.home.tools
+        world = Stage.of(scenario).running
         outcomes: dict[int, Outcome] = {}
         for place in order:
             wanted = self._wanted[place]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from sandbox_scenarios.model import Expected, ValueRef
+from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
 from sandbox_grader.milestones.cells import converted, is_number
@@ -48,12 +48,21 @@ def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> fl
         return 0.0
     if expected.measure == "facts":
         return facts(expected, actual, lookup)
-    default = default_of(name)
-    measure = MEASURES[expected.measure or default.measure or "exact"]
-    within = default.within if expected.within is None else expected.within
+    kind, within = judged_by(expected, name)
+    measure = MEASURES[kind]
     if expected.ref is None:
         return measure(expected.value, actual, within)
     return max((measure(target, actual, within) for target in lookup(expected.ref)), default=0.0)
+
+
+def judged_by(expected: Expected, name: str) -> tuple[Measure, float | None]:
+    """The measure and the tolerance: those stated, else those of the column, else those that its name suggests."""
+    if expected.usual is not None:
+        usual, usual_within = expected.usual, expected.usual_within
+    else:
+        default = default_of(name)
+        usual, usual_within = default.measure or "exact", default.within
+    return expected.measure or usual, usual_within if expected.within is None else expected.within
 
 
 @lru_cache(maxsize=1024)
@@ -69,12 +78,12 @@ def referred(expected: Expected) -> tuple[ValueRef, ...]:
 
 def is_fuzzy(expected: Expected, name: str) -> bool:
     """Whether a value can be partly right."""
-    return (expected.measure or default_of(name).measure) in ("rouge", "facts")
+    return judged_by(expected, name)[0] in ("rouge", "facts")
 
 
 def is_exact(expected: Expected, name: str) -> bool:
     """Whether a value is right only if it is equal."""
-    return (expected.measure or default_of(name).measure) == "exact"
+    return judged_by(expected, name)[0] == "exact"
 
 
 def _exact(target: Any, actual: Any, _within: float | None) -> float:

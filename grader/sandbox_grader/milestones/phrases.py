@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox_scenarios.model import CallConstraint, Constraint, Expected, MessageConstraint
 
-from sandbox_grader.milestones.measures import Lookup, avoided, default_of, forms, missing
+from sandbox_grader.milestones.measures import Lookup, avoided, forms, judged_by, missing
 
 LONG = 160
 """Texts are shortened to so many characters."""
@@ -68,12 +68,11 @@ def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
     """What was expected of a column or argument."""
     if expected.ref is not None:
         return either(lookup(expected.ref)) or f"the value from {expected.ref.milestone!r}, which is missing"
-    measure = expected.measure or default_of(name).measure
+    measure, within = judged_by(expected, name)
     if measure == "facts":
         return " and ".join(map(either, expected.value))
     if measure == "one_of":
         return either(expected.value)
-    within = default_of(name).within if expected.within is None else expected.within
     return PREFIXES.get(str(measure), "") + shown(expected.value) + (f" (within {within})" if within else "")
 
 

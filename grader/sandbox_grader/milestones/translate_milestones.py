@@ -28,7 +28,7 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 
 from sandbox_grader.milestones import case
-from sandbox_grader.milestones.measures import default_of, referred
+from sandbox_grader.milestones.measures import judged_by, referred
 
 Numbers = Mapping[str, int]
 """The number of each milestone by its id."""
@@ -85,15 +85,14 @@ def _target(expected: Expected) -> Any:
 
 
 def _measured(expected: Expected, name: str) -> case.Measured:
-    default = default_of(name)
-    measure = expected.measure or default.measure
+    measure, within = judged_by(expected, name)
     if measure == "any" or referred(expected):
         return case.Measured("one")
     if measure == "close":
-        return case.Measured("close", default.within if expected.within is None else expected.within)
+        return case.Measured("close", within)
     if measure == "rouge":
         return case.Measured("rouge_l")
-    return case.Measured("mentions" if measure == "facts" else measure or "exact")
+    return case.Measured("mentions" if measure == "facts" else measure)
 
 
 def _attempted(constraint: CallConstraint) -> case.CaseConstraint:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox_scenarios.checks import labels_in
-from sandbox_scenarios.lint.effects import EFFECTS
+from sandbox_scenarios.lint.effects import effects
 from sandbox_scenarios.lint.texts import contains, spoken
 from sandbox_scenarios.model import (
     CallConstraint,
@@ -40,7 +40,6 @@ from sandbox_mcp.authoring.mutants.mutant import (
 )
 from sandbox_mcp.authoring.mutants.wrong import RECIPIENTS, wrong_values
 from sandbox_mcp.authoring.rehearsal import UNKNOWN
-from sandbox_mcp.worlds.phone.registry import agent_tools
 
 WINDOWS = ("datetime_info_to_timestamp", "shift_timestamp")
 """Queries whose result may be one end of a window: it is enough that some wrong argument costs."""
@@ -65,7 +64,11 @@ def calls(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def depends(case: RehearsedSolution) -> bool:
     """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
-    return any(_fails_without(case, spot) for spot in spots(case.solution) if agent_tools()[spot.call.tool].action)
+    return any(
+        _fails_without(case, spot)
+        for spot in spots(case.solution)
+        if case.scenario.home.agent_tools[spot.call.tool].action
+    )
 
 
 def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
@@ -76,7 +79,7 @@ def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
 
 def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a call may be left out: a query that nothing rests on."""
-    tool = agent_tools()[spot.call.tool]
+    tool = case.scenario.home.agent_tools[spot.call.tool]
     return not tool.action and not _demanded(case, spot) and not uses(case.solution, spot.call.label)
 
 
@@ -101,7 +104,7 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if is_look(case, spot) or _vain(case, spot):
         return
     less, name = without(case.solution, spot.number), _named(spot)
-    if agent_tools()[spot.call.tool].action or _demanded(case, spot):
+    if case.scenario.home.agent_tools[spot.call.tool].action or _demanded(case, spot):
         about = f"leaves out {name} and happens to know all it would have told"
         yield Mutant(case.id("drop", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
         return
@@ -215,7 +218,7 @@ def _group(case: RehearsedSolution, spot: Spot, name: str) -> str:
 
 def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
     """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
-    if agent_tools()[spot.call.tool].action:
+    if case.scenario.home.agent_tools[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
     named = _named_in_milestones(case, spot.call.tool)
     return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
@@ -241,7 +244,7 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     takers = [(later, _taking(later.call, label)) for later in spots(case.solution)[spot.number + 1 :]]
     for later, names in takers:
         if names and (
-            agent_tools()[later.call.tool].action
+            case.scenario.home.agent_tools[later.call.tool].action
             or names & _named_in_milestones(case, later.call.tool)
             or _passed_on(case, later)
         ):
@@ -264,10 +267,12 @@ def _muted(solution: Solution, label: str) -> Solution:
 
 def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
     """Whether the scenario says in so many words that it does not care about the column."""
-    table = EFFECTS[tool].table
-    column = _TARGETS.get((table, name), name)
-    allowed = case.scenario.allows.get(table, ())
-    return column in allowed or "*" in allowed or _any(_cells(case, table, column))
+    for table in {effect.table for effect in effects(case.scenario.home, [tool])}:
+        column = _TARGETS.get((table, name), name)
+        allowed = case.scenario.allows.get(table, ())
+        if column in allowed or "*" in allowed or _any(_cells(case, table, column)):
+            return True
+    return False
 
 
 def _cells(case: RehearsedSolution, table: str, column: str) -> Sequence[Expected]:

@@ -7,7 +7,7 @@ on this phone is not tried.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sandbox_grader.milestones.unwanted import GRADES
+from sandbox_grader.milestones.unwanted import GRADES, differing
 from sandbox_scenarios.lint.effects import EFFECTS
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, Milestone, PlannedCall, TableConstraint
 
@@ -23,9 +23,9 @@ from sandbox_mcp.authoring.mutants.mutant import (
     spots,
     started,
 )
-from sandbox_mcp.tools import Bound, bind, run
+from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, run
 from sandbox_mcp.world import IdStream, Row, Running
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds import DEFAULT
 
 SWITCHES: Mapping[str, str] = {
     "low_battery_mode": "set_low_battery_mode_status",
@@ -60,7 +60,11 @@ def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
 def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
     scenario = case.scenario
     avoid = {*scenario.confirm, *NEVER_READ, *_tools_of(scenario.minefields)}
-    plain = [PlannedCall(tool.name, {}) for tool in agent_tools().values() if not tool.action and not tool.parameters]
+    plain = [
+        PlannedCall(tool.name, {})
+        for tool in case.scenario.home.agent_tools.values()
+        if not tool.action and not tool.parameters
+    ]
     reads = [call for call in (*plain, *READS) if call.tool in case.stage.tools(ALL) and call.tool not in avoid]
     for number, place in enumerate(range(0, len(reads), AT_ONCE), start=1):
         looks = reads[place : place + AT_ONCE]
@@ -91,7 +95,7 @@ def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _stepping(case: RehearsedSolution, pattern: CallPattern) -> PlannedCall | None:
-    tool = agent_tools()[pattern.tool]
+    tool = case.scenario.home.agent_tools[pattern.tool]
     arguments: dict[str, Any] = {}
     for parameter in tool.parameters:
         expected = pattern.arguments.get(parameter.name)
@@ -102,7 +106,7 @@ def _stepping(case: RehearsedSolution, pattern: CallPattern) -> PlannedCall | No
             if value is not None:
                 arguments[parameter.name] = value
         elif parameter.required:
-            arguments[parameter.name] = _some(case, parameter.name, parameter.types)
+            arguments[parameter.name] = _some(case, parameter)
     return PlannedCall(pattern.tool, arguments)
 
 
@@ -110,8 +114,15 @@ def _literal(expected: Expected) -> Any:
     return expected.value[0] if expected.measure == "one_of" else expected.value
 
 
-def _some(case: RehearsedSolution, name: str, types: Sequence[str]) -> Any:
+def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
     """A value of the right kind."""
+    name, types, role = parameter.name, parameter.types, parameter.role
+    if role is not None and role.kind == "id":
+        return next(iter(case.wide.world.snapshot.table(role.table)), "none")
+    if role is not None and role.kind == "moment":
+        return case.scenario.clock.now + 86400
+    if parameter.value.get("enum"):
+        return parameter.value["enum"][0]
     columns = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
     if name in columns:
         return next(iter(case.wide.world.snapshot.table(columns[name])), "none")
@@ -119,23 +130,29 @@ def _some(case: RehearsedSolution, name: str, types: Sequence[str]) -> Any:
         return STRANGER
     if "timestamp" in name:
         return case.scenario.clock.now + 86400
-    return {"boolean": True, "number": 1.0, "integer": 1}.get(types[0], "Something")
+    plain: dict[str, Any] = {"boolean": True, "number": 1.0, "integer": 1, "array": [], "object": {}}
+    return plain.get(types[0], "Something")
 
 
 def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the call would change the phone as it is after the solution."""
     if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm or _locked(case):
         return False
+    outcome = _tried(case, call)
+    return outcome.fault is None and bool(outcome.changes or not case.scenario.home.agent_tools[call.tool].action)
+
+
+def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
+    """What a call would come to after the solution."""
     bound = bind(case.stage.tools(ALL), call.tool, call.arguments)
     world = case.wide.world
-    outcome = run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
-    return outcome.fault is None and bool(outcome.changes or not agent_tools()[call.tool].action)
+    return run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
 
 
 def _locked(case: RehearsedSolution) -> bool:
     """Whether the phone answers nothing in the end, because nobody is signed in."""
-    account = case.wide.world.snapshot.table("account").values()
-    return case.scenario.sign_in and not any(row["signed_in"] for row in account)
+    tx = case.wide.world.begin()
+    return any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
 
 
 def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -167,11 +184,13 @@ def _undoing(case: RehearsedSolution) -> Iterator[tuple[str, PlannedCall, str]]:
         before, after = start.table(table), end.table(table)
         for key in [*before, *(key for key in after if key not in before)]:
             if before.get(key) != after.get(key):
-                for call in _back(table, key, before.get(key), after.get(key)):
+                for call in _back(case, table, key, before.get(key), after.get(key)):
                     yield table, call, f"{call.tool} with {dict(call.arguments)!r}"
 
 
-def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterator[PlannedCall]:
+def _back(
+    case: RehearsedSolution, table: str, key: str, before: Row | None, after: Row | None
+) -> Iterator[PlannedCall]:
     if table == "setting" and before and after:
         changed = (column for column in SWITCHES if before[column] != after[column])
         yield from (PlannedCall(SWITCHES[column], {"on": before[column]}) for column in changed)
@@ -180,10 +199,10 @@ def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterat
     elif before is None and table in _REMOVERS:
         yield PlannedCall(_REMOVERS[table], {_KEYS[table]: key})
     elif after is None and before and table in _ADDERS:
-        yield PlannedCall(_ADDERS[table], _given(_ADDERS[table], before))
+        yield PlannedCall(_ADDERS[table], _given(case, _ADDERS[table], before))
     elif before and after and table in _CHANGERS:
         changed = {column: before[column] for column in before if before[column] != after[column]}
-        yield PlannedCall(_CHANGERS[table], {_KEYS[table]: key, **_given(_CHANGERS[table], changed)})
+        yield PlannedCall(_CHANGERS[table], {_KEYS[table]: key, **_given(case, _CHANGERS[table], changed)})
 
 
 _REMOVERS = {"contact": "remove_contact", "reminder": "remove_reminder", "timer": "cancel_timer"}
@@ -192,9 +211,9 @@ _CHANGERS = {"contact": "modify_contact", "reminder": "modify_reminder"}
 _KEYS = {"contact": "person_id", "reminder": "reminder_id", "timer": "timer_id"}
 
 
-def _given(tool: str, row: Row) -> dict[str, Any]:
+def _given(case: RehearsedSolution, tool: str, row: Row) -> dict[str, Any]:
     """The columns of a row that a tool takes, without what it cannot be told."""
-    takes = {parameter.name: parameter.types for parameter in agent_tools()[tool].parameters}
+    takes = {parameter.name: parameter.types for parameter in case.scenario.home.agent_tools[tool].parameters}
     return {name: row[name] for name in takes if name in row and (row[name] is not None or "null" in takes[name])}
 
 
@@ -210,6 +229,9 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
     """One deed per tool that acts, each on something the solution left alone."""
+    if case.scenario.home.name != DEFAULT:
+        yield from _meddling_anywhere(case)
+        return
     for table, tools in (("contact", ("remove_contact", "modify_contact")), ("reminder", ("remove_reminder",))):
         key = _untouched(case, table)
         if key is not None:
@@ -220,10 +242,23 @@ def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
     due = case.scenario.clock.now + 86400
     yield PlannedCall("add_reminder", {"content": "Count the clouds", "reminder_timestamp": due})
     yield PlannedCall("send_message_with_phone_number", {"phone_number": STRANGER, "content": "Count the clouds"})
-    settings = next(iter(case.wide.world.snapshot.table("setting").values()))
+    settings = next(iter(case.wide.world.snapshot.table("setting").values()), None)
     for column, tool in SWITCHES.items():
-        if column != "low_battery_mode":
+        if settings and column != "low_battery_mode":
             yield PlannedCall(tool, {"on": not settings[column]})
+
+
+def _meddling_anywhere(case: RehearsedSolution) -> Iterator[PlannedCall]:
+    """One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits."""
+    for tool in case.scenario.home.agent_tools.values():
+        arguments: dict[str, Any] = {}
+        for parameter in tool.parameters:
+            if parameter.role is not None and parameter.role.kind == "id":
+                arguments[parameter.name] = _untouched(case, parameter.role.table)
+            elif parameter.required:
+                arguments[parameter.name] = _some(case, parameter)
+        if tool.action and None not in arguments.values():
+            yield PlannedCall(tool.name, arguments)
 
 
 def _untouched(case: RehearsedSolution, table: str) -> str | None:
@@ -234,6 +269,8 @@ def _untouched(case: RehearsedSolution, table: str) -> str | None:
 
 def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario lets anybody do that, or has a milestone about the same setting."""
+    if case.scenario.home.name != DEFAULT:
+        return _open_to_all(case, call)
     effect = EFFECTS[call.tool]
     named = {
         column
@@ -248,6 +285,10 @@ def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
 
 def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario says that such a change is nobody's business."""
+    if case.scenario.home.name != DEFAULT:
+        changed = [(change.table, set(differing(change))) for change in _tried(case, call).changes]
+        allows = case.scenario.allows
+        return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)
     effect = EFFECTS[call.tool]
     allowed = case.scenario.allows.get(effect.table, ())
     return "*" in allowed or bool(effect.columns & set(allowed))

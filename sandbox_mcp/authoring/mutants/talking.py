@@ -35,9 +35,9 @@ from sandbox_mcp.authoring.mutants.mutant import (
     started,
     talk,
 )
+from sandbox_mcp.authoring.mutants.wrong import some_value
 from sandbox_mcp.tools import Parameter
 from sandbox_mcp.trajectory import Message
-from sandbox_mcp.worlds.phone.registry import agent_tools
 
 LITTLE, HALF = 0.1, 0.5
 OFTEN = 12
@@ -72,7 +72,7 @@ def _random(scenario: Scenario) -> Iterator[Mutant]:
 
 
 def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
-    tool = agent_tools()[dice.choice(scenario.tools)]
+    tool = scenario.home.agent_tools[dice.choice(scenario.tools)]
     given = [item for item in tool.parameters if item.required or dice.random() < 0.3]
     return PlannedCall(tool.name, {item.name: _random_value(scenario, item, dice) for item in given})
 
@@ -82,6 +82,8 @@ def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random)
     kind = dice.choice(parameter.types)
     if kind == "null":
         return None
+    if kind in ("array", "object") or parameter.value.get("enum"):
+        return some_value(parameter.value, dice)
     if kind == "boolean":
         return dice.random() < 0.5
     if kind in ("number", "integer"):
@@ -95,7 +97,7 @@ def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random)
         if isinstance(value, str)
     ]
     same = [value for name, value in cells if name == parameter.name]
-    return dice.choice(same or [value for _, value in cells])
+    return dice.choice(same or [value for _, value in cells] or ["something"])
 
 
 def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:

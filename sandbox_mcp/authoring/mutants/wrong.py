@@ -3,13 +3,16 @@
 Policy: a wrong value is far off, so that a scenario which still gives full marks does not look at it at all.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.tools import PresentedTool, fits
+from sandbox_mcp.tools import Parameter, PresentedTool, fits_schema
+from sandbox_mcp.tools.value_schemas import types_in
+from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
 
 DAY = 86400.0
@@ -79,9 +82,81 @@ _NUMBERS: Mapping[str, Wrong] = MappingProxyType(
 
 def wrong_values(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> tuple[Any, ...]:
     """Values that the argument ``name`` of a call should not have had; ``value`` is the right one."""
-    types = next(item.types for item in tool.tool.parameters if item.name == name)
-    found = (item for item in _candidates(scenario, tool, name, value) if item != value and fits(item, types))
-    return tuple(dict.fromkeys(found))
+    parameter = next(item for item in tool.tool.parameters if item.name == name)
+    if scenario.home.name == DEFAULT:
+        candidates = _candidates(scenario, tool, name, value)
+    else:
+        candidates = _by_role(scenario, parameter, value)
+    found = [item for item in candidates if item != value and fits_schema(item, parameter.value)]
+    return tuple(item for place, item in enumerate(found) if item not in found[:place])
+
+
+def _by_role(scenario: Scenario, parameter: Parameter, value: Any) -> Iterable[Any]:
+    """Wrong values by what an argument is for: ids of other rows, other moments, other choices, other texts."""
+    role = parameter.role.kind if parameter.role else None
+    if role == "id" and parameter.role:
+        others = [key for key in scenario.world.table(parameter.role.table) if key != value]
+        return others[:2] or ("none",)
+    if role == "moment" and isinstance(value, int | float):
+        return (value + FAR, value - FAR)
+    if role == "text":
+        return ("Zebra crossing ahead, xylophones are on offer",)
+    return _otherwise(scenario, parameter.value, value)
+
+
+def _otherwise(scenario: Scenario, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+    """Values of the same form that mean something else, also deep inside lists and objects."""
+    if isinstance(value, bool):
+        yield not value
+    elif schema.get("enum"):
+        yield from [option for option in schema["enum"] if option != value and option is not None][:2]
+    elif isinstance(value, int | float):
+        yield from (2 * value + 1, value + 1, value - 1)
+    elif isinstance(value, str):
+        yield from _other_texts(scenario, value)
+    elif isinstance(value, list | tuple):
+        items = list(cast("Sequence[Any]", value))
+        yield from ([*items[:place], *items[place + 1 :]] for place in range(len(items)))
+        inside: Mapping[str, Any] = schema.get("items", {})
+        for place, item in enumerate(items):
+            for other in _otherwise(scenario, inside, item):
+                yield [*items[:place], other, *items[place + 1 :]]
+    elif isinstance(value, Mapping):
+        given = dict(cast("Mapping[str, Any]", value))
+        for name, item in given.items():
+            for other in _otherwise(scenario, schema.get("properties", {}).get(name, {}), item):
+                yield {**given, name: other}
+
+
+def _other_texts(scenario: Scenario, value: str) -> Iterator[str]:
+    """What stands in other rows where this text stands, and something that stands nowhere."""
+    beside = [
+        str(other[column])
+        for rows in scenario.world.tables.values()
+        for row in rows.values()
+        for column, cell in row.items()
+        if cell == value
+        for other in rows.values()
+        if isinstance(other[column], str) and other[column] != value
+    ]
+    yield from list(dict.fromkeys(beside))[:2]
+    yield "something else"
+
+
+def some_value(schema: Mapping[str, Any], dice: random.Random) -> Any:
+    """Some value that fits a schema, small rather than large."""
+    if schema.get("enum"):
+        return dice.choice(list(schema["enum"]))
+    if schema.get("anyOf"):
+        return some_value(dice.choice(list(schema["anyOf"])), dice)
+    kind = dice.choice(types_in(schema) or ("string",))
+    if kind == "array":
+        return [some_value(schema.get("items", {}), dice) for _ in range(dice.randrange(1, 3))]
+    if kind == "object":
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        return {name: some_value(properties[name], dice) for name in schema.get("required", properties)}
+    plain: Mapping[str, Any] = {"null": None, "boolean": dice.random() < 0.5, "string": "something"}
+    return plain.get(kind, dice.randrange(0, 60))
 
 
 def _candidates(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> Iterable[Any]:

@@ -149,7 +149,7 @@ class Lobby:
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)
-        instructions = how_to_play(person=opened.session.user.kind == "human")
+        instructions = how_to_play(opened.session.spec.instructions, person=opened.session.user.kind == "human")
         return CallResult({"scenario": scenario.name, "instructions": instructions, "user_says": opened.opening})
 
     def _scenario(self, name: str) -> Scenario:

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from sandbox_mcp.server.lobby.names import PAGE
-from sandbox_mcp.session import AGENT_INSTRUCTIONS
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL
 from sandbox_mcp.tools import Parameter, PresentedTool, Tool, present
 from sandbox_mcp.worlds.phone.registry import agent_tools
@@ -27,7 +26,7 @@ INSTRUCTIONS = (
 _SIMULATED = "This user is simulated and cannot see this chat"
 _PERSON = "This user is a person who answers in forms of this client and does not follow this chat"
 HOW_TO_PLAY = (
-    f"{AGENT_INSTRUCTIONS} The scenario has begun, and user_says is what its user wants of you now. {_SIMULATED}: "
+    f"{{instructions}} The scenario has begun, and user_says is what its user wants of you now. {_SIMULATED}: "
     f"call {SEND} for everything you want to ask or report, read the "
     "reply in its result, and go on until conversation_over is true. Do not ask the person in this chat for help or "
     "for anything that the user should know, and do not stop half-way to report to them. Do not look for the "
@@ -97,8 +96,8 @@ LIST = _tool(
         "next_page": {"type": ["integer", "null"]},
         "running": {"type": ["string", "null"]},
     },
-    Parameter("search", ("string",), False, "Words that the names must contain; all names if not given."),
-    Parameter("page", ("integer",), False, "Which page of the names, from 1 on; 1 if not given."),
+    Parameter("search", {"type": "string"}, False, "Words that the names must contain; all names if not given."),
+    Parameter("page", {"type": "integer"}, False, "Which page of the names, from 1 on; 1 if not given."),
     action=False,
     sometimes={"closest": _TEXTS},
 )
@@ -111,9 +110,12 @@ START = _tool(
     "person which one they mean unless it is plain.\n"
     "Fails with ScenarioRunningError: another one is still running.",
     {"scenario": _TEXT, "instructions": _TEXT, "user_says": _TEXT},
-    Parameter("name", ("string",), True, "Name of the scenario, as the person or list_scenarios gave it."),
+    Parameter("name", {"type": "string"}, True, "Name of the scenario, as the person or list_scenarios gave it."),
     Parameter(
-        "seed", ("integer",), False, "Fixes the ids that the phone hands out; 0 if not given. Leave it out unless told."
+        "seed",
+        {"type": "integer"},
+        False,
+        "Fixes the ids that the phone hands out; 0 if not given. Leave it out unless told.",
     ),
 )
 END = _tool(
@@ -127,9 +129,10 @@ END = _tool(
 CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START, END)}
 
 
-def how_to_play(*, person: bool) -> str:
+def how_to_play(instructions: str, *, person: bool) -> str:
     """What an agent is told whose scenario has begun; ``person`` if somebody at the client plays the user."""
-    return HOW_TO_PLAY.replace(_SIMULATED, _PERSON) if person else HOW_TO_PLAY
+    told = HOW_TO_PLAY.replace("{instructions}", instructions)
+    return told.replace(_SIMULATED, _PERSON) if person else told
 
 
 @cache

@@ -1,1 +1,5 @@
-"""Somebody's phone: settings, contacts, messages, reminders, timers, and what its search tools know."""
+"""The phone: the world that ToolSandbox describes, with tools that look things up offline."""
+
+from sandbox_mcp.worlds.phone.world import phone
+
+__all__ = ("phone",)

@@ -1,82 +1,77 @@
 """The phone's tables."""
 
 from types import MappingProxyType
+from typing import Annotated, Self
 
-from sandbox_mcp.world import Column, TableSchema
+from sandbox_mcp.world.tables import Id, Measured, Moment, Secret, Table, Text, column, key, schema_of
 
-SETTING = TableSchema(
-    "setting",
-    "device_id",
-    (
-        Column("device_id", "string"),
-        Column("cellular", "boolean"),
-        Column("wifi", "boolean"),
-        Column("location_service", "boolean"),
-        Column("low_battery_mode", "boolean"),
-        Column("latitude", "number"),
-        Column("longitude", "number"),
-    ),
-    single=True,
-)
-CONTACT = TableSchema(
-    "contact",
-    "person_id",
-    (
-        Column("person_id", "string"),
-        Column("name", "string"),
-        Column("phone_number", "string"),
-        Column("relationship", "string", nullable=True),
-        Column("is_self", "boolean"),
-    ),
-)
-MESSAGING = TableSchema(
-    "messaging",
-    "message_id",
-    (
-        Column("message_id", "string"),
-        Column("sender_person_id", "string", nullable=True),
-        Column("sender_phone_number", "string"),
-        Column("recipient_person_id", "string", nullable=True),
-        Column("recipient_phone_number", "string"),
-        Column("content", "string"),
-        Column("creation_timestamp", "timestamp"),
-    ),
-)
-REMINDER = TableSchema(
-    "reminder",
-    "reminder_id",
-    (
-        Column("reminder_id", "string"),
-        Column("content", "string"),
-        Column("creation_timestamp", "timestamp"),
-        Column("reminder_timestamp", "timestamp"),
-        Column("latitude", "number", nullable=True),
-        Column("longitude", "number", nullable=True),
-    ),
-)
+Degrees = Annotated[float, Measured(0.001)]
+"""Latitude or longitude."""
 
-TIMER = TableSchema(
-    "timer",
-    "timer_id",
-    (
-        Column("timer_id", "string"),
-        Column("label", "string"),
-        Column("creation_timestamp", "timestamp"),
-        Column("due_timestamp", "timestamp"),
-    ),
-)
-ACCOUNT = TableSchema(
-    "account",
-    "account_id",
-    (
-        Column("account_id", "string"),
-        Column("username", "string"),
-        Column("password", "string"),
-        Column("signed_in", "boolean"),
-    ),
-    single=True,
-    optional=True,
-)
 
-SCHEMAS = MappingProxyType({schema.name: schema for schema in (SETTING, CONTACT, MESSAGING, REMINDER, TIMER, ACCOUNT)})
+class Setting(Table, single=True):
+    """The phone's switches and where it is."""
+
+    device_id: Id[Self] = key()
+    cellular: bool
+    wifi: bool
+    location_service: bool
+    low_battery_mode: bool
+    latitude: Degrees
+    longitude: Degrees
+
+
+class Contact(Table):
+    """Somebody the phone's owner knows, or the owner."""
+
+    person_id: Id[Self] = key()
+    name: str
+    phone_number: str
+    relationship: Text | None
+    is_self: bool
+
+
+class Messaging(Table, lasting=True):
+    """A text message that was sent or received."""
+
+    message_id: Id[Self] = key()
+    sender_person_id: Id[Contact] | None
+    sender_phone_number: str
+    recipient_person_id: Id[Contact] | None
+    recipient_phone_number: str
+    content: Text
+    creation_timestamp: Moment = column(passing=True)
+
+
+class Reminder(Table):
+    """Something to be reminded of."""
+
+    reminder_id: Id[Self] = key()
+    content: Text
+    creation_timestamp: Moment = column(passing=True)
+    reminder_timestamp: Moment
+    latitude: Degrees | None
+    longitude: Degrees | None
+
+
+class Timer(Table):
+    """A timer, running or gone off."""
+
+    timer_id: Id[Self] = key()
+    label: str
+    creation_timestamp: Moment = column(passing=True)
+    due_timestamp: Moment
+
+
+class Account(Table, single=True, optional=True):
+    """The account that some phones demand to be signed in to."""
+
+    account_id: Id[Self] = key()
+    username: str
+    password: Secret
+    signed_in: bool
+
+
+TABLES = (Setting, Contact, Messaging, Reminder, Timer, Account)
+SCHEMAS = MappingProxyType({schema.name: schema for schema in map(schema_of, TABLES)})
 """Every table of the phone by name."""

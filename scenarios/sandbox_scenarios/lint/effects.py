@@ -3,11 +3,14 @@
 Policy: a table for reading, not a second implementation; a test holds it against what the tools really do.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from sandbox_mcp.tools import World
+from sandbox_mcp.world.tx import WHOLE
+from sandbox_mcp.worlds import DEFAULT
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 
 Kind = Literal["adds", "removes", "updates"]
@@ -61,9 +64,30 @@ _ONLINE = ("search_holiday", "search_lat_lon", "search_stock", "convert_currency
 _AROUND = ("search_location_around_lat_lon", "search_weather_around_lat_lon")
 
 
-def effects(tools: Iterable[str]) -> tuple[Effect, ...]:
-    """What these tools can change."""
-    return tuple(EFFECTS[name] for name in tools if name in EFFECTS)
+def effects(home: World, tools: Iterable[str]) -> tuple[Effect, ...]:
+    """What these tools can change; a tool that declares nothing may change anything."""
+    return tuple(effect for name in tools for effect in _of(home, name))
+
+
+def _of(home: World, name: str) -> Iterator[Effect]:
+    if name in EFFECTS and home.name == DEFAULT:
+        yield EFFECTS[name]
+        return
+    tool = home.tools[name]
+    if not tool.action:
+        return
+    for table, schema in home.state_tables.items():
+        columns = frozenset(item.name for item in schema.columns)
+        if tool.effects is None:
+            yield from (Effect(table, "adds"), Effect(table, "removes"), Effect(table, "updates", columns))
+            continue
+        if table in tool.effects.adds:
+            yield Effect(table, "adds")
+        if table in tool.effects.removes:
+            yield Effect(table, "removes")
+        if table in tool.effects.updates:
+            named = tool.effects.updates[table]
+            yield Effect(table, "updates", columns if WHOLE in named else named)
 
 
 def needs(tool: str, arguments: Mapping[str, Any]) -> frozenset[str]:
@@ -81,7 +105,9 @@ def needs(tool: str, arguments: Mapping[str, Any]) -> frozenset[str]:
 
 def blocked(scenario: Scenario, solution: Solution) -> tuple[str, ...]:
     """Why calls of a solution would fail if nothing were switched first: services that are off, or low battery."""
-    settings = next(iter(scenario.world.table("setting").values()))
+    settings = next(iter(scenario.world.table("setting").values()), None)
+    if settings is None:
+        return ()
     calls = [call for turn in solution.turns for call in turn.calls]
     off = {service for call in calls for service in needs(call.tool, call.arguments) if not settings[service]}
     if settings["low_battery_mode"] and any(_switches_on(call) for call in calls):

@@ -7,7 +7,6 @@ of the outside world may find is nobody's to judge here.
 import re
 from collections.abc import Iterator
 
-from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number, spoken
 from sandbox_scenarios.model import Expected, Scenario, TableConstraint
@@ -18,7 +17,7 @@ NAMES = ("name",)
 
 def flow(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``unknowable``."""
-    if any(agent_tools()[name].domain == "search" for name in scenario.tools):
+    if any(scenario.home.agent_tools[name].domain == "search" for name in scenario.tools):
         return
     told = "\n".join((*(text.text for text in spoken(scenario)), *_on_the_phone(scenario)))
     for number, milestone in enumerate(scenario.milestones):

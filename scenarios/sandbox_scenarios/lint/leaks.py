@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from sandbox_mcp.tools import World
 from sandbox_mcp.world import to_local
-from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import Text, contains, has_number, known, phone_numbers, spoken, texts
 from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
@@ -24,7 +24,7 @@ LONG = 4
 def leaks(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``tool_name``, ``argument_name``, ``id``, ``secret`` and ``answer_given``."""
     for text in texts(scenario):
-        yield from _names(text)
+        yield from _names(scenario.home, text)
         if _UUID.search(text.text) and not _UUID.search(known(scenario)):
             yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
     for text in texts(scenario):
@@ -34,15 +34,15 @@ def leaks(scenario: Scenario) -> Iterator[LintFinding]:
 
 
 @cache
-def _technical() -> tuple[frozenset[str], frozenset[str]]:
+def _technical(home: World) -> tuple[frozenset[str], frozenset[str]]:
     """The names of tools and of arguments that no person would say."""
-    tools = agent_tools()
+    tools = home.agent_tools
     arguments = {item.name for tool in tools.values() for item in tool.parameters}
     return frozenset(name for name in tools if "_" in name), frozenset(name for name in arguments if "_" in name)
 
 
-def _names(text: Text) -> Iterator[LintFinding]:
-    tools, arguments = _technical()
+def _names(home: World, text: Text) -> Iterator[LintFinding]:
+    tools, arguments = _technical(home)
     for name in dict.fromkeys(_NAME.findall(text.text)):
         if name in tools:
             yield LintFinding(
@@ -85,7 +85,7 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
     by_id = {milestone.id: milestone for milestone in scenario.milestones}
     for number, milestone in enumerate(scenario.milestones):
         facts = _told_facts(milestone)
-        if facts and _asks_only(milestone, by_id) and all(_given(said, fact) for fact in facts):
+        if facts and _asks_only(scenario, milestone, by_id) and all(_given(said, fact) for fact in facts):
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said"
             mend = "ask for something that only a look at the phone can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
@@ -102,11 +102,11 @@ def _facts(content: Expected) -> tuple[tuple[str, ...], ...]:
     return ((str(content.value),),) if content.ref is None else ()
 
 
-def _asks_only(milestone: Milestone, by_id: Mapping[str, Milestone]) -> bool:
+def _asks_only(scenario: Scenario, milestone: Milestone, by_id: Mapping[str, Milestone]) -> bool:
     """Whether a reply rests on nothing but looks, so that it answers a question and reports no deed."""
     constraints = [item for name in milestone.after for item in by_id[name].constraints]
     calls = [item for item in constraints if isinstance(item, CallConstraint)]
-    tools = agent_tools()
+    tools = scenario.home.agent_tools
     looks = all(not tools[pattern.tool].action for item in calls for pattern in item.patterns)
     return bool(calls) and len(calls) == len(constraints) and looks
 

@@ -4,15 +4,22 @@ Policy: judged with the tools of the base variant. A call that counts as an atte
 also call tools that they were never offered.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from sandbox_mcp.worlds.phone.registry import agent_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_mcp.tools import World
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects
 from sandbox_scenarios.lint.parts import LACKS
-from sandbox_scenarios.model import CallConstraint, Constraint, Expected, Milestone, Scenario, TableConstraint
+from sandbox_scenarios.model import (
+    CallConstraint,
+    Constraint,
+    Expected,
+    Milestone,
+    PlannedCall,
+    Scenario,
+    TableConstraint,
+)
 
 
 def reach(scenario: Scenario) -> Iterator[LintFinding]:
@@ -33,7 +40,7 @@ def reach(scenario: Scenario) -> Iterator[LintFinding]:
 
 def _hindrances(scenario: Scenario, milestone: Milestone, *, mine: bool = False) -> Iterator[str]:
     offered = [name for name in scenario.tools if name not in scenario.without]
-    possible = effects(offered)
+    possible = effects(scenario.home, offered)
     for constraint in milestone.constraints:
         if isinstance(constraint, CallConstraint):
             named = [pattern.tool for pattern in constraint.patterns]
@@ -70,34 +77,46 @@ def _spare(scenario: Scenario) -> Iterator[LintFinding]:
     if LACKS in scenario.categories:
         return  # there the tools at hand may be of no use: that is the point
     called = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
-    mined = {tool for minefield in scenario.minefields for item in minefield.constraints for tool in _named(item)}
+    mined = {
+        tool
+        for minefield in scenario.minefields
+        for item in minefield.constraints
+        for tool in _named(scenario.home, item)
+    }
     for number, name in enumerate(scenario.tools):
-        if agent_tools()[name].action and name not in called | mined:
+        if scenario.home.agent_tools[name].action and name not in called | mined:
             text = f"offers {name!r}, which no solution uses and no minefield names"
             mend = "leave it out, since variants bring distraction, or say under 'minefields' that it must not be used"
             yield LintFinding("spare_tool", ("tools", number), text, mend)
 
 
-def _named(constraint: Constraint) -> tuple[str, ...]:
+def _named(home: World, constraint: Constraint) -> tuple[str, ...]:
     """The tools that a constraint is on, directly or by what it says of a table."""
     if isinstance(constraint, CallConstraint):
         return tuple(pattern.tool for pattern in constraint.patterns)
     if isinstance(constraint, TableConstraint):
-        return tuple(name for name in agent_tools() if any(e.table == constraint.table for e in effects([name])))
+        return tuple(
+            name for name in home.agent_tools if any(e.table == constraint.table for e in effects(home, [name]))
+        )
     return ()
 
 
 def _copied(scenario: Scenario) -> Iterator[LintFinding]:
-    keys = {schema.key for schema in SCHEMAS.values()} | {"sender_person_id", "recipient_person_id"}
     for i, solution in enumerate(scenario.solutions):
         for j, turn in enumerate(solution.turns):
             for k, batch in enumerate(turn.batches):
                 for call in batch:
-                    for name in _literal_ids(call.arguments, keys):
+                    for name in _literal_ids(scenario, call):
                         text = f"solution {i + 1} calls {call.tool} with an id as {name!r} that no call has returned"
                         mend = "look it up first and refer to the result, as an agent would have to"
                         yield LintFinding("copied_id", ("reference", i, "turns", j, "calls", k), text, mend)
 
 
-def _literal_ids(arguments: Mapping[str, object], keys: set[str]) -> Iterator[str]:
-    return (name for name, value in arguments.items() if name in keys and not any(labels_in(value)))
+def _literal_ids(scenario: Scenario, call: PlannedCall) -> Iterator[str]:
+    """The arguments that hold an id which no call has returned."""
+    state = scenario.home.state_tables
+    keys = {schema.key for schema in state.values()} | {"sender_person_id", "recipient_person_id"}
+    for item in scenario.home.agent_tools[call.tool].parameters:
+        points = item.name in keys if item.role is None else item.role.kind == "id" and item.role.table in state
+        if points and item.name in call.arguments and not any(labels_in(call.arguments[item.name])):
+            yield item.name

@@ -188,7 +188,7 @@ def _features(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
         "a follow-up of the user": lambda item: bool(item.user.script.then),
         "a demonstration": lambda item: bool(item.user.demonstration),
         "required confirmation": lambda item: bool(item.confirm),
-        "sign-in": lambda item: item.sign_in,
+        "sign-in": lambda item: bool(item.gates),
         "timers or waiting": lambda item: any(agent_tools()[name].domain == "timer" for name in item.tools),
         f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(map(_wide, item.solutions)),
         f"more than {MANY_TOOLS} tools in a turn": lambda item: any(map(_busy, item.solutions)),

@@ -108,7 +108,7 @@ def scenario(
     return Scenario(
         name="example", about="", categories=("single_tool_call",), world=start, clock=Clock(0.0), tools=(), without=(),
         user=UserSpec(goal="", opening=OPENING), solutions=solutions, milestones=milestones, minefields=minefields,
-        allows=allows or {}, confirm=(), sign_in=False, max_turns=30, max_calls=100, idle_score=idle_score, digest="",
+        allows=allows or {}, confirm=(), gates=(), max_turns=30, max_calls=100, idle_score=idle_score, digest="",
     )  # fmt: skip
 
 

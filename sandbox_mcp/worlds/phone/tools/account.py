@@ -2,6 +2,7 @@
 
 from sandbox_mcp.tools.definition import NoDataError, Tool, action
 from sandbox_mcp.world import Row, Transaction
+from sandbox_mcp.worlds.phone.world import phone
 
 
 def _account(tx: Transaction) -> Row:
@@ -46,3 +47,4 @@ def sign_out(tx: Transaction) -> None:
 
 
 TOOLS: tuple[Tool, ...] = (sign_in, sign_out)
+phone.include(*TOOLS)

@@ -5,6 +5,7 @@ from typing import Any, TypedDict, cast
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy, keep
+from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 90.0
 
@@ -144,3 +145,4 @@ def search_contacts(
 
 
 TOOLS: tuple[Tool, ...] = (add_contact, modify_contact, remove_contact, search_contacts)
+phone.include(*TOOLS)

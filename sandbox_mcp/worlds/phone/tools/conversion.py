@@ -4,6 +4,7 @@ from sandbox_mcp.tools.definition import Tool, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_position
 from sandbox_mcp.worlds.phone.tools.sources import knowledge, need_wifi
+from sandbox_mcp.worlds.phone.world import phone
 
 
 @query("conversion")
@@ -76,3 +77,4 @@ def calculate_lat_lon_distance(
 
 
 TOOLS: tuple[Tool, ...] = (unit_conversion, convert_currency, calculate_lat_lon_distance)
+phone.include(*TOOLS)

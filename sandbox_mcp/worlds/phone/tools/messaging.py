@@ -6,6 +6,7 @@ from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Too
 from sandbox_mcp.world import Row, Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, keep
 from sandbox_mcp.worlds.phone.tools.setting import setting
+from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 50.0
 
@@ -134,3 +135,4 @@ def within(rows: list[Row], column: str, low: float, high: float) -> list[Row]:
 
 
 TOOLS: tuple[Tool, ...] = (send_message_with_phone_number, search_messages)
+phone.include(*TOOLS)

@@ -6,6 +6,7 @@ from sandbox_mcp.tools.definition import UNSET, NoDataError, Tool, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.messaging import FUZZY, within
 from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy, keep
+from sandbox_mcp.worlds.phone.world import phone
 
 
 class Reminder(TypedDict):
@@ -164,3 +165,4 @@ def remove_reminder(tx: Transaction, reminder_id: str) -> None:
 
 
 TOOLS: tuple[Tool, ...] = (add_reminder, modify_reminder, search_reminder, remove_reminder)
+phone.include(*TOOLS)

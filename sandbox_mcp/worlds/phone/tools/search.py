@@ -10,6 +10,7 @@ from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_position
 from sandbox_mcp.worlds.phone.tools.setting import setting
 from sandbox_mcp.worlds.phone.tools.sources import here, knowledge, need_wifi
+from sandbox_mcp.worlds.phone.world import phone
 
 
 class PlaceFound(TypedDict):
@@ -214,3 +215,4 @@ def search_stock(tx: Transaction, query: str) -> StockFound | None:
 TOOLS: tuple[Tool, ...] = (
     search_holiday, search_lat_lon, search_location_around_lat_lon, search_weather_around_lat_lon, search_stock,
 )  # fmt: skip
+phone.include(*TOOLS)

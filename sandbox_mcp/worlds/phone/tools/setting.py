@@ -3,10 +3,11 @@
 Policy: low battery mode switches the three services off and keeps them off; leaving it restores nothing.
 """
 
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from sandbox_mcp.tools.definition import Tool, action, query
 from sandbox_mcp.world import Cell, Transaction
+from sandbox_mcp.worlds.phone.world import phone
 
 SERVICES = ("cellular", "wifi", "location_service")
 
@@ -147,7 +148,7 @@ def get_current_location(tx: Transaction) -> Position:
     """
     if not setting(tx, "location_service"):
         raise PermissionError("location service is off")
-    return Position(latitude=float(setting(tx, "latitude") or 0.0), longitude=float(setting(tx, "longitude") or 0.0))
+    return Position(latitude=cast(float, setting(tx, "latitude")), longitude=cast(float, setting(tx, "longitude")))
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -157,3 +158,4 @@ TOOLS: tuple[Tool, ...] = (
     set_location_service_status, get_location_service_status,
     get_current_location,
 )  # fmt: skip
+phone.include(*TOOLS)

@@ -1,6 +1,7 @@
 """Where tools that look things up get their answers: the world's own sources, or the offline ones."""
 
 from functools import cache
+from typing import cast
 
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
@@ -29,4 +30,4 @@ def need_wifi(tx: Transaction) -> None:
 
 def here(tx: Transaction) -> tuple[float, float]:
     """Where the phone is, whether or not it may tell."""
-    return float(setting(tx, "latitude") or 0.0), float(setting(tx, "longitude") or 0.0)
+    return float(cast(float, setting(tx, "latitude"))), float(cast(float, setting(tx, "longitude")))

@@ -7,6 +7,7 @@ from typing import TypedDict
 from sandbox_mcp.tools.definition import Tool, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_timestamp
+from sandbox_mcp.worlds.phone.world import phone
 
 
 class DateTimeInfo(TypedDict):
@@ -190,3 +191,4 @@ TOOLS: tuple[Tool, ...] = (
     get_current_timestamp, timestamp_to_datetime_info, datetime_info_to_timestamp, shift_timestamp, timestamp_diff,
     seconds_to_hours_minutes_seconds,
 )  # fmt: skip
+phone.include(*TOOLS)

@@ -8,6 +8,7 @@ from typing import TypedDict, cast
 
 from sandbox_mcp.tools.definition import NoDataError, Tool, action, query
 from sandbox_mcp.world import Transaction
+from sandbox_mcp.worlds.phone.world import phone
 
 LONGEST = 7 * 86400.0
 """The longest a timer may run and a wait may last, in seconds."""
@@ -98,3 +99,4 @@ def wait(tx: Transaction, seconds: float) -> float:
 
 
 TOOLS: tuple[Tool, ...] = (set_timer, list_timers, cancel_timer, wait)
+phone.include(*TOOLS)

@@ -1,0 +1,467 @@
+"""A world as it is declared: its tables, its tools, its events and gates, and what its texts say.
+
+Policy: everything that a session, a log, a grader or lint needs to know of a world follows from this one declaration.
+Nothing is worked out before it is asked for, so that importing a world costs nothing. A world crosses to another
+process by reference, never by value: whoever needs it loads the same code.
+"""
+
+import hashlib
+import inspect
+import json
+import keyword
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
+
+from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
+from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.tools.value_schemas import value_schema
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.world.schema import TableSchema
+from sandbox_mcp.world.state import Row, Snapshot
+from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, measure_of, role_in, row_of, schema_of, without_null
+from sandbox_mcp.world.transaction import Transaction
+from sandbox_mcp.world.tx import WHOLE, Effects, Tx, visible
+
+F = TypeVar("F", bound=Callable[..., Any])
+WHOEVER = "You are an assistant and act through the tools you are given."
+RELY = "Rely on what the user and the tools tell you, and look up or ask for what you do not know."
+"""What every agent is told, whatever world it is in, unless somebody chose other instructions: nothing about the
+scenario, and nothing about giving up, which would move the scores of what cannot be done."""
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class DueEvent:
+    """What happens by itself once the moment in a column of a row has come."""
+
+    name: str
+    table: TableSchema
+    column: str
+    function: Callable[[Tx, Any], str | None]
+    kind: type[Table]
+
+    def due(self, state: Snapshot, since: float, now: float) -> list[tuple[float, str]]:
+        """The rows whose moment lies after ``since`` and not after ``now``: moment and id."""
+        found: list[tuple[float, str]] = []
+        for id_, row in state.table(self.table.name).items():
+            moment = row[self.column]
+            if isinstance(moment, int | float) and since < moment <= now:
+                found.append((moment, id_))
+        return found
+
+    def happen(self, transaction: Transaction, cells: Row) -> str | None:
+        """Let it happen to a row; what the agent is told, if anything."""
+        return self.function(Tx(transaction, self.name), row_of(self.kind, cells))
+
+
+@dataclass(frozen=True, slots=True)
+class GateRule:
+    """A condition that scenarios may demand: while it is closed only the tool that opens it works."""
+
+    name: str
+    opened_by: str
+    closed: str
+    function: Callable[[Tx], bool]
+
+    @property
+    def error(self) -> str:
+        """The class of the error that a call gets while the gate is closed."""
+        return "".join(part.title() for part in self.name.split("_")) + "RequiredError"
+
+    def is_open(self, tx: Transaction) -> bool:
+        """Whether calls may pass."""
+        return self.function(Tx(tx, self.name, Effects()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A function that was declared to be a tool, until somebody asks for the tool."""
+
+    function: Callable[..., Any]
+    name: str
+    group: str
+    action: bool
+    caller: Literal["agent", "user"]
+    destructive: bool | None
+    effects: Effects | None
+    reaches: str | None
+    said: tuple[str, ...]
+
+
+class World:
+    """A world that scenarios are played in. See ``docs/worlds.md`` for one from beginning to end."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        tables: Iterable[type[Table]] = (),
+        version: str = "1",
+        policy: str = "",
+        instructions: str = "",
+        user: str = "",
+        place: str = "",
+        knowledge: Callable[[], object] | None = None,
+        modules: Sequence[str] = (),
+    ) -> None:
+        """Declare a world.
+
+        ``policy`` and ``instructions`` are told to the agent, ``user`` to a model that plays the user, ``place`` says
+        where all this is in texts such as "on the phone". ``knowledge`` makes what tools look things up in, outside the
+        state. ``modules`` are imported before the tools are first asked for, and declare theirs.
+
+        Raises:
+            WorldError: the name cannot be written in a scenario.
+        """
+        if not NAME.fullmatch(name):
+            raise WorldError(f"world {name!r}: expected lower-case letters, digits and _, a letter first")
+        self.name = name
+        self.version = version
+        self.policy = policy
+        self.instructions = instructions
+        self.user = user
+        self.place = place or f"in the world {name!r}"
+        frame = inspect.currentframe()
+        caller = frame.f_back if frame else None
+        self.origin = str(caller.f_globals.get("__file__", "")) if caller else ""
+        self._classes = tuple(tables)
+        self._knowledge = knowledge
+        self._modules = tuple(modules)
+        self._pending: dict[str, _Pending | Tool] = {}
+        self._events: list[tuple[type[Table], str, Callable[..., Any]]] = []
+        self._gates: list[GateRule] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _found_again, (self.name, self.origin)
+
+    def __repr__(self) -> str:
+        return f"World({self.name!r})"
+
+    # -- declaring ------------------------------------------------------------------------------------------------
+
+    @overload
+    def query(self, function: F, /) -> F: ...
+    @overload
+    def query(self, /, *, name: str | None = None, group: str = "") -> Callable[[F], F]: ...
+    def query(self, function: Any = None, /, *, name: str | None = None, group: str = "") -> Any:
+        """Declare a function to be a tool that only looks. The function stays what it is."""
+
+        def declare(found: F) -> F:
+            pending = _Pending(found, name or found.__name__, group, False, "agent", False, Effects(), None, ())
+            return self._declare(found, pending)
+
+        return declare if function is None else declare(function)
+
+    @overload
+    def action(self, function: F, /) -> F: ...
+    @overload
+    def action(
+        self, /, *, destructive: bool | None = None, adds: Iterable[type[Table]] = (), updates: Iterable[object] = (),
+        removes: Iterable[type[Table]] = (), reaches: str | None = None, said: Iterable[str] = (),
+        name: str | None = None, group: str = "",
+    ) -> Callable[[F], F]: ...  # fmt: skip
+    def action(
+        self, function: Any = None, /, *, destructive: bool | None = None, adds: Iterable[type[Table]] = (),
+        updates: Iterable[object] = (), removes: Iterable[type[Table]] = (), reaches: str | None = None,
+        said: Iterable[str] = (), name: str | None = None, group: str = "",
+    ) -> Any:  # fmt: skip
+        """Declare a function to be a tool that changes the world.
+
+        ``adds`` and ``removes`` are tables, ``updates`` columns (``Order.status``) or whole tables: once one is named,
+        the tool may write nothing else. ``destructive`` says that it can overwrite or remove what was there; by default
+        that follows from what it updates and removes. ``reaches`` names the argument that says who is reached by it.
+        ``said`` are words with which an agent tells that it has done it.
+        """
+        effects = _effects(tuple(adds), tuple(updates), tuple(removes))
+
+        def declare(found: F) -> F:
+            named = name or found.__name__
+            pending = _Pending(found, named, group, True, "agent", destructive, effects, reaches, tuple(said))
+            return self._declare(found, pending)
+
+        return declare if function is None else declare(function)
+
+    @overload
+    def user_action(self, function: F, /) -> F: ...
+    @overload
+    def user_action(self, /, *, name: str | None = None) -> Callable[[F], F]: ...
+    def user_action(self, function: Any = None, /, *, name: str | None = None) -> Any:
+        """Declare a function to be something that the simulated user can do in the world."""
+
+        def declare(found: F) -> F:
+            pending = _Pending(found, name or found.__name__, "user", True, "user", None, None, None, ())
+            return self._declare(found, pending)
+
+        return declare if function is None else declare(function)
+
+    def event(self, table: type[Table], *, at: str) -> Callable[[F], F]:
+        """Declare what happens to a row of a table once the moment in its column ``at`` has come.
+
+        The function takes the transaction and the row, and returns what the agent is told, or None.
+        """
+
+        def declare(found: F) -> F:
+            self._events.append((table, at, found))
+            return found
+
+        return declare
+
+    def gate(self, name: str, *, opened_by: Callable[..., Any] | str) -> Callable[[F], F]:
+        """Declare a condition under which tools work: a function that says whether it holds.
+
+        Its docstring is what an agent is told while it does not, such as "nobody is signed in". ``opened_by`` is the
+        tool that works nevertheless.
+        """
+        opener = opened_by if isinstance(opened_by, str) else opened_by.__name__
+
+        def declare(found: F) -> F:
+            closed = (inspect.getdoc(found) or f"{name} is closed").splitlines()[0].rstrip(".")
+            self._gates.append(GateRule(name, opener, closed, found))
+            return found
+
+        return declare
+
+    def include(self, *tools: Tool) -> None:
+        """Declare tools that were made by hand, such as those of a server elsewhere.
+
+        Raises:
+            WorldError: there is one of that name already.
+        """
+        for tool in tools:
+            self._take(tool.name, tool)
+
+    def _declare(self, function: F, pending: _Pending) -> F:
+        self._take(pending.name, pending)
+        return function
+
+    def _take(self, name: str, tool: "_Pending | Tool") -> None:
+        if name in self._pending or any(name == own.name for own in ENGINE_TOOLS):
+            raise WorldError(f"world {self.name!r} has two tools of the name {name!r}")
+        self._pending[name] = tool
+        self.__dict__.pop("tools", None)
+
+    # -- what follows ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableSchema]:
+        """Every table by name, those with fixed rows included."""
+        schemas = [schema_of(table) for table in self._classes]
+        names = [schema.name for schema in schemas]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise WorldError(f"world {self.name!r} has two tables of the name {twice!r}")
+        return MappingProxyType({schema.name: schema for schema in schemas})
+
+    @cached_property
+    def state_tables(self) -> Mapping[str, TableSchema]:
+        """The tables that are part of the state."""
+        return MappingProxyType({name: schema for name, schema in self.tables.items() if schema.fixed is None})
+
+    @cached_property
+    def tools(self) -> Mapping[str, Tool]:
+        """Every tool by name, in the order of ``modules`` and of declaration; what every user can do comes last."""
+        self._load()
+        places = {module: place for place, module in enumerate(self._modules)}
+        pending = sorted(self._pending.values(), key=lambda item: places.get(item.function.__module__, -1))
+        made = (tool if isinstance(tool, Tool) else self._tool(tool) for tool in pending)
+        return MappingProxyType({tool.name: tool for tool in (*made, *ENGINE_TOOLS)})
+
+    @cached_property
+    def agent_tools(self) -> Mapping[str, Tool]:
+        """Every tool that an agent may be offered."""
+        return MappingProxyType({name: tool for name, tool in self.tools.items() if tool.caller == "agent"})
+
+    @cached_property
+    def user_acts(self) -> Mapping[str, Tool]:
+        """What the user can do in this world, beside confirming and leaving."""
+        own = {tool.name for tool in ENGINE_TOOLS}
+        return MappingProxyType(
+            {name: tool for name, tool in self.tools.items() if tool.caller == "user" and name not in own}
+        )
+
+    @cached_property
+    def events(self) -> tuple[DueEvent, ...]:
+        """What falls due, in the order of declaration."""
+        self._load()
+        return tuple(self._event(*declared) for declared in self._events)
+
+    @cached_property
+    def gates(self) -> Mapping[str, GateRule]:
+        """The gates that scenarios may demand, by name."""
+        self._load()
+        for rule in self._gates:
+            if rule.opened_by not in self.tools:
+                raise WorldError(f"gate {rule.name!r} is opened by unknown tool {rule.opened_by!r}")
+        return MappingProxyType({rule.name: rule for rule in self._gates})
+
+    @cached_property
+    def knowledge(self) -> object:
+        """What tools look things up in where a session brings nothing else."""
+        return self._knowledge() if self._knowledge else None
+
+    @property
+    def briefing(self) -> str:
+        """What the agent is told before a conversation: the same in every session of this world."""
+        told = f"{self.instructions or WHOEVER} {RELY}"
+        return f"{told}\n{self.policy}" if self.policy else told
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with whatever the declaration says, and with the rows of fixed tables."""
+        tables = [repr(_portable(schema)) for schema in self.tables.values()]
+        tools = [
+            [tool.name, tool.domain, tool.action, tool.caller, tool.description, tool.input_schema()]
+            for tool in self.tools.values()
+        ]
+        rest = [[e.name, e.table.name, e.column] for e in self.events], [[g.name, g.opened_by] for g in self._gates]
+        text = json.dumps([self.name, self.version, self.briefing, tables, tools, rest], sort_keys=True)
+        whole = hashlib.sha256(text.encode())
+        for schema in self.tables.values():
+            if schema.fixed is not None:
+                whole.update(schema.fixed.read_bytes())
+        return whole.hexdigest()[:16]
+
+    def told(self) -> Mapping[str, Mapping[str, str]]:
+        """What a log says of the world that a session is played in."""
+        return {self.name: {"version": self.version, "digest": self.digest}}
+
+    def check(self) -> None:
+        """Work out all that follows from the declaration.
+
+        Raises:
+            WorldError: it cannot work; the message says why.
+        """
+        _ = self.tables, self.tools, self.events, self.gates
+
+    def _load(self) -> None:
+        for module in self._modules:
+            import_module(module)
+
+    def _event(self, table: type[Table], column: str, function: Callable[..., Any]) -> DueEvent:
+        schema = schema_of(table)
+        item = schema.column(column)
+        if item is None or item.type != "timestamp":
+            moments = ", ".join(item.name for item in schema.columns if item.type == "timestamp") or "none"
+            known = f"expected a column of moments; there are: {moments}"
+            raise WorldError(f"event {function.__name__!r} of world {self.name!r} is at {column!r}; {known}")
+        return DueEvent(function.__name__, schema, column, function, table)
+
+    def _tool(self, declared: _Pending) -> Tool:
+        function = declared.function
+        where = f"tool {declared.name!r} of world {self.name!r}"
+        try:
+            hints = get_type_hints(function, include_extras=True)
+        except NameError as error:
+            raise WorldError(f"{where}: an annotation names {error.name!r}, which is not known") from error
+        taken = list(inspect.signature(function).parameters.items())[1:]
+        missing = [name for name in (*dict(taken), "return") if name not in hints]
+        if missing:
+            raise WorldError(f"{where}: {missing[0]!r} has no annotation")
+        description, texts = parse_docstring(inspect.getdoc(function) or "")
+        try:
+            parameters = tuple(
+                _parameter(name, hints[name], texts.get(name, ""), required=item.default is item.empty)
+                for name, item in taken
+            )
+            result = value_schema(hints["return"])
+        except WorldError as error:
+            raise WorldError(f"{where}: {error}") from error
+        effects = declared.effects
+        overwrites = effects is None or bool(effects.updates or effects.removes)
+        destructive = declared.destructive if declared.destructive is not None else overwrites
+        return Tool(
+            name=declared.name,
+            domain=declared.group or self.name,
+            action=declared.action,
+            destructive=declared.action and destructive,
+            caller=declared.caller,
+            function=_runner(function, declared.name, effects, {_shown(name): name for name, _ in taken}),
+            description=description,
+            parameters=parameters,
+            result_schema=result,
+            effects=effects,
+            reaches=declared.reaches,
+            said=declared.said,
+        )
+
+
+def _found_again(name: str, origin: str) -> World:
+    """The world of that name in this process; what a pickled world becomes."""
+    finding: Any = import_module("sandbox_mcp.worlds")
+    return finding.found_again(name, origin)
+
+
+def _portable(schema: TableSchema) -> Any:
+    """A schema without where its rows lie on this machine."""
+    return [
+        schema.name, schema.key, schema.single, schema.optional, schema.lasting,
+        *([item.name, item.type, item.nullable, item.choices, item.hidden] for item in schema.columns),
+    ]  # fmt: skip
+
+
+def _shown(name: str) -> str:
+    """The name of an argument for callers: ``from_`` is ``from``, which no Python function can have."""
+    bare = name[:-1]
+    return bare if name.endswith("_") and keyword.iskeyword(bare) else name
+
+
+def _parameter(name: str, hint: Any, text: str, *, required: bool) -> Parameter:
+    inner, _ = without_null(hint)
+    _, role, _ = role_in(inner, None)
+    measure, within = measure_of(hint)
+    return Parameter(_shown(name), value_schema(hint, closed=True), required, text, role, measure, within)
+
+
+def _effects(adds: Sequence[type[Table]], updates: Sequence[object], removes: Sequence[type[Table]]) -> Effects | None:
+    """What was declared, or None where nothing was."""
+    if not (adds or updates or removes):
+        return None
+    columns: dict[str, set[str]] = {}
+    for item in updates:
+        if isinstance(item, ColumnHandle):
+            columns.setdefault(_name(item.table), set()).add(item.name)
+        elif is_table(item):
+            columns.setdefault(_name(cast("type[Table]", item)), set()).add(WHOLE)
+        else:
+            raise WorldError(f"updates names {item!r}; expected columns such as Order.status, or tables")
+    return Effects(
+        frozenset(map(_name, adds)),
+        frozenset(map(_name, removes)),
+        MappingProxyType({table: frozenset(named) for table, named in columns.items()}),
+    )
+
+
+def _name(table: type[Table]) -> str:
+    return schema_of(table).name
+
+
+def _runner(
+    function: Callable[..., Any], tool: str, effects: Effects | None, names: Mapping[str, str]
+) -> Callable[..., Any]:
+    """The function as the engine calls it: with a plain transaction, and giving plain JSON values."""
+
+    def run(transaction: Transaction, /, **arguments: Any) -> Any:
+        given = {names[name]: value for name, value in arguments.items()}
+        return plain_result(function(Tx(transaction, tool, effects), **given))
+
+    return run
+
+
+def plain_result(value: Any) -> Any:
+    """What a tool returned, as JSON has it: rows become objects without hidden and secret columns."""
+    if isinstance(value, Table):
+        return {name: _listed(cell) for name, cell in visible(value).items()}
+    if isinstance(value, Mapping):
+        return {str(key): plain_result(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain_result(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _listed(cell: Any) -> Any:
+    return list(cast("tuple[Any, ...]", cell)) if isinstance(cell, tuple) else cell

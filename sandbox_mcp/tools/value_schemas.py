@@ -1,0 +1,275 @@
+"""From Python's annotations to JSON Schema, and whether a JSON value fits a schema.
+
+Policy: what is wrong is named by its path (``items[0].count``), all of it at once, wrong types before wrong values. A
+boolean is no number, and a number without a fraction is an integer. Keywords that this page does not know are not
+checked, so that schemas of servers elsewhere can be used as they are.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
+
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.world.schema import Column
+from sandbox_mcp.world.tables import is_table, role_in, schema_of
+
+JsonType = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
+LARGEST = 1e300
+"""Numbers beyond this, infinities and NaN are no numbers that a tool can use."""
+DEEPEST = 60
+"""How deep a schema is followed; one that refers to itself has no end."""
+_SCALARS: Mapping[Any, JsonType] = {str: "string", float: "number", int: "integer", bool: "boolean", NoneType: "null"}
+_CELLS: Mapping[str, JsonType] = {"timestamp": "number", "list": "array"}
+JsonSchema = Mapping[str, Any]
+
+
+def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
+    """The JSON Schema of values with an annotation; ``closed`` objects have no other keys than those declared.
+
+    Raises:
+        WorldError: JSON has nothing for it.
+    """
+    hint, _, _ = role_in(hint, None)
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    if hint in (Any, object):
+        return {}
+    if is_table(hint):
+        return _row_schema(hint)
+    if is_typeddict(hint):
+        fields = {name: value_schema(field, closed=closed) for name, field in get_type_hints(hint).items()}
+        required = [name for name in fields if name in hint.__required_keys__]
+        found: dict[str, Any] = {"type": "object", "properties": fields, "required": required}
+        return {**found, "additionalProperties": False} if closed else found
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"type": _SCALARS[type(inner[0])], "enum": list(inner)}
+    if origin in (list, tuple, set, frozenset):
+        return {"type": "array", "items": value_schema(inner[0], closed=closed)}
+    if origin is dict or hint is dict:
+        values = value_schema(inner[1], closed=closed) if len(inner) == 2 else {}
+        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
+    if origin in (Union, UnionType):
+        options = [value_schema(option, closed=closed) for option in inner]
+        if all(option.keys() == {"type"} and option["type"] in _SCALARS.values() for option in options):
+            return {"type": [option["type"] for option in options]}
+        return {"anyOf": options}
+    expected = (
+        "str, int, float, bool, None, Literal, list, dict, a TypedDict, a table's class, or several of them with |"
+    )
+    raise WorldError(f"JSON has nothing for the annotation {hint!r}; expected {expected}")
+
+
+def _row_schema(table: Any) -> dict[str, Any]:
+    shown = [item for item in schema_of(table).columns if item.shown]
+    return {
+        "type": "object",
+        "properties": {item.name: _cell_schema(item) for item in shown},
+        "required": [item.name for item in shown],
+    }
+
+
+def _cell_schema(item: Column) -> dict[str, Any]:
+    kind: JsonType = _CELLS.get(item.type, cast(JsonType, item.type))
+    schema: dict[str, Any] = {"type": [kind, "null"] if item.nullable else kind}
+    if item.type == "list":
+        schema["items"] = {"type": _CELLS.get(item.items or "string", item.items)}
+        return schema
+    return {**schema, "enum": [*item.choices, *([None] if item.nullable else [])]} if item.choices else schema
+
+
+def types_in(schema: JsonSchema) -> tuple[JsonType, ...]:
+    """The JSON types that a schema names, those of all its options; none where it says nothing of types."""
+    found: list[JsonType] = []
+    for part in (schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        named = part.get("type", ())
+        found += cast("list[JsonType]", [named] if isinstance(named, str) else named)
+    return tuple(dict.fromkeys(found))
+
+
+def expected_by(schema: JsonSchema) -> str:
+    """What a schema asks for, in a few words."""
+    kinds = types_in(schema)
+    return " or ".join(kinds) or "something else"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """One way in which a value is not what a schema asks for: where, what was expected, and the value there."""
+
+    path: str
+    expected: str
+    value: Any
+    kind: Literal["type", "value"]
+
+
+def fits_schema(value: Any, schema: JsonSchema) -> bool:
+    """Whether a value is all that a schema asks for."""
+    return next(misfits(value, schema, ""), None) is None
+
+
+def misfits(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
+    """Every way in which a value, which stands at ``path``, is not what a schema asks for."""
+    return _misfits(value, schema, path, schema, 0)
+
+
+def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth: int) -> Iterator[Misfit]:
+    if depth > DEEPEST:
+        return
+    schema = _followed(schema, whole)
+    for options in (schema.get("anyOf"), schema.get("oneOf")):
+        if options:
+            yield from _of_options(value, options, path, whole, depth)
+    for part in schema.get("allOf", ()):
+        yield from _misfits(value, part, path, whole, depth + 1)
+    named = schema.get("type")
+    kinds = _kinds(named)
+    if kinds and not fits(value, kinds):
+        yield Misfit(path, " or ".join(kinds), value, "type")
+        return
+    yield from _wrong_value(value, schema, path)
+    if isinstance(value, list | tuple):
+        yield from _in_items(cast("list[Any]", value), schema, path, whole, depth)
+    elif isinstance(value, Mapping):
+        yield from _in_properties(cast("Mapping[str, Any]", value), schema, path, whole, depth)
+
+
+def _kinds(named: Any) -> tuple[JsonType, ...]:
+    return cast("tuple[JsonType, ...]", (named,) if isinstance(named, str) else tuple(named or ()))
+
+
+def _followed(schema: JsonSchema, whole: JsonSchema) -> JsonSchema:
+    """What a reference within the same schema leads to."""
+    reference = schema.get("$ref")
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return schema
+    found: Any = whole
+    for part in reference[2:].split("/"):
+        found = cast("Mapping[str, Any]", found).get(part) if isinstance(found, Mapping) else None
+    return cast(JsonSchema, found) if isinstance(found, Mapping) else {}
+
+
+def _of_options(
+    value: Any, options: Iterable[JsonSchema], path: str, whole: JsonSchema, depth: int
+) -> Iterator[Misfit]:
+    """Nothing if one option fits; else what is wrong by the only option of the right type, or what there may be."""
+    followed = [_followed(option, whole) for option in options]
+    tried = [list(_misfits(value, option, path, whole, depth + 1)) for option in followed]
+    if not all(tried):
+        return
+    near = [found for found in tried if not any(item.path == path and item.kind == "type" for item in found)]
+    if len(near) == 1:
+        yield from near[0]
+        return
+    kinds = dict.fromkeys(kind for option in followed for kind in types_in(option))
+    yield Misfit(path, " or ".join(kinds) or "something else", value, "value" if near else "type")
+
+
+_BOUNDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "minimum": ("at least {}", lambda value, bound: value >= bound),
+    "maximum": ("at most {}", lambda value, bound: value <= bound),
+    "exclusiveMinimum": ("more than {}", lambda value, bound: value > bound),
+    "exclusiveMaximum": ("less than {}", lambda value, bound: value < bound),
+}
+_SIZES: Mapping[str, tuple[type | tuple[type, ...], str, bool]] = {
+    "minLength": (str, "at least {} characters long", True),
+    "maxLength": (str, "at most {} characters long", False),
+    "minItems": ((list, tuple), "a list of at least {}", True),
+    "maxItems": ((list, tuple), "a list of at most {}", False),
+}
+
+
+def _wrong_value(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
+    if "enum" in schema and not any(_equal(value, option) for option in schema["enum"]):
+        shown = ", ".join("null" if option is None else repr(option) for option in schema["enum"])
+        yield Misfit(path, f"one of {shown}", value, "value")
+    if "const" in schema and not _equal(value, schema["const"]):
+        yield Misfit(path, repr(schema["const"]), value, "value")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for keyword, (text, holds) in _BOUNDS.items():
+            if isinstance(schema.get(keyword), int | float) and not holds(value, schema[keyword]):
+                yield Misfit(path, text.format(schema[keyword]), value, "value")
+    for keyword, (kind, text, least) in _SIZES.items():
+        bound = schema.get(keyword)
+        if isinstance(value, kind) and isinstance(bound, int):
+            size = len(cast("list[Any]", value))
+            if size < bound if least else size > bound:
+                yield Misfit(path, text.format(bound), value, "value")
+
+
+def _equal(value: Any, option: Any) -> bool:
+    return isinstance(value, bool) == isinstance(option, bool) and value == option
+
+
+def _in_items(value: list[Any], schema: JsonSchema, path: str, whole: JsonSchema, depth: int) -> Iterator[Misfit]:
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        for index, item in enumerate(value):
+            yield from _misfits(item, cast(JsonSchema, items), f"{path}[{index}]", whole, depth + 1)
+
+
+def _in_properties(
+    value: Mapping[str, Any], schema: JsonSchema, path: str, whole: JsonSchema, depth: int
+) -> Iterator[Misfit]:
+    properties: Mapping[str, JsonSchema] = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield Misfit(_below(path, name), "given", None, "type")
+    others = schema.get("additionalProperties", True)
+    for name, item in value.items():
+        if name in properties:
+            yield from _misfits(item, properties[name], _below(path, name), whole, depth + 1)
+        elif others is False:
+            yield Misfit(_below(path, name), f"left out ({path or 'it'} has {', '.join(properties)})", item, "type")
+        elif isinstance(others, Mapping):
+            yield from _misfits(item, cast(JsonSchema, others), _below(path, name), whole, depth + 1)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def fits(value: Any, types: tuple[JsonType, ...]) -> bool:
+    """Whether a JSON value is of one of these types; a boolean is no number, and 2.0 is an integer."""
+    return any(_CHECKS[kind](value) for kind in types)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def _is_integer(value: Any) -> bool:
+    return _is_number(value) and value == int(value)
+
+
+_CHECKS: Mapping[JsonType, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": _is_number,
+    "integer": _is_integer,
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "array": lambda value: isinstance(value, list | tuple),
+    "object": lambda value: isinstance(value, Mapping),
+}
+
+
+def converted(value: Any, schema: JsonSchema) -> Any:
+    """A value that fits a schema as Python has it: 2.0 as 2 where only integers may be, and 2 as 2.0 for numbers."""
+    named = schema.get("type")
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        kinds = _kinds(named) or types_in(schema)
+        if isinstance(value, float):
+            return int(value) if "integer" in kinds and "number" not in kinds else value
+        return float(value) if "number" in kinds else value
+    if isinstance(value, list | tuple) and isinstance(schema.get("items"), Mapping):
+        return [converted(item, schema["items"]) for item in cast("list[Any]", value)]
+    if isinstance(value, Mapping) and "properties" in schema:
+        known: Mapping[str, JsonSchema] = schema["properties"]
+        return {name: converted(item, known.get(name, {})) for name, item in cast("Mapping[str, Any]", value).items()}
+    for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        if fits_schema(value, option):
+            return converted(value, option)
+    return cast(Any, value)

@@ -1,0 +1,37 @@
+"""What a world may say no with, and what shows that its own code is wrong.
+
+Policy: a ``ToolFault`` (or ``ValueError``, ``ConnectionError`` and the like) is an answer that the caller can act on. A
+``WorldError`` is a mistake of whoever wrote the world: nobody's call is to blame, and no session can go on after it.
+"""
+
+from sandbox_mcp.errors import SandboxError
+
+
+class ToolFault(Exception):
+    """Base of the faults that only tools know; ``ValueError``, ``ConnectionError`` and the like are raised as such."""
+
+
+class NoDataError(ToolFault):
+    """What was asked for does not exist."""
+
+
+class DuplicateError(ToolFault):
+    """More than one thing fits where only one may."""
+
+
+class WorldError(SandboxError):
+    """A world is declared or written in a way that cannot work; the message says where and what was expected."""
+
+
+class UndeclaredEffectError(WorldError):
+    """A tool wrote something that its declaration does not mention."""
+
+
+class WorldFailedError(WorldError):
+    """A world's own code broke while it was running. ``place`` is where, ``cause`` what it raised."""
+
+    def __init__(self, what: str, place: str, cause: BaseException) -> None:
+        self.what = what
+        self.place = place
+        self.cause = cause
+        super().__init__(f"{what} of the world failed at {place}: {type(cause).__name__}: {cause}")

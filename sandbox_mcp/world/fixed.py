@@ -1,0 +1,105 @@
+"""Tables whose rows come from a file and never change: looked things up in, never part of a state or a log.
+
+Policy: a file is read once, when something of it is first asked for. In CSV an empty field is null where the column may
+be, and the parts of a list are separated by ``|``.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.world.schema import REQUIRED, Column, TableSchema
+from sandbox_mcp.world.state import Cell, Row, freeze
+from sandbox_mcp.world.tables import checked_cell
+
+
+class FixedRows:
+    """The rows of one file by id, and where the values of a column are found."""
+
+    __slots__ = ("_found", "rows")
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self.rows = rows
+        self._found: dict[str, dict[Cell, list[Row]]] = {}
+
+    @classmethod
+    def of(cls, schema: TableSchema) -> "FixedRows":
+        """The rows of a fixed table.
+
+        Raises:
+            WorldError: the file does not hold what the table declares.
+        """
+        return _read(schema)
+
+    def matching(self, equal: Mapping[str, Any]) -> Iterable[Row]:
+        """The rows in which the first of these columns has its value; all rows where none is named."""
+        for name, value in equal.items():
+            return self._by(name).get(value, ())
+        return self.rows.values()
+
+    def _by(self, name: str) -> dict[Cell, list[Row]]:
+        if name not in self._found:
+            found: dict[Cell, list[Row]] = {}
+            for row in self.rows.values():
+                found.setdefault(row[name], []).append(row)
+            self._found[name] = found
+        return self._found[name]
+
+
+@lru_cache(maxsize=64)
+def _read(schema: TableSchema) -> FixedRows:
+    path = schema.fixed or Path()
+    rows: dict[str, Row] = {}
+    for line, raw in _raw_rows(path):
+        where = f"{path.name}:{line}"
+        unknown = [name for name in raw if schema.column(str(name)) is None]
+        if unknown:
+            known = ", ".join(item.name for item in schema.columns)
+            raise WorldError(f"{where}: unknown column {unknown[0]!r} of table {schema.name!r}; known: {known}")
+        row = freeze({item.name: _cell(schema, item, raw.get(item.name, REQUIRED), where) for item in schema.columns})
+        id_ = str(row[schema.key])
+        if id_ in rows:
+            raise WorldError(f"{where}: a second row of table {schema.name!r} has the id {id_!r}")
+        rows[id_] = row
+    return FixedRows(MappingProxyType(rows))
+
+
+def _raw_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            yield from enumerate(csv.DictReader(file), start=2)
+        return
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, json.loads(line)
+
+
+def _cell(schema: TableSchema, item: Column, value: Any, where: str) -> Cell:
+    if value is REQUIRED or value is None:
+        value = item.default if item.default is not REQUIRED else None
+    try:
+        return checked_cell(schema, item, _parsed(item, value) if isinstance(value, str) else value)
+    except (TypeError, ValueError) as error:
+        raise WorldError(f"{where}: {error}") from error
+
+
+def _parsed(item: Column, text: str) -> Any:
+    """What a field of text stands for in a column."""
+    if text == "" and item.nullable:
+        return None
+    if item.type in ("number", "timestamp"):
+        return float(text)
+    if item.type == "integer":
+        return int(text)
+    if item.type == "boolean":
+        return {"true": True, "false": False}.get(text.casefold(), text)
+    if item.type == "list":
+        inside = Column(item.name, item.items or "string")
+        return [_parsed(inside, part) for part in text.split("|")] if text else []
+    return text

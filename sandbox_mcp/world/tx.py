@@ -1,0 +1,200 @@
+"""The world as a tool's code sees it: typed rows, the virtual clock, and nothing else.
+
+Policy: whatever a tool does to the world it does here, so that it happens together or not at all, is known down to the
+cell, and stays within the effects that the tool declares. A mistake in a tool's own code (an unknown column, a value of
+the wrong kind, an effect that was not declared) is a fault of the world, never of whoever called the tool.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, ParamSpec, TypeVar, cast
+
+from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
+from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.schema import REQUIRED, TableSchema
+from sandbox_mcp.world.state import Cell, Row
+from sandbox_mcp.world.tables import Id, Table, cells_of, checked_cell, row_of, schema_of
+from sandbox_mcp.world.transaction import Transaction
+
+_R = TypeVar("_R", bound=Table)
+_P = ParamSpec("_P")
+Kind = Literal["adds", "updates", "removes"]
+WHOLE = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a tool may write: tables it adds rows to and removes rows from, and columns it updates (``*``: any)."""
+
+    adds: frozenset[str] = frozenset()
+    removes: frozenset[str] = frozenset()
+    updates: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+    def check(self, tool: str, kind: Kind, table: str, columns: frozenset[str] = frozenset()) -> None:
+        """Refuse what was not declared.
+
+        Raises:
+            UndeclaredEffectError: it was not.
+        """
+        if kind == "updates":
+            allowed = self.updates.get(table, frozenset())
+            undeclared = sorted(columns - allowed) if WHOLE not in allowed else []
+            what = f"column {undeclared[0]!r} of table {table!r}" if undeclared else ""
+        else:
+            what = "" if table in (self.adds if kind == "adds" else self.removes) else f"table {table!r}"
+        if what:
+            raise UndeclaredEffectError(f"{tool} {kind} {what}, which its declaration does not say")
+
+
+class Tx:
+    """One call's view of the world. Rows that it gives are read, never written to: see :meth:`change`."""
+
+    __slots__ = ("_effects", "_tool", "transaction")
+
+    def __init__(self, transaction: Transaction, tool: str = "a tool", effects: Effects | None = None) -> None:
+        """``effects`` None means that anything may be written."""
+        self.transaction = transaction
+        self._tool = tool
+        self._effects = effects
+
+    def get(self, table: type[_R], id: Id[_R]) -> _R:  # noqa: A002 - what callers call it
+        """The row of that id.
+
+        Raises:
+            NoDataError: there is none.
+        """
+        found = self.find(table, id)
+        if found is None:
+            raise NoDataError(f"there is no {_words(table)} with the id {str(id)!r}")
+        return found
+
+    def find(self, table: type[_R], id: Id[_R]) -> _R | None:  # noqa: A002 - what callers call it
+        """The row of that id, or None."""
+        schema = schema_of(table)
+        fixed = self._fixed(schema)
+        cells = fixed.rows.get(str(id)) if fixed else self.transaction.row(schema.name, str(id))
+        return None if cells is None else row_of(table, cells)
+
+    def all(self, table: type[_R], **equal: Any) -> list[_R]:
+        """The rows of a table, oldest first; with ``column=value`` only those in which the column has that value."""
+        schema = schema_of(table)
+        self._check_columns(schema, equal)
+        fixed = self._fixed(schema)
+        wanted = {name: _frozen(value) for name, value in equal.items()}
+        rows = fixed.matching(wanted) if fixed else self.transaction.rows(schema.name)
+        return [row_of(table, cells) for cells in rows if all(cells[name] == value for name, value in wanted.items())]
+
+    def one(self, table: type[_R], **equal: Any) -> _R:
+        """The only row of a table, or the only one in which columns have these values.
+
+        Raises:
+            NoDataError: there is none.
+            DuplicateError: there is more than one.
+        """
+        schema = schema_of(table)
+        if schema.single and not equal:
+            return self._single(table, schema)
+        found = self.all(table, **equal)
+        if len(found) > 1:
+            raise DuplicateError(f"there are {len(found)} such rows of {_words(table)}, not one")
+        if not found:
+            raise NoDataError(f"there is no such {_words(table)}")
+        return found[0]
+
+    def _single(self, table: type[_R], schema: TableSchema) -> _R:
+        """The row of a table that has one: only the columns that are looked at count as read, or all would race."""
+        transaction = self.transaction
+        id_, cells = next(iter(transaction.seen(schema.name).items()), ("", None))
+        if cells is None:
+            transaction.rows(schema.name)
+            raise NoDataError(f"there is no {_words(table)}")
+        return row_of(table, cells, lambda name: transaction.reads.add((schema.name, id_, name)))
+
+    def add(self, table: Callable[_P, _R], *_: _P.args, **cells: _P.kwargs) -> _R:
+        """Make a row under a new id and give it. Columns with a default may be left out."""
+        kind = cast("type[_R]", table)
+        schema = schema_of(kind)
+        self._may("adds", schema)
+        self._check_columns(schema, cells)
+        values: dict[str, Cell] = {}
+        for item in schema.columns[1:]:
+            value = cells.get(item.name, item.default)
+            if value is REQUIRED:
+                raise TypeError(f"a new row of {kind.__name__} lacks {item.name!r}")
+            values[item.name] = checked_cell(schema, item, value)
+        id_ = self.transaction.insert(schema.name, schema.key, values)
+        return row_of(kind, self.transaction.seen(schema.name)[id_])
+
+    def change(self, row: _R, **cells: Any) -> _R:
+        """Set some columns of a row and give the row as it then is."""
+        schema = schema_of(type(row))
+        self._check_columns(schema, cells)
+        if schema.key in cells:
+            raise TypeError(f"the id of {type(row).__name__} stays as it is")
+        self._may("updates", schema, frozenset(cells))
+        values: dict[str, Cell] = {}
+        for name, value in cells.items():
+            item = schema.column(name)
+            values[name] = checked_cell(schema, item, value) if item else None
+        id_ = str(cells_of(row)[schema.key])
+        self.transaction.update(schema.name, id_, values)
+        return row_of(type(row), self.transaction.seen(schema.name)[id_])
+
+    def remove(self, row: Table) -> None:
+        """Remove a row."""
+        schema = schema_of(type(row))
+        self._may("removes", schema)
+        self.transaction.delete(schema.name, str(cells_of(row)[schema.key]))
+
+    @property
+    def now(self) -> float:
+        """The virtual time, in seconds since 1970."""
+        return self.transaction.now
+
+    @property
+    def knowledge(self) -> Any:
+        """What the world looks things up in."""
+        return self.transaction.knowledge
+
+    def local(self, moment: float) -> datetime:
+        """The wall time of a moment in the world's zone."""
+        return self.transaction.local(moment)
+
+    def moment(self, wall: datetime) -> float:
+        """The moment of a wall time in the world's zone."""
+        return self.transaction.timestamp(wall)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass once the call is over."""
+        self.transaction.elapsed += seconds
+
+    def _may(self, kind: Kind, schema: TableSchema, columns: frozenset[str] = frozenset()) -> None:
+        if schema.fixed is not None:
+            raise UndeclaredEffectError(f"{self._tool} {kind} table {schema.name!r}, whose rows are fixed")
+        if self._effects is not None:
+            self._effects.check(self._tool, kind, schema.name, columns)
+
+    def _fixed(self, schema: TableSchema) -> FixedRows | None:
+        return FixedRows.of(schema) if schema.fixed is not None else None
+
+    @staticmethod
+    def _check_columns(schema: TableSchema, named: Mapping[str, object]) -> None:
+        for name in named:
+            if schema.column(name) is None:
+                known = ", ".join(item.name for item in schema.columns)
+                raise TypeError(f"table {schema.name!r} has no column {name!r}; known: {known}")
+
+
+def _words(table: type[Table]) -> str:
+    return schema_of(table).name.replace("_", " ")
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def visible(row: Table) -> Row:
+    """The cells of a row that a result may have."""
+    cells = cells_of(row)
+    return {item.name: cells[item.name] for item in schema_of(type(row)).columns if item.shown}

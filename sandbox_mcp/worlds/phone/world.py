@@ -1,0 +1,27 @@
+"""The phone as a world: its tables, where its tools are declared, what goes off by itself, and signing in."""
+
+from sandbox_mcp.tools import World
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import TABLES, Account, Timer
+
+DOMAINS = ("account", "contact", "conversion", "messaging", "reminder", "search", "setting", "time", "timer")
+
+phone = World(
+    "phone",
+    tables=TABLES,
+    instructions="You are the assistant on somebody's phone and act through the tools you are given.",
+    place="on the phone",
+    modules=[f"sandbox_mcp.worlds.phone.tools.{domain}" for domain in DOMAINS],
+)
+
+
+@phone.event(Timer, at="due_timestamp")
+def timer(_: Tx, due: Timer) -> str:
+    """Say that a timer has gone off. It stays in its table, because what has happened is part of the state."""
+    return f"The timer {due.label!r} has gone off."
+
+
+@phone.gate("sign_in", opened_by="sign_in")
+def signed_in(tx: Tx) -> bool:
+    """nobody is signed in"""  # noqa: D403, D415 - the beginning of a sentence that the agent is told
+    return any(account.signed_in for account in tx.all(Account))

@@ -1,0 +1,341 @@
+"""A world that somebody else declares: found, played, recorded, replayed and graded like ours."""
+
+import dataclasses
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sandbox_grader import grade
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.lint import lint
+
+from sandbox_mcp.authoring.deep_lint import lint_scenario
+from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed, settled
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.replay import differences
+from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line
+from sandbox_mcp.users import ScriptedUser, UserAct, UserTurn
+from sandbox_mcp.worlds import FILES, UnknownWorldError, load, named, use_file
+
+HERE = Path(__file__).parent
+DAY = 86400.0
+
+
+@pytest.fixture(autouse=True)
+def _found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, str(HERE / "library.py"))
+
+
+@pytest.fixture
+def suite() -> Suite:
+    return Suite([HERE / "library.yaml"])
+
+
+@pytest.fixture
+def scenario(suite: Suite) -> Scenario:
+    return suite.get("lend_the_lamplighters")
+
+
+@pytest.fixture
+def played(scenario: Scenario) -> Rehearsed:
+    return RehearsalStage(scenario).rehearse(scenario.solutions[0])
+
+
+def opened(scenario: Scenario, **changes: Any) -> tuple[Session, MemoryLog]:
+    log = MemoryLog()
+    every = dataclasses.replace(scenario, tools=tuple(scenario.home.agent_tools), **changes)
+    session = Session(SessionSpec(every), ScriptedUser(every.user.script), log)
+    session.begin()
+    return session, log
+
+
+def ids(scenario: Scenario, table: str) -> dict[str, str]:
+    name = "title" if table == "book" else "name"
+    return {str(row[name]): key for key, row in scenario.world.table(table).items()}
+
+
+def lent(session: Session, scenario: Scenario) -> None:
+    book, reader = ids(scenario, "book")["The Lamplighters"], ids(scenario, "reader")["Edith Maas"]
+    assert session.call("lend", {"book": book, "reader": reader}).error is None
+
+
+def written(log: MemoryLog) -> Trajectory:
+    return parse_trajectory("".join(map(to_line, log.events)).encode())
+
+
+class Reader:
+    """A user who looks into the book, and says what there is to see."""
+
+    kind = "reader"
+
+    def describe(self) -> dict[str, Any]:
+        return {}
+
+    async def respond(self, dialogue: object) -> UserTurn:
+        return UserTurn("I see this: {open_book}", does=(UserAct("open_book"),))
+
+
+class TestPlaying:
+    @pytest.mark.parametrize("mode", ["strict", "paper", "compat"])
+    def test_the_reference_gets_full_marks(self, scenario: Scenario, played: Rehearsed, mode: Any) -> None:
+        assert grade(played.log, scenario, mode=mode).score == 1
+
+    def test_replay_agrees(self, played: Rehearsed) -> None:
+        assert list(differences(played.log)) == []
+
+    def test_quick_lint_finds_nothing(self, suite: Suite) -> None:
+        assert lint(suite) == ()
+
+    def test_deep_lint_finds_nothing(self, suite: Suite) -> None:
+        assert lint_scenario(suite, "lend_the_lamplighters").complaints == ()
+
+    def test_the_log_names_the_world(self, played: Rehearsed) -> None:
+        assert dict(played.log.started.worlds) == {"library": {"version": "1", "digest": named("library").digest}}
+
+    def test_the_agent_is_told_the_policy(self, played: Rehearsed) -> None:
+        assert "Never lend a stained book." in str(getattr(played.log.events[0], "content", ""))
+
+    def test_fixed_rows_are_in_no_log(self, played: Rehearsed) -> None:
+        assert "genre" not in (played.log.started.world or {})
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            ({"state": "in"}, 'ArgumentTypeError: find_books: state must be array or null, not "in"'),
+            ({"state": ["in", 7]}, "ArgumentTypeError: find_books: state[1] must be string, not 7"),
+            ({"state": ["in", "torn"]}, "ArgumentValueError: find_books: state[1] must be one of 'in', 'lent', 'lost'"),
+        ],
+    )
+    def test_arrays_are_checked_item_by_item(self, scenario: Scenario, arguments: Any, problem: str) -> None:
+        assert problem in str(opened(scenario)[0].call("find_books", arguments).error)
+
+    def test_objects_are_checked_by_path(self, scenario: Scenario) -> None:
+        wishes = [{"title": "Six Chairs", "days": 1.5}]
+        error = opened(scenario)[0].call("lend", {"book": "b", "reader": "r", "wishes": wishes}).error
+        assert error == "ArgumentTypeError: lend: wishes[0].days must be integer, not 1.5"
+
+    def test_keys_that_were_not_declared_are_refused(self, scenario: Scenario) -> None:
+        wishes = [{"title": "Six Chairs", "days": 1, "weeks": 2}]
+        error = opened(scenario)[0].call("lend", {"book": "b", "reader": "r", "wishes": wishes}).error
+        assert "wishes[0].weeks must be left out" in str(error)
+
+    def test_whole_numbers_deep_inside_may_be_written_with_a_point(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario)
+        book, reader = ids(scenario, "book")["Six Chairs"], ids(scenario, "reader")["Edith Maas"]
+        wishes = [{"title": "Six Chairs", "days": 2.0}]
+        result = session.call("lend", {"book": book, "reader": reader, "wishes": wishes}).structured
+        assert result["due"] == session.stage.now + 2 * DAY
+
+    def test_an_argument_may_be_called_what_python_reserves(self, scenario: Scenario) -> None:
+        assert opened(scenario)[0].call("lock_up", {"from": "noon"}).structured == {"result": "noon"}
+
+
+class TestResults:
+    def test_hidden_columns_are_not_told(self, scenario: Scenario) -> None:
+        books = opened(scenario)[0].call("find_books", {}).structured["result"]
+        assert set(books[0]) == {"id", "title", "state", "reader", "due"}
+
+    def test_secrets_are_not_told(self, scenario: Scenario) -> None:
+        reader = opened(scenario)[0].call("find_reader", {"name": "Edda Maas"}).structured
+        assert dict(reader) == {
+            "id": ids(scenario, "reader")["Edda Maas"],
+            "name": "Edda Maas",
+            "likes": ["crime", "poetry"],
+        }
+
+    def test_fixed_tables_are_looked_up(self, scenario: Scenario) -> None:
+        genre = opened(scenario)[0].call("find_genre", {"name": "Poetry"}).structured
+        assert dict(genre) == {"code": "poe", "name": "Poetry", "shelf": 3, "near": ["drama", "songs"]}
+
+    def test_what_there_is_not_is_an_answer(self, scenario: Scenario) -> None:
+        assert "NoDataError" in str(opened(scenario)[0].call("find_genre", {"name": "Opera"}).error)
+
+
+class TestFaultsOfTheWorld:
+    def test_its_own_bug_ends_the_session(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario)
+        session.call("stumble", {})
+        assert session.ended == "world_failed"
+
+    def test_the_end_says_where(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.call("stumble", {})
+        assert "stumble() of the world failed at library.py:" in str(getattr(log.events[-1], "detail", ""))
+
+    def test_the_call_is_in_the_log(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.call("stumble", {})
+        assert [event.tool for event in log.events if isinstance(event, ToolCall)] == ["stumble"]
+
+    def test_such_a_session_is_not_scored(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.call("stumble", {})
+        assert not grade(log.trajectory(), scenario).scored
+
+    def test_an_effect_that_was_not_declared_is_one(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.call("enrol", {"name": "Ada"})
+        assert "enrol adds table 'book', which its declaration does not say" in str(
+            getattr(log.events[-1], "detail", "")
+        )
+
+    def test_replay_agrees_on_it(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.call("stumble", {})
+        assert list(differences(written(log))) == []
+
+
+class TestEvents:
+    def test_what_falls_due_happens(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario)
+        lent(session, scenario)
+        session.call("doze", {"days": 8})
+        assert "lost" in [
+            row["state"] for row in session.stage.state.table("book").values() if row["title"] == "The Lamplighters"
+        ]
+
+    def test_the_agent_is_told(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario)
+        lent(session, scenario)
+        assert session.call("doze", {"days": 8}).structured["notices"] == ["'The Lamplighters' is overdue."]
+
+    def test_its_changes_are_the_environments(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        lent(session, scenario)
+        session.call("doze", {"days": 8})
+        assert [e.name for e in log.events if isinstance(e, ToolCall) and e.caller == "environment"] == ["overdue"]
+
+    def test_replay_agrees(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        lent(session, scenario)
+        session.call("doze", {"days": 8})
+        assert list(differences(written(log))) == []
+
+    def test_a_crash_just_before_loses_nothing(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        lent(session, scenario)
+        session.call("doze", {"days": 8})
+        cut = MemoryLog()
+        cut.events = log.events[:-2]
+        again = Session(session.spec, session.user, cut)
+        again.restore(cut.trajectory())
+        assert again.call("find_books", {"state": ["lost"]}).structured["notices"] == ["'The Lamplighters' is overdue."]
+
+    def test_what_has_happened_does_not_happen_again(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        lent(session, scenario)
+        session.call("doze", {"days": 8})
+        again = Session(session.spec, session.user, log)
+        again.restore(log.trajectory())
+        assert "notices" not in again.call("find_books", {}).structured
+
+
+class TestTheUser:
+    def test_acts_in_the_world(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.user = Reader()
+        lent(session, scenario)
+        assert settled(session.say("Here it is.")).text == "I see this: It is clean."
+        assert [e.name for e in log.events if isinstance(e, ToolCall) and e.caller == "user"] == ["open_book"]
+
+    def test_gets_faults_as_answers(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario)
+        session.user = Reader()
+        assert settled(session.say("Here it is.")).text == "I see this: NoDataError: no book was lent"
+
+    def test_replay_agrees(self, scenario: Scenario) -> None:
+        session, log = opened(scenario)
+        session.user = Reader()
+        lent(session, scenario)
+        settled(session.say("Here it is."))
+        assert list(differences(written(log))) == []
+
+
+class TestGates:
+    def test_nothing_works_while_one_is_closed(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario, gates=("opening",))
+        session.call("lock_up", {})
+        assert session.call("find_books", {}).error == "OpeningRequiredError: the library is closed; call unlock first"
+
+    def test_what_opens_it_works(self, scenario: Scenario) -> None:
+        session, _ = opened(scenario, gates=("opening",))
+        session.call("lock_up", {})
+        session.call("unlock", {})
+        assert session.call("find_books", {}).error is None
+
+
+class TestFinding:
+    def test_a_world_crosses_to_another_process_by_name(self) -> None:
+        assert pickle.loads(pickle.dumps(named("library"))) is named("library")
+
+    def test_one_that_is_not_there_is_one_line(self) -> None:
+        with pytest.raises(UnknownWorldError, match="unknown world 'zoo'; known: phone, library"):
+            named("zoo")
+
+    def test_a_file_can_be_named_at_run_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(FILES, "")
+        use_file(HERE / "library.py")
+        assert os.environ[FILES] == str(HERE / "library.py")
+
+    def test_a_file_is_loaded_once(self) -> None:
+        assert load(HERE / "library.py")[0] is load(HERE / "library.py")[0]
+
+    def test_declaring_a_world_imports_nothing_heavy(self) -> None:
+        heavy = "[name for name in ('mcp', 'pydantic', 'yaml') if name in sys.modules]"
+        code = f"import sys, sandbox_mcp; sandbox_mcp.World; print({heavy})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[]"
+
+
+class TestScenarios:
+    @pytest.mark.parametrize(
+        ("right", "wrong", "problem"),
+        [
+            ('reader: "@reader.edith"', 'reader: "@book.lamps"', "is a row of table 'book'; expected one of 'reader'"),
+            ("state: lent, reader", "state: torn, reader", "'torn' is not one of in, lent, lost"),
+            ("state: lost}", "state: torn}", "'torn' is not one of in, lent, lost"),
+            ("branch: {open: true}", "branch: {open: 1}", "1 is no boolean"),
+            ("{name: Edith Maas, pin", "{name: Edith Maas, pan: 1, pin", "unknown column 'pan' of table 'reader'"),
+            ("    branch:", "    genre: {}\n    branch:", "the rows of table 'genre' are fixed"),
+            ("world: library", "world: zoo", "unknown world 'zoo'"),
+            ("state: [in]", "state: [on]", "find_books: state[0] must be one of 'in', 'lent', 'lost', not 'on'"),
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_is_told_with_its_line(self, tmp_path: Path, right: str, wrong: str, problem: str) -> None:
+        text = (HERE / "library.yaml").read_text(encoding="utf-8")
+        line = 1 + text[: text.index(right)].count("\n")
+        (tmp_path / "mine.yaml").write_text(text.replace(right, wrong), encoding="utf-8")
+        with pytest.raises(ScenarioFileError) as found:
+            Suite([tmp_path]).get("lend_the_lamplighters")
+        assert problem in str(found.value)
+        assert f"mine.yaml:{line}:" in str(found.value)
+
+    def test_time_may_stand(self, tmp_path: Path) -> None:
+        text = (HERE / "library.yaml").read_text(encoding="utf-8").replace("zone: Europe/Berlin", "zone: UTC, step: 0")
+        (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+        scenario = Suite([tmp_path]).get("lend_the_lamplighters")
+        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        assert {event.clock for event in log.events} == {scenario.clock.now}
+
+    def test_how_a_column_is_compared_is_known_once_it_is_built(self, scenario: Scenario) -> None:
+        (constraint,) = scenario.milestones[0].constraints
+        usual = {name: cell.usual for name, cell in constraint.rows[0].items()}  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+        assert usual == {"id": "exact", "state": "exact", "reader": "exact", "due": "close"}
+
+
+def test_a_run_in_worker_processes_finds_the_world(tmp_path: Path) -> None:
+    places = ["--world", str(HERE / "library.py"), "--scenarios", str(HERE / "library.yaml")]
+    what = ["run", "lend_the_lamplighters", *places, "--agent", "reference", "--executor", "processes", "--jobs", "2"]
+    environment = {name: value for name, value in os.environ.items() if name != FILES}
+    command = str(Path(sys.executable).parent / "sandbox-mcp")
+    argv = [command, *what, "--out", str(tmp_path / "out"), "--json"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "1.000 (user_ended)" in done.stderr
