@@ -5,6 +5,7 @@ import re
 
 import pytest
 from sandbox_scenarios import Scenario, ScenarioError, Suite
+from sandbox_scenarios.stage import Stage
 from sandbox_scenarios.variants import VARIANTS, distractors, presented
 
 from sandbox_mcp.session import Session, SessionSpec
@@ -12,7 +13,6 @@ from sandbox_mcp.session.agent_calls import AgentCalls, Due
 from sandbox_mcp.tools import PresentedTool, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 
@@ -113,12 +113,12 @@ def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
 @pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_errors_speak_the_presented_argument_names(tool: PresentedTool) -> None:
     offered = {tool.name: tool}
-    world = Running(WIFI_OFF.world, WIFI_OFF.clock, IdStream("x"))
-    calls = AgentCalls(SessionSpec(WIFI_OFF, "argument_name_scrambled"), "x", offered, world)
+    stage = Stage.of(WIFI_OFF)
+    calls = AgentCalls(SessionSpec(WIFI_OFF, "argument_name_scrambled"), offered, stage)
     canonical = [parameter.name for parameter in tool.tool.parameters if "_" in parameter.name]
     bad: list[object] = [{}, {"nonsense": 1}, "no object", [1], dict.fromkeys(tool.names, None)]
     for arguments in bad:
-        told = calls.carry_out(Due(0, tool.name, call(world, offered, tool.name, arguments)))[0].fault
+        told = calls.carry_out(Due(0, tool.name, call(stage.running, offered, tool.name, arguments)))[0].fault
         message = told.message if told else ""
         assert not any(re.search(rf"\b{name}\b", message) for name in canonical), message
 
