@@ -15,13 +15,18 @@ ELSEWHERE = {
     "Phone": ("sandbox_mcp.run.by_hand", "What `Suite()[name].open()` gives."),
 }
 """Public classes that are met, not imported."""
+DECLARING = frozenset(
+    {"UNSET", "DuplicateError", "Id", "Moment", "NoDataError", "Secret", "Table", "Text", "ToolFault", "Tx", "World",
+     "column", "key"}
+)  # fmt: skip
+"""Names for those who declare a world: docs/worlds.md tells of them."""
 
 
 def reference() -> str:
     """All public names with their docstrings."""
     from importlib import import_module
 
-    names = [name for name in sandbox_mcp.__all__ if not name.startswith("_")]
+    names = [name for name in sandbox_mcp.__all__ if not name.startswith("_") and name not in DECLARING]
     parts = [_section(f"`sandbox_mcp.{name}`", getattr(sandbox_mcp, name)) for name in names]
     for name, (module, said) in ELSEWHERE.items():
         parts.append(_section(f"`{name}`", getattr(import_module(module), name), said))
