@@ -21,7 +21,7 @@ _PLACE = re.compile(r"\$\{([^}]+)\}")
 def play(scenario: Scenario, solution: Solution, before: Iterable[PlannedCall] = ()) -> Trajectory:
     """The log of a session in which the agent does what the solution says, after a few other calls."""
     log = MemoryLog()
-    session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+    session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), log)
     session.begin()
     for extra in before:
         session.call(extra.tool, extra.arguments)
@@ -41,7 +41,7 @@ def play(scenario: Scenario, solution: Solution, before: Iterable[PlannedCall] =
 def talk(scenario: Scenario, text: str) -> Trajectory:
     """The log of a session in which the agent says one and the same thing to whatever the user says."""
     log = MemoryLog()
-    session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
+    session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), log)
     session.begin()
     while not session.over:
         asyncio.run(session.say(text))

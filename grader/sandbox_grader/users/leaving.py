@@ -96,6 +96,8 @@ def _unasked(talk: UserView, scenario: Scenario) -> str | None:
     if waiting_in(talk.answers[-1].content) or any(denies(line.content) for line in talk.answers):
         return None
     user = scenario.user
+    if len(_idle_tail(talk)) >= user.script.patience:
+        return None
     told = {word for line in talk.lines for word in _words(line.content)}
     common = {word for answer in user.script.answers for word in _words(answer.say)} | set(_words(user.opening))
     for line in user.script.then:
