@@ -80,5 +80,27 @@ def test_a_quotation_is_no_act() -> None:
     assert all("shall" not in sentence.text for sentence in sentences('The draft says "Shall I bring wine?".'))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Yes! I will book a table for seven.",
+        "Shall we meet? I'm on my way. Let me look for the keys!",
+        "No. I can't come. Sorry!",
+    ],
+)
+@pytest.mark.parametrize(
+    "form", ["Your last text to her was: {}", "She wrote: {}", "He says:\n\n> {}", "It's from Wren, and it reads: {}"]
+)
+def test_what_was_written_by_others_is_no_act_of_the_agent(said: str, form: str) -> None:
+    wish = wish_of("What was the last thing I wrote to Wren?")
+    assert read_acts(form.format(said), wish, 3).act is Act.DELIVERS
+
+
+def test_behind_what_was_written_by_others_the_agent_may_turn_to_the_user() -> None:
+    wish = wish_of("What was the last thing I wrote to Wren?")
+    heard = read_acts("You wrote: Yes! I will book a table. Would you like me to text her the address?", wish, 3)
+    assert heard.act is Act.OFFERS
+
+
 def test_a_deed_of_no_known_class_is_foreign() -> None:
     assert classes_in("shall i book a taxi") == {"foreign"}

@@ -24,7 +24,13 @@ _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()/$€£%°+@#&=<>{}\[\]|*~^-]+")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,120}>")
 _LINK = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}\)")
 _QUOTED = re.compile(r'"([^"\n]{0,400})"' + r"|(?<![\w'])'([^'\n]{0,200}[^'\n\w]|[^'\n]{0,200}\w{2})'(?!\w)")
-_REPORTED = re.compile(r"\b(says|reads|wrote|writes|said|asks|was):\s[^.!?\n]{1,300}[.!?]?")
+_REPORTED = re.compile(r"\b(says|reads|wrote|writes|said|asks|asked|texted|replied|answered|was):[ \t]([^\n]{1,2000})")
+_BLOCK = re.compile(r"(?m)(:[ \t]*\n\s{0,4})(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+")
+_TO_THE_USER = re.compile(
+    r"(?<=[.!?] )(?:\w+ ){0,3}?(?:(?:would|do|did|shall|should|can|may|could|want) (?:you\b.{0,40}\b(?:me|i|to)|i|me)\b|let me know\b"
+    r"|(?:is there )?anything (?:else|more)\b).*"
+)
+"""Where whoever reports what was said turns to the user again."""
 _BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
 _RULE = re.compile(r"(?m)^[ ]{0,3}(?:[#>|]{1,6}|[-=_*]{3,40}$)[ ]{0,2}")
 _MARKS = re.compile(r"\*{1,3}|_{2,3}|~~|(?<!\w)_|_(?!\w)")
@@ -94,10 +100,10 @@ def typed_plainly(text: str) -> str:
 def unquoted(text: str) -> str:
     """A message in lower case without code, links, markdown and contractions, and with its quotations masked."""
     text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
-    text = _SYMBOL.sub(" ", _FENCE.sub(" . ", text))
+    text = _SYMBOL.sub(" ", _BLOCK.sub(r"\1qquote. ", _FENCE.sub(" . ", text)))
     text = _TAG.sub(" ", _LINK.sub(r"\1", text))
     text = _BULLET.sub(". ", _RULE.sub("", text))
-    text = _REPORTED.sub(r"\1 qquote. ", _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
+    text = _REPORTED.sub(_reported, _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
     for pattern, plain in _CONTRACTED if "'" in text else _SLANG:
         text = pattern.sub(plain, text)
     return text
@@ -109,6 +115,12 @@ def _masked(found: re.Match[str]) -> str:
     if inside.lower().rstrip(".!") in _WORDS_TO_TYPE:
         return f" {inside} "
     return " qquote" + (". " if inside.endswith((".", "!", "?")) and found[0].endswith('"') else " ")
+
+
+def _reported(found: re.Match[str]) -> str:
+    """What was said, told without quotation marks: one word, and what follows it for the user."""
+    again = _TO_THE_USER.search(found[2])
+    return f"{found[1]} qquote. {again[0] if again else ''}"
 
 
 _WORDS_TO_TYPE = frozenset({"yes", "y", "ok", "okay", "go", "confirm", "go ahead", "send", "proceed", "no", "yes/no"})
