@@ -29,6 +29,9 @@ def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) ->
         from sandbox_mcp.worlds import use_file
 
         for path in paths:
+            if path.suffix != ".py" and not path.exists():
+                told = f"{str(path)!r} is no file; worlds are found by name, and world:{path} selects scenarios"
+                raise click.UsageError(told)
             use_file(path)
 
 
@@ -48,6 +51,31 @@ _scenario_files: Callable[[Command], Command] = click.option(
     type=click.Path(path_type=Path),
     help="A scenario file or folder of your own, used before the built-in suite. May be repeated.",
 )
+
+
+def _named_worlds(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> str:
+    """Let the worlds in files be found by name; the one name or pattern that was given beside them, if any."""
+    files = [Path(item) for item in given if item.endswith(".py")]
+    named = [item for item in given if not item.endswith(".py")]
+    _use_worlds(context, parameter, files)
+    if len(named) > 1:
+        raise click.UsageError("--world takes one name; a pattern such as * stands for several")
+    return next(iter(named), "")
+
+
+of_world: Callable[[Command], Command] = click.option(
+    "--world",
+    multiple=True,
+    metavar="NAME|FILE",
+    callback=_named_worlds,
+    is_eager=True,
+    help="Only scenarios of this world, or of worlds by a pattern; or a Python file of your own that declares one.",
+)
+
+
+def scenarios_of_world(command: Command) -> Command:
+    """``--scenarios`` and ``--world`` for commands that list: which of a user's own, or of which world."""
+    return of_world(_scenario_files(command))
 
 
 def scenario_files(command: Command) -> Command:

@@ -90,9 +90,10 @@ def command(
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
-    SELECTORS are names, patterns such as 'late_*', category:NAME, @FILE with one selector per line, or - for standard
-    input; all scenarios without any. The same command again plays only what is missing. Exits with 1 if --threshold is
-    missed, no session could be scored, or the budget was not enough.
+    SELECTORS are names, patterns such as 'late_*', category:NAME, world:NAME, @FILE with one selector per line, or -
+    for standard input; without any, all scenarios of your own files, or else of the phone. The same command again plays
+    only what is missing. Exits with 1 if --threshold is missed, no session could be scored, or the budget was not
+    enough.
     """
     from sandbox_grader.wording import remarks, tables_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files, scenarios_of_world
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import control
 
@@ -24,11 +24,13 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--category", help="Only scenarios of this category.")
-@scenario_files
+@scenarios_of_world
 @as_json
-def list_(category: str | None, places: tuple[Path, ...], as_json: bool) -> None:
-    """Print every scenario that can be played."""
-    found = [item for item in _suite(places).all() if category is None or category in item.categories]
+def list_(category: str | None, world: str, places: tuple[Path, ...], as_json: bool) -> None:
+    """Print every scenario that can be played: of your own files, of the phone, or of the world that is named."""
+    from sandbox_mcp.run.select import in_worlds
+
+    found = [item for item in in_worlds(_suite(places), world) if category is None or category in item.categories]
     if as_json:
         print_json([{"name": item.name, "about": item.about, "categories": item.categories} for item in found])
     else:
@@ -60,13 +62,13 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 def lint(
     selectors: tuple[str, ...], deep: bool, mutant: str | None, jobs: int, places: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Check scenarios; exit code 1 if there is anything to mend."""
+    """Check scenarios, without selectors those of all worlds; exit code 1 if there is anything to mend."""
     from sandbox_scenarios.lint import lint as lint_quickly
 
     from sandbox_mcp.run.select import select
 
     suite = _suite(places)
-    names = select(suite, selectors)
+    names = select(suite, selectors or ["world:*"])
     if mutant is not None:
         _show_mutant(suite, names, mutant)
         return
@@ -124,14 +126,14 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
     help="Write the tables into this page, between its marks, and the picture beside it.",
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if a published figure is not reached.")
-@scenario_files
+@scenarios_of_world
 @as_json
-def stats(markdown: Path | None, check: bool, places: tuple[Path, ...], as_json: bool) -> None:
-    """Count what the suite covers, beside ToolSandbox's figures."""
+def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
+    """Count what the suite covers, the phone's scenarios beside ToolSandbox's figures."""
     from sandbox_grader.toolscan.names import name_similarity
     from sandbox_scenarios.stats import measure
 
-    found = measure(_suite(places), name_similarity)
+    found = measure(_suite(places), name_similarity, world)
     if markdown is not None:
         _write_page(found, markdown)
     elif as_json:

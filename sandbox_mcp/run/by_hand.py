@@ -8,6 +8,7 @@ import copy
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox_scenarios import Scenario, Suite
@@ -98,16 +99,20 @@ class PlayableSuite(Suite):
 
     _picked: tuple[str, ...] | None = None
 
-    def names(self) -> tuple[str, ...]:
+    def names(self, world: str = "") -> tuple[str, ...]:
         """The names of the scenarios, in the order of files and of each file, or those that were picked.
+
+        With ``world``, a name or a pattern, only the scenarios of such worlds.
 
         Raises:
             ScenarioFileError: a file cannot be used.
         """
-        return super().names() if self._picked is None else self._picked
+        if self._picked is None:
+            return super().names(world)
+        return tuple(name for name in self._picked if fnmatchcase(self.world(name), world or "*"))
 
     def select(self, *selectors: str) -> "PlayableSuite":
-        """The scenarios that selectors pick: names, patterns such as ``late_*``, ``category:NAME``, ``@FILE``.
+        """The scenarios that selectors pick: names, ``late_*``, ``category:NAME``, ``world:NAME``, ``@FILE``.
 
         Raises:
             RunError: a selector selects nothing.

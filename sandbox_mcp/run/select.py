@@ -1,7 +1,9 @@
 """Selectors: which scenarios a command means.
 
-Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, or a file with one selector per line
-(``@FILE``, or ``-`` for standard input). No selector means all. The suite's order counts, never the selectors'.
+Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``world:NAME``, or a file with one
+selector per line (``@FILE``, or ``-`` for standard input). Patterns and categories look in the worlds that were named,
+which alone stand for all their scenarios; without any, in the caller's own files or else in the default world. A name
+is found in every world. No selector means all. The suite's order counts, never the selectors'.
 """
 
 import sys
@@ -10,13 +12,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import get_args
 
-from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 from sandbox_scenarios.model import Category
 from sandbox_scenarios.problem import closest
 
 from sandbox_mcp.run.errors import RunError
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
+CATEGORY, WORLD = "category:", "world:"
 
 
 def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
@@ -26,12 +29,38 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
         RunError: a selector selects nothing, or its file cannot be read.
         UnknownScenarioError: a name is unknown.
     """
-    names = suite.names()
-    chosen: set[str] = set()
-    for selector in _expanded(selectors):
+    expanded = list(_expanded(selectors))
+    worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
+    others = [item for item in expanded if not item.startswith(WORLD)]
+    names = tuple(dict.fromkeys(name for world in worlds for name in _of_world(suite, world))) or suite.names()
+    if not expanded or (worlds and not any(map(_looks, others))):
+        chosen = set(names)
+    else:
+        chosen: set[str] = set()
+    for selector in others:
         chosen |= _chosen(suite, names, selector)
-    known = [name for name in names if name in chosen] if selectors else list(names)
-    return (*known, *sorted(chosen.difference(names)))
+    return (*(name for name in names if name in chosen), *sorted(chosen.difference(names)))
+
+
+def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
+    """Every scenario of the worlds of that name or pattern; of those that no selector would mean if it is empty.
+
+    Raises:
+        RunError: there is none.
+    """
+    return tuple(map(suite.get, _of_world(suite, world) if world else suite.names()))
+
+
+def _looks(selector: str) -> bool:
+    """Whether a selector looks through scenarios, and does not name one."""
+    return selector.startswith(CATEGORY) or any(mark in selector for mark in "*?[")
+
+
+def _of_world(suite: Suite, world: str) -> tuple[str, ...]:
+    found = suite.names(world) if world else ()
+    if not found:
+        raise RunError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")
+    return found
 
 
 def _expanded(selectors: Iterable[str]) -> Iterator[str]:
@@ -58,9 +87,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
-    if selector.startswith("category:"):
-        return _of_category(suite, names, selector.removeprefix("category:"))
-    if any(mark in selector for mark in "*?["):
+    if selector.startswith(CATEGORY):
+        return _of_category(suite, names, selector.removeprefix(CATEGORY))
+    if _looks(selector):
         found = {name for name in names if fnmatchcase(name, selector)}
         if not found:
             raise RunError(f"selector {selector!r} matches no scenario; see 'sandbox-mcp scenarios list'")

@@ -1,18 +1,21 @@
 """Finding and loading scenarios.
 
 Policy: a name is found by a scan of the texts, and of its file only its own entry is parsed, so that one scenario costs
-itself and what it extends, however large the suite and the file are. Whatever lists names parses whole files.
+itself and what it extends, however large the suite and the file are. Whatever lists names parses whole files, but none
+of a world that was not asked for: the built-in files of the default world lie at the top, those of others in folders.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sandbox_mcp.tools import World
+from sandbox_mcp.worlds import DEFAULT
 from sandbox_scenarios.build import build, home_of, labels_of
 from sandbox_scenarios.errors import ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
@@ -25,6 +28,11 @@ from sandbox_scenarios.values import row_id
 from sandbox_scenarios.yaml_lines import load
 
 BUILT_IN = Path(__file__).parent / "suite"
+BASES = BUILT_IN / "worlds"
+"""Where the scenarios of the default world have what they extend."""
+_WORLD = re.compile(r"\bworld[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
+_EXTENDS = re.compile(r"\bextends[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
+"""How a world and a base are named. They find too much, never too little."""
 _NAMING = r"name[\"']?:\s*[\"']?{}\b"
 """How a name is written, mostly. Finds too much: people have names as well."""
 
@@ -93,6 +101,7 @@ class Suite:
         self._files: dict[Path, _File] = {}
         self._built: dict[str, Scenario] = {}
         self._chains: dict[str, list[_Source]] = {}
+        self._homes: dict[str, str] = {}
 
     @cached_property
     def _texts(self) -> dict[Path, str]:
@@ -110,19 +119,55 @@ class Suite:
             paths += sorted(place.rglob("*.yaml")) if place.is_dir() else [place]
         return paths
 
-    def names(self) -> tuple[str, ...]:
+    def names(self, world: str = "") -> tuple[str, ...]:
         """The names of all scenarios that can be played, in the order of files and of each file.
 
-        Of the caller's own files where there are any, otherwise of the built-in suite.
+        Of the caller's own files where there are any, otherwise of the built-in suite: there those of the default
+        world. ``world`` is a world's name, or a pattern such as ``*``: only the scenarios of such worlds.
 
         Raises:
             ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
         """
-        return self._playable(self._places[: self._own] or self._places)
+        paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
+        names = self._playable(paths)
+        return tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
 
-    def _playable(self, places: Sequence[Path]) -> tuple[str, ...]:
+    def world(self, name: str) -> str:
+        """The name of the world that a scenario or base is played in. Raises like :meth:`get`, but for bases."""
+        found = self._find(name)
+        if found is None:
+            raise UnknownScenarioError(name, self._every_name())
+        return self._world_of(*found, (name,))
+
+    def _world_of(self, file: _File, number: int, via: tuple[str, ...]) -> str:
+        """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
+        written, base = file.entries[number].get("world"), file.entries[number].get("extends")
+        if written or base is None or base in via:
+            return written if isinstance(written, str) else DEFAULT
+        if base not in self._homes:
+            found = self._find(base)
+            self._homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
+        return self._homes[base]
+
+    def _built_in(self, world: str) -> list[Path]:
+        """The built-in files that may have scenarios of such worlds."""
+        paths = self._paths((BUILT_IN,))
+        return [path for path in paths if any(fnmatchcase(name, world) for name in self._worlds_in(path, ()))]
+
+    def _worlds_in(self, path: Path, via: tuple[Path, ...]) -> set[str]:
+        """The worlds that a built-in file, or what its entries extend, seems to name, without reading it."""
+        if path.parent in (BUILT_IN, BASES):
+            return {DEFAULT}
+        text = self._texts[path]
+        found = set(_WORLD.findall(text))
+        for base in set(_EXTENDS.findall(text)):
+            homes = [other for other in self._naming(base) if other not in (path, *via)]
+            found = found.union(*(self._worlds_in(other, (path, *via)) for other in homes))
+        return found
+
+    def _playable(self, paths: Iterable[Path]) -> tuple[str, ...]:
         homes: dict[str, str] = {}
-        for file in map(self._file, self._paths(places)):
+        for file in map(self._file, paths):
             for name, number in file.index.items():
                 if file.entries[number].get("abstract"):
                     continue
@@ -145,9 +190,9 @@ class Suite:
             self._built[name] = self._build(*found)
         return self._built[name]
 
-    def all(self) -> tuple[Scenario, ...]:
-        """Every scenario that can be played. Raises like :meth:`get`."""
-        return tuple(self.get(name) for name in self.names())
+    def all(self, world: str = "") -> tuple[Scenario, ...]:
+        """Every scenario that :meth:`names` lists. Raises like :meth:`get`."""
+        return tuple(self.get(name) for name in self.names(world))
 
     def place(self, name: str, path: Sequence[str | int] = ()) -> tuple[str, int]:
         """The file and line where a part of a scenario is written, in the base it inherits that part from if need be.
@@ -208,7 +253,8 @@ class Suite:
         return self._file(path)
 
     def _every_name(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._playable(self._places[: self._own]), *self._playable((BUILT_IN,)))))
+        own, built_in = self._paths(self._places[: self._own]), self._paths((BUILT_IN,))
+        return tuple(dict.fromkeys((*self._playable(own), *self._playable(built_in))))
 
     def _find(self, name: str) -> tuple[_File, int] | None:
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
@@ -219,12 +265,16 @@ class Suite:
         return None
 
     def _candidates(self, name: str) -> Iterator[Path]:
+        yield from self._naming(name)
+        yield from self._texts
+
+    def _naming(self, name: str) -> Iterator[Path]:
+        """The files that seem to have an entry of that name, and those that were read and have."""
         naming = re.compile(_NAMING.format(re.escape(name)))
         for path, text in self._texts.items():
             file = self._files.get(path)
             if name in file.index if file else name in text and naming.search(text):
                 yield path
-        yield from self._texts
 
     def _why_not(self, base: str, via: tuple[str, ...]) -> str:
         if base in via:

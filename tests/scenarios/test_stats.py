@@ -173,7 +173,7 @@ def test_the_published_figures_are_multiples_of_the_variants() -> None:
 
 def test_no_scenarios_have_no_figures() -> None:
     class Nothing(Suite):
-        def names(self) -> tuple[str, ...]:
+        def names(self, world: str = "") -> tuple[str, ...]:
             return ()
 
     stats = measure(Nothing(), name_similarity)

@@ -57,9 +57,9 @@ class Watched(Suite):
         super().__init__()
         self.threads: set[threading.Thread] = set()
 
-    def names(self) -> tuple[str, ...]:
+    def names(self, world: str = "") -> tuple[str, ...]:
         self.threads.add(threading.current_thread())
-        return super().names()
+        return super().names(world)
 
     def get(self, name: str) -> Scenario:
         if name not in self._built:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_mcp.tools import Tool, World
+from sandbox_mcp.worlds import DEFAULT
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, Scenario, Solution, TableConstraint
 from sandbox_scenarios.stats import published
@@ -100,37 +100,48 @@ def _pair(count: Count) -> dict[str, float | None]:
     return {"ours": count.ours, "toolsandbox": count.theirs}
 
 
-def measure(suite: Suite, similarity: Similarity) -> Stats:
-    """Count everything that can be played.
+def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
+    """Count everything that can be played, of those worlds if any are named, as :meth:`Suite.names` lists it.
+
+    ToolSandbox's figures stand beside those of the default world, which is made after its own, and no other.
 
     Raises:
         ScenarioFileError: a scenario cannot be used.
     """
-    scenarios = suite.all()
+    scenarios = suite.all(world)
+    homes = list({item.home.name: item.home for item in scenarios}.values())
+    theirs = all(home.name == DEFAULT for home in homes)
+    every_tool = {name: tool for home in homes for name, tool in home.agent_tools.items()}
+    columns = [
+        f"{name}.{column.name}" for home in homes for name, table in home.tables.items() for column in table.columns
+    ]
     return Stats(
         scenarios=len(scenarios),
-        statistics=_statistics(scenarios),
-        categories=_categories(scenarios),
-        columns=_milestones(scenarios, _columns, published.COLUMNS, _every_column()),
-        tools=_milestones(scenarios, _tools, published.TOOLS, agent_tools()),
-        features=_features(scenarios),
+        statistics=_statistics(scenarios, sum(len(home.tools) for home in homes), theirs),
+        categories=_categories(scenarios, published.CATEGORIES if theirs else {}),
+        columns=_milestones(scenarios, _columns, published.COLUMNS if theirs else {}, columns),
+        tools=_milestones(scenarios, _tools, published.TOOLS if theirs else {}, every_tool),
+        features=_features(scenarios, _timed(homes)),
         worlds=Counter(suite.lineage(item.name)[-1] for item in scenarios),
         families=Counter(Path(item.path).stem for item in scenarios),
         similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
-        calls=_calls(scenarios),
-        arguments=_arguments(scenarios),
+        calls=_calls(scenarios, every_tool),
+        arguments=_arguments(scenarios, every_tool),
     )
 
 
-def _statistics(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+def _statistics(scenarios: Sequence[Scenario], tools: int, published_too: bool) -> tuple[Count, ...]:
     ours = (
         _mean([_mean([turns(solution) for solution in item.solutions]) for item in scenarios]),
         _mean([_mean([len(_planned(solution)) for solution in item.solutions]) for item in scenarios]),
         len(scenarios) * len(CLASSIC),
-        len(all_tools()),
+        tools,
     )
     named = zip(published.STATISTICS.items(), ours, strict=True)
-    return tuple(Count(name, value, theirs, not name.startswith("average")) for (name, theirs), value in named)
+    return tuple(
+        Count(name, value, theirs if published_too else None, not name.startswith("average"))
+        for (name, theirs), value in named
+    )
 
 
 def turns(solution: Solution) -> int:
@@ -146,9 +157,9 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _categories(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+def _categories(scenarios: Sequence[Scenario], theirs: Mapping[str, int]) -> tuple[Count, ...]:
     found = Counter(category for item in scenarios for category in item.categories)
-    return tuple(Count(name, found[name] * len(CLASSIC), published.CATEGORIES.get(name)) for name in get_args(Category))
+    return tuple(Count(name, found[name] * len(CLASSIC), theirs.get(name)) for name in get_args(Category))
 
 
 def _milestones(
@@ -164,10 +175,6 @@ def _milestones(
     )
 
 
-def _every_column() -> list[str]:
-    return [f"{table}.{column.name}" for table, schema in SCHEMAS.items() for column in schema.columns]
-
-
 def _columns(milestone: Milestone) -> Iterator[str]:
     for constraint in milestone.constraints:
         if isinstance(constraint, TableConstraint):
@@ -181,7 +188,17 @@ def _tools(milestone: Milestone) -> Iterator[str]:
             yield from (pattern.tool for pattern in constraint.patterns)
 
 
-def _features(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
+def _timed(homes: Iterable[World]) -> set[str]:
+    """The tools of every group with one that makes rows which fall due."""
+    found: set[str] = set()
+    for home in homes:
+        due = {event.table.name for event in home.events}
+        groups = {tool.domain for tool in home.tools.values() if tool.effects and due & set(tool.effects.adds)}
+        found |= {name for name, tool in home.agent_tools.items() if tool.domain in groups}
+    return found
+
+
+def _features(scenarios: Sequence[Scenario], timed: set[str]) -> tuple[Count, ...]:
     counted: Mapping[str, Callable[[Scenario], bool]] = {
         "several reference solutions": lambda item: len(item.solutions) > 1,
         "a minefield": lambda item: bool(item.minefields),
@@ -189,7 +206,7 @@ def _features(scenarios: Sequence[Scenario]) -> tuple[Count, ...]:
         "a demonstration": lambda item: bool(item.user.demonstration),
         "required confirmation": lambda item: bool(item.confirm),
         "sign-in": lambda item: bool(item.gates),
-        "timers or waiting": lambda item: any(agent_tools()[name].domain == "timer" for name in item.tools),
+        "timers or waiting": lambda item: not timed.isdisjoint(item.tools),
         f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(map(_wide, item.solutions)),
         f"more than {MANY_TOOLS} tools in a turn": lambda item: any(map(_busy, item.solutions)),
     }
@@ -210,8 +227,8 @@ def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similar
     return {name: _mean([item[name] for item in found]) for name in (found[0] if found else ())}
 
 
-def _calls(scenarios: Sequence[Scenario]) -> Mapping[str, Mapping[str, int]]:
-    table: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in agent_tools()}
+def _calls(scenarios: Sequence[Scenario], tools: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
+    table: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in tools}
     for scenario in scenarios:
         called = {call.tool for solution in scenario.solutions for call in _planned(solution)}
         for name in called:
@@ -220,10 +237,10 @@ def _calls(scenarios: Sequence[Scenario]) -> Mapping[str, Mapping[str, int]]:
     return table
 
 
-def _arguments(scenarios: Sequence[Scenario]) -> Mapping[str, tuple[int, int]]:
-    given: dict[str, set[str]] = {name: set() for name in agent_tools()}
+def _arguments(scenarios: Sequence[Scenario], tools: Mapping[str, Tool]) -> Mapping[str, tuple[int, int]]:
+    given: dict[str, set[str]] = {name: set() for name in tools}
     for scenario in scenarios:
         for solution in scenario.solutions:
             for call in _planned(solution):
                 given[call.tool].update(call.arguments)
-    return {name: (len(given[name]), len(tool.parameters)) for name, tool in agent_tools().items()}
+    return {name: (len(given[name]), len(tool.parameters)) for name, tool in tools.items()}
