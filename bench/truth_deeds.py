@@ -97,7 +97,7 @@ def _phones(reply: str) -> str:
 def _looking(first: bool) -> Disturb:
     def disturb(case: Case) -> Solution | None:
         allowed = [name for name in READING if name in case.scenario.tools][:2]
-        if not allowed or case.scenario.sign_in or case.scenario.confirm:
+        if not allowed or case.scenario.gates or case.scenario.confirm:
             return None
         looks = tuple((PlannedCall(name, {}),) for name in allowed)
         turns = list(case.literal.turns)
@@ -116,7 +116,7 @@ def _again(case: Case) -> Solution | None:
         for batch in turn.batches
         if all(not agent_tools()[call.tool].action for call in batch) and len(batch) == 1
     ]
-    if not queries or case.scenario.confirm or case.scenario.sign_in:
+    if not queries or case.scenario.confirm or case.scenario.gates:
         return None
     return Solution((*case.literal.turns[:-1], replace(turn, batches=(*turn.batches, queries[-1]))))
 
