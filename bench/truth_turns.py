@@ -69,12 +69,8 @@ def put_back(case: Case) -> Solution | None:
     }  # fmt: skip
     if wanted or case.scenario.confirm or case.scenario.gates:
         return None
-    turned = [
-        event
-        for event in _calls(case)
-        if event.error is None and event.tool in SWITCHES and SWITCHES[event.tool] not in wanted
-    ]
-    first = {SWITCHES[event.tool]: event for event in reversed(turned) if event.tool}
+    turned = [event for event in _calls(case) if event.error is None and event.tool in SWITCHES]
+    first = {event.tool: event for event in reversed(turned)}
     back = tuple(
         (PlannedCall(event.tool or event.name, {"on": not event.arguments["on"]}),)
         for event in reversed(list(first.values()))
