@@ -9,8 +9,8 @@ from sandbox_scenarios import Suite
 from bench.truth import case_of, kinds, score
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 
-NAMES = ("hotel_in_yen", "landlord_number", "second_guest_unknown", "mooring_debt", "castle_in_miles_low_battery")
-"""Scenarios of different sorts: an amount, a phone number, a refusal, a text, means."""
+NAMES = ("hotel_in_yen", "landlord_number", "mooring_debt", "castle_in_miles_low_battery", "bread_is_out_and_oven")
+"""Scenarios of different sorts: an amount, a phone number, a text, means, a refusal."""
 
 
 @cache
