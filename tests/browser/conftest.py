@@ -38,9 +38,9 @@ def report_file(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(report_file: Path) -> Iterator[Any]:
-    """Chromium without a window."""
+    """Chromium without a window. It stops with its module: while it runs, no other test here can run a loop."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )

@@ -39,6 +39,9 @@ class ComparePage {
 // What an event is for the purpose of aligning two sessions: its call, or who speaks to whom.
 const gist = (event) => event.event === "tool_call" ? `${event.tool || event.name} ${JSON.stringify(event.arguments)}` : event.event === "message" ? `${event.sender}>${event.recipient}` : "end";
 
+// What was said or came of it: two events that are aligned may still differ in this.
+const upshot = (event) => event.event === "tool_call" ? JSON.stringify([event.result, event.error]) : event.content ?? event.reason;
+
 // The longest common sequence of two lists of texts, as pairs of indexes. Cut at 600 each, where the table would be large.
 function common(left, right) {
   const [n, m] = [Math.min(left.length, 600), Math.min(right.length, 600)];
@@ -61,8 +64,8 @@ class PairPage {
     let [i, j] = [0, 0];
     let divergence = null;
     const line = (left, right) => {
-      const row = h("tr", {class: left && right ? "alike" : "apart"}, [left, right].map((cell) => h("td", {}, cell ? [h("span", {class: "mono dim"}, `#${cell.seq} `), cell.page.body(cell), cell.page.tags.get(cell.seq)?.map((tag) => h("span", {class: `tag ${tag.kind}`, title: tag.why}, tag.text))] : "")));
-      if (!(left && right) && !divergence) divergence = row;
+      const row = h("tr", {class: !(left && right) ? "apart" : upshot(left) === upshot(right) ? "alike" : "unlike"}, [left, right].map((cell) => h("td", {}, cell ? [h("span", {class: "mono dim"}, `#${cell.seq} `), cell.page.body(cell), cell.page.tags.get(cell.seq)?.map((tag) => h("span", {class: `tag ${tag.kind}`, title: tag.why}, tag.text))] : "")));
+      if (!divergence && !row.classList.contains("alike")) divergence = row;
       rows.push(row);
     };
     const of = (page, index) => ({...page.events[index], page});
@@ -73,7 +76,7 @@ class PairPage {
       if (x < a.events.length && y < b.events.length) line(of(a, i++), of(b, j++));
     }
     const head = (detail) => h("th", {scope: "col"}, h("span", {class: `score ${levelOf(detail.state)}`}, number(detail.score)), " ", h("a", {href: link(["s", detail.id])}, visible(detail.id)), h("div", {class: levelOf(detail.state)}, detail.verdict), h("ul", {class: "causes"}, detail.causes.slice(0, 3).map((cause) => h("li", {}, h("b", {class: cause.level}, cause.kind + " "), visible(cause.text)))));
-    place.replaceChildren(h("main", {class: "page"}, h("h1", {}, visible(one.scenario || "Two sessions")), h("p", {class: "dim"}, divergence ? "Rows with one side empty are where the two went different ways." : "Both did the same."),
+    place.replaceChildren(h("main", {class: "page"}, h("h1", {}, visible(one.scenario || "Two sessions")), h("p", {class: "dim"}, divergence ? "The first row in which the two differ is marked; where one side is empty, only the other did that." : "Both did the same."),
       h("table", {class: "aligned"}, h("thead", {}, h("tr", {}, head(one), head(two))), h("tbody", {}, rows))));
     divergence?.classList.add("divergence");
     divergence?.scrollIntoView({block: "center"});

@@ -91,8 +91,9 @@ def batches(draw: Any, callers: tuple[str, ...] = ("agent",)) -> list[ToolCall]:
     batch, caller = draw(st.uuids()).hex, draw(st.sampled_from(callers))
     made: list[ToolCall] = []
     for _ in range(draw(st.integers(1, 3))):
-        more = draw(outcomes())
-        given = {"raw_arguments": draw(raw)} if draw(st.integers(0, 4)) == 0 else {"arguments": draw(objects)}
+        misread = draw(st.integers(0, 4)) == 0
+        more = {"error": draw(errors)} if misread else draw(outcomes())  # what cannot be read is never carried out
+        given = {"raw_arguments": draw(raw)} if misread else {"arguments": draw(objects)}
         made.append(call(draw(st.sampled_from(["x7", "fly"])), batch=batch, caller=caller, **given, **more))
     return made
 
