@@ -5,6 +5,7 @@ bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 """
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +37,8 @@ COMMANDS = MappingProxyType(
 """Every command and what it is for, so that --help loads none of them."""
 
 
+MOST_TOLD = 30
+"""How many faults of one thing are told at once."""
 INTERRUPTED = 130
 """What shells expect of a command that was stopped by Ctrl-C."""
 
@@ -44,9 +47,13 @@ class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            if ctx.resilient_parsing:  # as when a shell completes what is being typed
+                return None
+            near = get_close_matches(cmd_name, COMMANDS, n=2, cutoff=0.5)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"unknown command {cmd_name!r}; {hint}", ctx)
         return import_module(
             f"sandbox_mcp.cli.{cmd_name}_" if cmd_name == "import" else f"sandbox_mcp.cli.{cmd_name}"
         ).command
@@ -62,7 +69,7 @@ class _Lazy(click.Group):
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="sandbox-mcp")
+@click.version_option(__version__, "-V", "--version", prog_name="sandbox-mcp")
 def group() -> None:
     """A stateful sandbox of tools over MCP, with a simulated user and an offline grader."""
 
@@ -72,13 +79,12 @@ def main() -> None:
     try:
         code = group.main(standalone_mode=False)  # click returns the code of an Exit instead of raising it
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        fail(_in_our_words(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("sandbox-mcp: interrupted", err=True)
         sys.exit(INTERRUPTED)
     except SandboxError as error:
-        fail(str(error))
+        fail(str(error), *map(str, error.more))
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
@@ -88,7 +94,18 @@ def main() -> None:
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def fail(problem: str) -> None:
-    """Say in one line what is wrong and exit with code 2."""
-    click.echo(f"sandbox-mcp: {one_line(problem)}", err=True)
+def _in_our_words(error: click.ClickException) -> str:
+    """What is wrong with a command line, in the form of all other mistakes, and where to read on."""
+    told = error.format_message().strip().rstrip(".").replace(". (Did you mean", " (did you mean")
+    context = getattr(error, "ctx", None)
+    about = context.command_path if isinstance(context, click.Context) else "sandbox-mcp"
+    return f"{told[:1].lower()}{told[1:]}; see '{about} --help'"
+
+
+def fail(*problems: str) -> None:
+    """Say what is wrong, in one line each, and exit with code 2."""
+    for problem in problems[:MOST_TOLD]:
+        click.echo(f"sandbox-mcp: {one_line(problem)}", err=True)
+    if len(problems) > MOST_TOLD:
+        click.echo(f"sandbox-mcp: and {len(problems) - MOST_TOLD} more", err=True)
     sys.exit(2)

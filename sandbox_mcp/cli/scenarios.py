@@ -28,8 +28,10 @@ def command() -> None:
 @as_json
 def list_(category: str | None, world: str, places: tuple[Path, ...], as_json: bool) -> None:
     """Print every scenario that can be played: of your own files, of the phone, or of the world that is named."""
-    from sandbox_mcp.run.select import in_worlds
+    from sandbox_mcp.run.select import check_category, in_worlds
 
+    if category is not None:
+        check_category(category)
     found = [item for item in in_worlds(_suite(places), world) if category is None or category in item.categories]
     if as_json:
         print_json([{"name": item.name, "about": item.about, "categories": item.categories} for item in found])
@@ -223,9 +225,10 @@ def _as_json(scenario: "Scenario") -> dict[str, Any]:
 
     from sandbox_mcp.trajectory.log import plain
 
-    hidden = {"world", "line"}
+    hidden = {"world", "line", "home"}
     shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
-    return json.loads(json.dumps({**shown, "world": scenario.world.tables}, default=plain))
+    named = {"world": scenario.home.name, "state": scenario.world.tables}
+    return json.loads(json.dumps({**shown, **named}, default=plain))
 
 
 def _as_text(scenario: "Scenario") -> str:

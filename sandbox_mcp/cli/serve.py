@@ -168,6 +168,8 @@ def command(
 
     play = Play(scenario, variant, seed, user_channel, session, elicits)
     _check(play, http, state_dir)
+    if not http:
+        _check_no_http()
     _check_user(user, user_model, play)
     manager = SessionManager(
         Suite(places),
@@ -193,6 +195,15 @@ def _check(play: Play, http: bool, state_dir: Path | None) -> None:
         raise SandboxError("--session names a session in a state folder; say which with --state-dir")
     if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
         raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
+
+
+def _check_no_http() -> None:
+    """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
+    context = click.get_current_context()
+    options = {"host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth"}
+    for name, option in {**options, "streams": "--streams"}.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
 
 
 def _check_user(user: str, model: str | None, play: Play) -> None:

@@ -102,9 +102,18 @@ def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
         raise
 
 
-def _of_category(suite: Suite, names: Sequence[str], category: str) -> set[str]:
+def check_category(category: str) -> None:
+    """See that there is a category of that name.
+
+    Raises:
+        RunError: there is not.
+    """
     if category not in CATEGORIES:
         raise RunError(f"unknown category {category!r}; {closest(category, CATEGORIES)}")
+
+
+def _of_category(suite: Suite, names: Sequence[str], category: str) -> set[str]:
+    check_category(category)
     found = {name for name in names if category in suite.get(name).categories}
     if not found:
         raise RunError(f"no scenario is in category {category!r}")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 SUFFIX = ".jsonl"
+_ELSEWHERE = "those of a run lie in its folder 'logs', and 'sandbox-mcp import' reads those of other harnesses"
 _EMPTY = "is empty; expected a trajectory log in JSON Lines"
 
 
@@ -191,7 +192,7 @@ def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
     if not whole:
         problem = "is no trajectory log: its first line is cut off" if cut else _EMPTY
         raise TrajectoryError(path, None, problem)
-    _check_schema(*whole[0], path)
+    _check_schema(*whole[0], path, document=len(whole) > 1 and _is_whole(data))
     events = [(number, _event(number, line, path)) for number, line in whole]
     trajectory = _assembled(events, path, cut=cut)
     _check_order(events, path)
@@ -241,7 +242,11 @@ def _event(number: int, line: bytes, path: str) -> Event:
         raise TrajectoryError(path, number, problem) from error
 
 
-def _check_schema(number: int, line: bytes, path: str) -> None:
+def _check_schema(number: int, line: bytes, path: str, *, document: bool) -> None:
+    if document:
+        raise TrajectoryError(
+            path, None, f"is one JSON document and no trajectory log, which has an event per line; {_ELSEWHERE}"
+        )
     try:
         head = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -249,7 +254,9 @@ def _check_schema(number: int, line: bytes, path: str) -> None:
     schema = head.get("schema") if isinstance(head, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(schema, int):
         raise TrajectoryError(
-            path, number, "is no trajectory log: its first line must be the 'session' event with a schema number"
+            path,
+            number,
+            f"is no trajectory log: its first line must be the 'session' event with a schema number; {_ELSEWHERE}",
         )
     if schema > SCHEMA:
         problem = f"was written with log schema {schema}; this version reads up to {SCHEMA}, upgrade sandbox-mcp"

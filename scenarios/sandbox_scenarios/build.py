@@ -6,10 +6,12 @@ played; whether it is a good one is for lint to say.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, cast
+from zoneinfo import available_timezones
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools import Parameter, Tool, World, misfits
@@ -67,9 +69,37 @@ def build(
     ``worlds`` are found by name before all others.
 
     Raises:
-        ProblemError: something in it does not fit; its path says what.
+        ProblemError: something in it does not fit; its path says what, and ``more`` what else does not fit.
     """
-    home = home_of(raw.world, worlds or {})
+    try:
+        return _built(raw, merged, path, line, worlds or {})
+    except ProblemError as problem:
+        found = {(item.path, item.text): item for item in (problem, *_problems(raw, worlds or {}))}
+        problem.more = tuple(found.values())[1:]
+        raise
+
+
+def _problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemError]:
+    """What does not fit in each part that can be read without the others."""
+    parts: list[Callable[[], object]] = [lambda: _clock(raw), lambda: _user(raw.user)]
+    try:
+        home, (rows, place) = home_of(raw.world, worlds), _rows_of(raw)
+        labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
+        called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
+        zone = raw.clock.zone if raw.clock.zone in available_timezones() else None
+        parts += _Builder(home, Resolver(zone or "UTC", labels, called)).parts(raw, rows, place)
+        parts.append(lambda: _gates(raw, home))
+    except ProblemError:  # without a world nothing else can be told; this one has been
+        pass
+    for part in parts:
+        try:
+            part()
+        except ProblemError as problem:
+            yield problem
+
+
+def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World]) -> Scenario:
+    home = home_of(raw.world, worlds)
     rows, place = _rows_of(raw)
     clock = _clock(raw)
     labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
@@ -161,6 +191,10 @@ def _clock(raw: RawScenario) -> Clock:
     with at("clock", "zone"):
         zone_info(zone)
     now = raw.clock.now
+    if now is None:
+        example = "{now: 2025-03-14 09:26:00, zone: Europe/Berlin}"
+        lacks = "its clock lacks 'now'" if raw.clock.model_fields_set else "it has no clock"
+        raise ProblemError(("clock",), f"{lacks}; write 'clock: {example}', or extend a base world that has one")
     if not isinstance(now, datetime):
         raise ProblemError(("clock", "now"), f"now must be a date and time such as 2025-03-14 09:26:00, not {now!r}")
     timestamp = to_timestamp(now, zone)
@@ -220,6 +254,20 @@ class _Builder:
         self._home = home
         self._resolver = resolver
 
+    def parts(self, raw: RawScenario, rows: Mapping[str, Any], place: str) -> Iterator[Callable[[], object]]:
+        """Readers of the parts of a scenario, each of which can be tried though another one fails."""
+        for table, labelled in rows.items():
+            yield partial(self._rows, table, labelled, place)
+        for key, names in (("tools", raw.tools), ("without", raw.without), ("confirm", raw.confirm)):
+            yield partial(self.tools, names or [], (key,))
+        for kind, listed in (("milestones", raw.milestones or []), ("minefields", raw.minefields or [])):
+            for number, item in enumerate(listed):
+                yield partial(self._milestone, item, (kind, number))
+        for i, solution in enumerate(raw.reference or []):
+            for j, turn in enumerate(solution.turns):
+                yield partial(self.turn, turn, ("reference", i, "turns", j))
+        yield partial(self.allows, raw.allows or {})
+
     # -- rows -----------------------------------------------------------------------------------------------------
 
     def state(self, raw: Mapping[str, Any], place: str) -> Snapshot:
@@ -227,21 +275,26 @@ class _Builder:
         schemas = self._home.state_tables
         tables: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in schemas}
         for name, rows in raw.items():
-            schema = self._schema(name, (place, name))
-            if schema.fixed is not None:
-                raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
-            labelled = {SINGLE: rows} if schema.single else rows
-            if not isinstance(labelled, dict):
-                raise ProblemError((place, name), "expected a mapping of labels to rows")
-            for label, row in cast("dict[str, Any]", labelled).items():
-                where = (place, name) if schema.single else (place, name, str(label))
-                key = row_id(name, str(label))
-                tables[name][key] = self._row(schema, key, row, where)
+            tables[name] = self._rows(name, rows, place)
         for name, schema in schemas.items():
             if schema.single and not schema.optional and not tables[name]:
                 told = f"the world has no row in table {name!r}; extend a base world, or add it"
                 raise ProblemError((place,), told)
         return snapshot_of(tables)
+
+    def _rows(self, name: str, rows: Any, place: str) -> dict[str, dict[str, Cell]]:
+        schema = self._schema(name, (place, name))
+        if schema.fixed is not None:
+            raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
+        labelled = {SINGLE: rows} if schema.single else rows
+        if not isinstance(labelled, dict):
+            raise ProblemError((place, name), "expected a mapping of labels to rows")
+        found: dict[str, dict[str, Cell]] = {}
+        for label, row in cast("dict[str, Any]", labelled).items():
+            where = (place, name) if schema.single else (place, name, str(label))
+            key = row_id(name, str(label))
+            found[key] = self._row(schema, key, row, where)
+        return found
 
     def _row(self, schema: TableSchema, key: str, row: Any, where: Where) -> dict[str, Cell]:
         if not isinstance(row, dict):
@@ -361,20 +414,21 @@ class _Builder:
 
     def milestones(self, raws: list[RawMilestone], kind: str) -> Iterable[Milestone]:
         """Milestones or minefields."""
-        for index, raw in enumerate(raws):
-            where = (kind, index)
-            if raw.id == START:
-                told = f"{START!r} is the moment before everything; call it something else"
-                raise ProblemError((*where, "id"), told)
-            if raw.all_of is None:
-                constraints: tuple[Constraint, ...] = (self._constraint(raw, where),)
-            elif _own_keys(raw):
-                raise ProblemError(
-                    where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
-                )
-            else:
-                constraints = tuple(self._constraint(part, (*where, "all", i)) for i, part in enumerate(raw.all_of))
-            yield Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
+        return (self._milestone(raw, (kind, index)) for index, raw in enumerate(raws))
+
+    def _milestone(self, raw: RawMilestone, where: Where) -> Milestone:
+        if raw.id == START:
+            told = f"{START!r} is the moment before everything; call it something else"
+            raise ProblemError((*where, "id"), told)
+        if raw.all_of is None:
+            constraints: tuple[Constraint, ...] = (self._constraint(raw, where),)
+        elif _own_keys(raw):
+            raise ProblemError(
+                where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
+            )
+        else:
+            constraints = tuple(self._constraint(part, (*where, "all", i)) for i, part in enumerate(raw.all_of))
+        return Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
 
     def _constraint(self, raw: RawConstraint, where: Where) -> Constraint:
         written = _own_keys(raw)

@@ -19,6 +19,22 @@ class ScenarioFileError(ScenarioError):
         self.problem = problem
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
 
+    @classmethod
+    def together(cls, faults: Iterable["ScenarioFileError"]) -> "ScenarioFileError":
+        """Some faults as one, in the order of lines, and the first one's file before other files.
+
+        What several scenarios inherit from one line is told once.
+        """
+        told: dict[tuple[str, int | None, str], ScenarioFileError] = {}
+        for fault in faults:
+            for item in (fault, *(other for other in fault.more if isinstance(other, cls))):
+                told.setdefault((item.path, item.line, item.problem.split("': ", 1)[-1]), item)
+        nearest = next(iter(told.values())).path
+        ordered = sorted(told.values(), key=lambda item: (item.path != nearest, item.path, item.line or 0))
+        first, *others = ordered
+        first.more = tuple(others)
+        return first
+
 
 class ValueProblemError(Exception):
     """A value that cannot be understood; the message says why."""

@@ -39,15 +39,17 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
     """The entries of a file as they would be with nothing to extend; a file that has not the form is refused.
 
     Raises:
-        ScenarioFileError: with the line of the first fault.
+        ScenarioFileError: with the line of each fault.
     """
     alone = _alone(data)
     try:
         RawFile.model_validate(alone)
     except ValidationError as error:
-        fault = _telling(cast("Sequence[Mapping[str, Any]]", error.errors(include_url=False)))
-        where = [part for part in fault["loc"] if not _is_tag(part)]
-        raise ScenarioFileError(path, lines.of(where), _reason(where, fault, data)) from error
+        faults: list[ScenarioFileError] = []
+        for fault in _told(cast("Sequence[Mapping[str, Any]]", error.errors(include_url=False))):
+            where = [part for part in fault["loc"] if not _is_tag(part)]
+            faults.append(ScenarioFileError(path, lines.of(where), _reason(where, fault, data)))
+        raise ScenarioFileError.together(faults) from error
     return alone["scenarios"]
 
 
@@ -68,6 +70,27 @@ def _telling(faults: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     place = next((index for index, part in enumerate(first) if _is_tag(part)), len(first) - 1)
     same = [fault for fault in faults if fault["loc"][:place] == first[:place]]
     return max(same, key=lambda fault: (len(fault["loc"]), fault["type"] == "extra_forbidden"))
+
+
+def _told(faults: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The faults that a reader has to mend, the most telling first.
+
+    Of a place that fits none of several forms one fault is told, and a key is not said to be missing where another is
+    misspelt.
+    """
+    told: dict[tuple[str | int, ...], Mapping[str, Any]] = {}
+    misspelt = {fault["loc"][:-1] for fault in faults if fault["type"] == "extra_forbidden"}
+    first = _telling(faults)
+    for fault in (first, *faults):
+        loc = fault["loc"]
+        tag = next((index for index, part in enumerate(loc) if _is_tag(part)), None)
+        if fault["type"] == "missing" and loc[:-1] in misspelt:
+            continue
+        if tag is None:
+            told.setdefault(loc, fault)
+        elif loc[:tag] not in told:
+            told[loc[:tag]] = _telling([item for item in faults if item["loc"][:tag] == loc[:tag]])
+    return list(told.values())
 
 
 def _is_tag(part: str | int) -> bool:

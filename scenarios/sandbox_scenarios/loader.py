@@ -6,13 +6,13 @@ of a world that was not asked for: the built-in files of the default world lie a
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
@@ -33,6 +33,8 @@ BASES = BUILT_IN / "worlds"
 _WORLD = re.compile(r"\bworld[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
 _EXTENDS = re.compile(r"\bextends[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
 """How a world and a base are named. They find too much, never too little."""
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 _NAMING = r"name[\"']?:\s*[\"']?{}\b"
 """How a name is written, mostly. Finds too much: people have names as well."""
 
@@ -87,6 +89,20 @@ def _text(path: Path) -> str:
         raise ScenarioFileError(str(path), None, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ScenarioFileError(str(path), None, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
+    """What ``use`` makes of each; faults of files are raised together, once all have been tried."""
+    made: list[_Made] = []
+    faults: list[ScenarioFileError] = []
+    for item in items:
+        try:
+            made.append(use(item))
+        except ScenarioFileError as fault:
+            faults.append(fault)
+    if faults:
+        raise ScenarioFileError.together(faults)
+    return made
 
 
 class Suite:
@@ -167,7 +183,7 @@ class Suite:
 
     def _playable(self, paths: Iterable[Path]) -> tuple[str, ...]:
         homes: dict[str, str] = {}
-        for file in map(self._file, paths):
+        for file in _each(self._file, paths):
             for name, number in file.index.items():
                 if file.entries[number].get("abstract"):
                     continue
@@ -191,8 +207,17 @@ class Suite:
         return self._built[name]
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:
-        """Every scenario that :meth:`names` lists. Raises like :meth:`get`."""
-        return tuple(self.get(name) for name in self.names(world))
+        """Every scenario that :meth:`names` lists. Raises like :meth:`load`."""
+        return self.load(self.names(world))
+
+    def load(self, names: Iterable[str]) -> tuple[Scenario, ...]:
+        """Some scenarios.
+
+        Raises:
+            UnknownScenarioError: a name is unknown.
+            ScenarioFileError: files cannot be used; it has the faults of all these scenarios.
+        """
+        return tuple(_each(self.get, names))
 
     def place(self, name: str, path: Sequence[str | int] = ()) -> tuple[str, int]:
         """The file and line where a part of a scenario is written, in the base it inherits that part from if need be.
@@ -294,8 +319,11 @@ class Suite:
             line = file.lines.of(("scenarios", number))
             return build(RawScenario.model_validate(merged), merged, file.path, line, self._worlds)
         except ProblemError as problem:
-            _, path, line = _place(chain, problem.path)
-            raise ScenarioFileError(path, line, f"scenario {entry['name']!r}: {problem.text}") from problem
+            places = ((_place(chain, item.path), item.text) for item in (problem, *problem.more))
+            faults = [
+                ScenarioFileError(path, line, f"scenario {entry['name']!r}: {text}") for (_, path, line), text in places
+            ]
+            raise ScenarioFileError.together(faults) from problem
 
     def _chain(self, file: _File, number: int, via: tuple[str, ...]) -> list[_Source]:
         """An entry and all it extends, nearest first."""

@@ -10,11 +10,12 @@ Path = tuple[str | int, ...]
 
 
 class ProblemError(Exception):
-    """Something does not fit. The loader adds file, line and the scenario's name."""
+    """Something does not fit. The loader adds file, line and the scenario's name; ``more`` does not fit either."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
+        self.more: tuple[ProblemError, ...] = ()
         super().__init__(text)
 
 

@@ -1,5 +1,6 @@
 """The real command, started as a user starts it: help, exit codes, one line for every mistake."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -33,10 +34,68 @@ def test_every_command_explains_itself(name: str) -> None:
     assert "Usage:" in done.stdout
 
 
-def test_an_unknown_command_is_bad_usage() -> None:
-    done = run("grad")
-    assert done.returncode == 2
-    assert "No such command 'grad'" in done.stderr
+MISTAKES = {
+    "an unknown command": (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
+    "nothing like a command": (["xyzzy"], "unknown command 'xyzzy'; known: serve, connect"),
+    "an unknown option": (["run", "--agnet", "x"], "no such option '--agnet' (did you mean"),
+    "a missing option": (["run"], "missing option '--agent'"),
+    "no number": (["grade", "logs", "--threshold", "x"], "invalid value for '--threshold'"),
+    "an unknown category": (["scenarios", "list", "--category", "single_tool"], "did you mean 'single_tool_call'"),
+    "a port without a network": (["serve", "--port", "9000"], "--port is for serving over HTTP; add --http"),
+    "a token without a network": (["serve", "--token", "x"], "--token is for serving over HTTP; add --http"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_every_mistake_is_told_in_one_line_of_one_form(case: str, tmp_path: Path) -> None:
+    arguments, told = MISTAKES[case]
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sandbox-mcp: ")
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_all_faults_of_scenario_files_are_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "form.yaml").write_text(
+        "family: form\nscenarios:\n  - name: x\n    max_turns: many\n    milestones:\n"
+        "      - {id: a, tabel: setting}\n      - {id: b, message: {contnet: hello}}\n"
+    )
+    (tmp_path / "names.yaml").write_text(
+        "family: names\nscenarios:\n  - name: y\n    extends: lakeside\n    user: {goal: g, opening: o}\n"
+        "    tools: [set_wfi_status]\n    milestones:\n"
+        "      - {id: a, table: setting, is: {wfi: false}}\n      - {id: b, tool: get_wfi_status}\n"
+        "  - name: z\n    user: {goal: g, opening: o}\n"
+    )
+    form = run("scenarios", "lint", "--scenarios", "form.yaml", cwd=tmp_path)
+    names = run("scenarios", "lint", "--scenarios", "names.yaml", cwd=tmp_path)
+    assert (form.returncode, names.returncode) == (2, 2)
+    assert [line.split(": ")[1] for line in form.stderr.splitlines()] == [f"form.yaml:{n}" for n in (4, 6, 7)]
+    assert [line.split(": ")[1] for line in names.stderr.splitlines()] == [f"names.yaml:{n}" for n in (6, 8, 9, 10)]
+    assert "it has no clock; write 'clock: {now: " in names.stderr
+
+
+def test_a_clock_without_its_time_says_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(
+        "family: x\nscenarios:\n  - name: x\n    user: {goal: g, opening: o}\n    clock: {zone: UTC}\n"
+    )
+    assert (
+        "its clock lacks 'now'; write 'clock: "
+        in run("scenarios", "lint", "--scenarios", "x.yaml", cwd=tmp_path).stderr
+    )
+
+
+def test_a_scenario_is_shown_as_json_with_its_world_and_its_rows() -> None:
+    shown = json.loads(run("scenarios", "show", "wifi_off", "--json").stdout)
+    assert (shown["name"], shown["world"]) == ("wifi_off", "phone")
+    assert "setting" in shown["state"]
+
+
+def test_the_summary_of_a_run_is_told_from_a_log(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text(json.dumps({"score": 1, "counts": {}}, indent=2))
+    told = run("grade", "summary.json", cwd=tmp_path).stderr
+    assert "summary.json: is one JSON document and no trajectory log" in told
+    assert "logs" in told
 
 
 def test_an_unknown_scenario_gets_suggestions_and_one_line() -> None:
@@ -63,4 +122,5 @@ def test_results_go_to_stdout_and_talk_to_stderr() -> None:
 def test_the_version_is_the_packages() -> None:
     from sandbox_mcp import __version__
 
+    assert run("-V").stdout == run("--version").stdout
     assert run("--version").stdout == f"sandbox-mcp, version {__version__}\n"

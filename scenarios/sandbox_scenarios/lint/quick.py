@@ -46,7 +46,7 @@ def lint(suite: Suite, names: Sequence[str] | None = None) -> tuple[Complaint, .
     Raises:
         ScenarioFileError: a file cannot be used at all; the message says where and why.
     """
-    chosen = [suite.get(name) for name in (suite.names() if names is None else names)]
+    chosen = suite.load(suite.names() if names is None else names)
     found = [(scenario, finding) for scenario in chosen for finding in _findings(scenario)]
     found += twins(suite, chosen)
     order = {scenario.name: number for number, scenario in enumerate(chosen)}
