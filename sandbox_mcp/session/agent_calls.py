@@ -14,6 +14,7 @@ from sandbox_scenarios.variants import actions, variant_named
 
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, speak
+from sandbox_mcp.tools.calling import Telling
 from sandbox_mcp.tools.free_text import unpack
 
 RACED: Mapping[str, Any] = {"race": True}
@@ -82,7 +83,7 @@ class AgentCalls:
         """``tools`` are those that the agent sees, which in free text are not those that it can use."""
         scenario, variant = spec.scenario, variant_named(spec.variant)
         self._free_text = variant.free_text
-        self._terse = variant.terse
+        self._told: Telling = variant.told
         self._stage = stage
         self.actions = actions(scenario, spec.variant) if variant.free_text else tools
         shown = {tool.tool.name: name for name, tool in self.actions.items()}
@@ -122,7 +123,7 @@ class AgentCalls:
         """What the agent gets to see of an outcome that was recorded with ``meta``."""
         fault = outcome.fault
         if fault:
-            text = fault.terse if self._terse else fault.text
+            text = fault.told(self._told)
             return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
         wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
         return CallResult({"result": outcome.result} if wrapped else outcome.result)

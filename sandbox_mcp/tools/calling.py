@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
 from sandbox_mcp.tools.value_schemas import converted, fits_schema, misfits
@@ -23,6 +23,10 @@ FaultKind = Literal[
     "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
     "refused",
 ]  # fmt: skip
+CHECKED: tuple[FaultKind, ...] = get_args(FaultKind)[:6]
+"""What is found before a tool runs."""
+Telling = Literal["all", "tool", "kind"]
+"""How much of a fault the caller is told: all, all that tools say themselves, or of what kind it is and no more."""
 EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
 """What a tool may raise to say no; anything else is a mistake in the world's own code."""
 WRONG_TYPE: tuple[FaultKind, str] = ("wrong_type", "ArgumentTypeError")
@@ -66,10 +70,10 @@ class Fault:
         """What the caller is told."""
         return f"{self.type}: {self.message}"
 
-    @property
-    def terse(self) -> str:
-        """What a caller without feedback is told: what is wrong, not what would be right; a refusal says all."""
-        return self.text if self.kind == "refused" else f"{self.type}: the call failed"
+    def told(self, told: Telling) -> str:
+        """What a caller is told, of a variant's ``told``; a refusal says all."""
+        silent = {"all": (), "tool": CHECKED, "kind": (*CHECKED, "execution")}[told]
+        return f"{self.type}: the call failed" if self.kind in silent else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
+from sandbox_mcp.tools.calling import Telling
 from sandbox_mcp.tools.free_text import ACT, act_tool
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
@@ -110,12 +111,13 @@ def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> 
 class Variant:
     """Which tools are offered and how each is changed.
 
-    ``terse`` errors keep silent about what would be valid; ``free_text`` offers all tools through one that takes text.
+    ``told`` is how much errors tell of what would be valid: all, what tools say themselves, or nothing but the kind.
+    ``free_text`` offers all tools through one that takes text.
     """
 
     select: Selection
     change: Change = _as_is
-    terse: bool = False
+    told: Telling = "all"
     free_text: bool = False
 
 
@@ -131,7 +133,8 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
         "argument_type_scrambled": Variant(_with(3), _drop_argument_types),
         "argument_name_scrambled": Variant(_with(3), _rename_arguments),
         "no_documentation": Variant(_with(3), _drop_documentation),
-        "terse_errors": Variant(_needed, terse=True),
+        "no_feedback": Variant(_needed, told="tool"),
+        "terse_errors": Variant(_needed, told="kind"),
         "text_actions": Variant(_needed, free_text=True),
     }
 )

@@ -147,3 +147,19 @@ def test_terse_errors_say_what_kind_and_no_more() -> None:
     opened = session("terse_errors")
     assert opened.call("set_wifi_status", {"off": True}).error == "ArgumentNameError: the call failed"
     assert opened.call("set_wifi", {}).error == "UnknownToolError: the call failed"
+
+
+@pytest.mark.parametrize(
+    ("variant", "checked", "said"),
+    [("no_feedback", False, True), ("terse_errors", False, False), ("base", True, True)],
+)
+def test_what_the_checker_says_can_be_hidden_without_what_a_tool_says(variant: str, checked: bool, said: bool) -> None:
+    opened = session(variant, SUITE.get("photo_coordinates"))
+    faults = [
+        opened.call("search_lat_lon", {"latitude": "here", "longitude": 0}).error or "",
+        opened.call("search_lat_lon", {"latitude": 0}).error or "",
+        opened.call("act", {}).error or "",
+    ]
+    assert [item.endswith(": the call failed") for item in faults] == [not checked] * 3
+    refused = opened.call("search_lat_lon", {"latitude": 100, "longitude": 0}).error or ""
+    assert ("out of range" in refused) is said
