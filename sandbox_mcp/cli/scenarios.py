@@ -131,7 +131,7 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 @scenarios_of_world
 @as_json
 def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
-    """Count what the suite covers, the phone's scenarios beside ToolSandbox's figures."""
+    """Count what the suite covers, the phone's beside ToolSandbox's figures, look-ups beside ToolScan's."""
     from sandbox_grader.toolscan.names import name_similarity
     from sandbox_scenarios.stats import measure
 
@@ -172,6 +172,11 @@ def _print_stats(found: "Stats") -> None:
     click.echo("")
     rows = [(variant, *(item[reading] for reading in found.readings)) for variant, item in found.similarity.items()]
     print_table(("similarity of tool names", *found.readings), rows)
+    if found.environments:
+        from sandbox_scenarios.stats import environment_heads
+
+        click.echo("")
+        print_table(environment_heads(found), [item.row() for item in found.environments])
 
 
 @command.command()

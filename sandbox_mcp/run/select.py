@@ -1,9 +1,10 @@
 """Selectors: which scenarios a command means.
 
-Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``world:NAME``, or a file with one
-selector per line (``@FILE``, or ``-`` for standard input). Patterns and categories look in the worlds that were named,
-which alone stand for all their scenarios; without any, in the caller's own files or else in the default world. A name
-is found in every world. No selector means all. The suite's order counts, never the selectors'.
+Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``world:NAME``, a tag such as
+``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for standard input). Patterns and
+categories look in the worlds that were named, which alone stand for all their scenarios; without any, in the caller's
+own files or else in the default world. A name is found in every world, and so are tags unless worlds were named. No
+selector means all. The suite's order counts, never the selectors'.
 """
 
 import sys
@@ -32,14 +33,17 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     expanded = list(_expanded(selectors))
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]
-    names = tuple(dict.fromkeys(name for world in worlds for name in _of_world(suite, world))) or suite.names()
+    names = tuple(dict.fromkeys(name for world in worlds for name in _of_world(suite, world)))
+    tagged = names or (suite.names("*") if any(map(_is_tag, others)) else ())
+    names = names or suite.names()
     if not expanded or (worlds and not any(map(_looks, others))):
         chosen = set(names)
     else:
         chosen: set[str] = set()
     for selector in others:
-        chosen |= _chosen(suite, names, selector)
-    return (*(name for name in names if name in chosen), *sorted(chosen.difference(names)))
+        chosen |= _of_tag(suite, tagged, selector) if _is_tag(selector) else _chosen(suite, names, selector)
+    order = tuple(dict.fromkeys((*names, *tagged)))
+    return (*(name for name in order if name in chosen), *sorted(chosen.difference(order)))
 
 
 def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
@@ -53,7 +57,18 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
 
 def _looks(selector: str) -> bool:
     """Whether a selector looks through scenarios, and does not name one."""
-    return selector.startswith(CATEGORY) or any(mark in selector for mark in "*?[")
+    return ":" in selector or any(mark in selector for mark in "*?[")
+
+
+def _is_tag(selector: str) -> bool:
+    return ":" in selector and not selector.startswith((CATEGORY, WORLD))
+
+
+def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
+    found = {name for name in names if any(fnmatchcase(tag, pattern) for tag in suite.get(name).tags)}
+    if not found:
+        raise RunError(f"no scenario has a tag {pattern!r}; expected one such as 'irrelevance:*'")
+    return found
 
 
 def _of_world(suite: Suite, world: str) -> tuple[str, ...]:

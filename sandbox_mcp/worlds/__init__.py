@@ -16,7 +16,11 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools import World
 from sandbox_mcp.world.faults import WorldError
 
-BUILT_IN = {"phone": "sandbox_mcp.worlds.phone:phone"}
+BUILT_IN = {
+    "phone": "sandbox_mcp.worlds.phone:phone",
+    "movies": "sandbox_mcp.worlds.lookups.movies:movies",
+    "patent": "sandbox_mcp.worlds.lookups.patent:patent",
+}
 """Where our own worlds are declared."""
 DEFAULT = "phone"
 """The world of a scenario that names none."""

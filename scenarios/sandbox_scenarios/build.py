@@ -141,6 +141,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         path=path,
         line=line,
         home=home,
+        tags=tuple(raw.tags),
     )
 
 

@@ -7,7 +7,7 @@ inherited, except under a key written with ``+`` (``tools+``), which adds to it.
 from collections.abc import Sequence
 from typing import Any, cast
 
-RESERVED = ("name", "abstract", "extends", "about")
+RESERVED = ("name", "abstract", "extends", "about", "tags")
 """What a branch never inherits."""
 _MERGED = ("world", "state", "clock", "user", "script", "allows")
 

@@ -227,7 +227,7 @@ class Scenario:
 
     ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
     the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
-    the world that declares the tables and tools.
+    the world that declares the tables and tools. ``tags`` name the studies that it is part of.
     """
 
     name: str
@@ -251,6 +251,7 @@ class Scenario:
     path: str = ""
     line: int = 0
     home: World = field(default_factory=default)
+    tags: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -17,6 +17,8 @@ class Strict(BaseModel):
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Tag = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:[a-z0-9_]+$")]
+"""A study and a part of it, such as ``irrelevance:request``."""
 Cells = dict[str, Any]
 """Column to value; see ``docs/scenarios.md`` for how a value names its measure."""
 
@@ -139,6 +141,7 @@ class RawScenario(Strict):
     abstract: bool = False
     about: str | None = None
     categories: list[Category] | None = None
+    tags: list[Tag] = []
     world: str | dict[str, Any] = {}
     state: dict[str, Any] = {}
     clock: RawClock = RawClock()

@@ -99,3 +99,38 @@ def test_a_shard_of_another_form_is_told(text: str) -> None:
 
 def test_a_shard_is_read_as_it_is_written() -> None:
     assert Shard.parse("2/8") == Shard(2, 8)
+
+
+TAGGED = """
+family: tagged
+scenarios:
+- {name: one, extends: gulf, tags: ["study:first", "other:part"], user: {goal: g, opening: o}}
+- {name: two, extends: one, user: {goal: g, opening: o}}
+- {name: three, extends: gulf, tags: ["study:second"], user: {goal: g, opening: o}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("selectors", "names"),
+    [
+        (("study:first",), ("one",)),
+        (("study:*",), ("one", "three")),
+        (("other:part", "two"), ("one", "two")),
+        (("world:phone", "study:*"), ("one", "three")),
+    ],
+)
+def test_a_tag_selects_its_scenarios_and_is_not_inherited(
+    tmp_path: Path, selectors: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    assert select(Suite([write(tmp_path / "tagged.yaml", TAGGED)]), selectors) == names
+
+
+def test_a_tag_that_nothing_has_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no scenario has a tag 'study:third'"):
+        select(Suite([write(tmp_path / "tagged.yaml", TAGGED)]), ("study:third",))
+
+
+def test_tags_are_no_part_of_the_digest(tmp_path: Path) -> None:
+    plain = TAGGED.replace(', tags: ["study:second"]', "")
+    tagged = Suite([write(tmp_path / "tagged.yaml", TAGGED)]).get("three")
+    assert Suite([write(tmp_path / "plain.yaml", plain)]).get("three").digest == tagged.digest

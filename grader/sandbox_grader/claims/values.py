@@ -64,6 +64,11 @@ CURRENCIES: Mapping[str, str] = {
 }
 _CURRENCY = "|".join(f"(?P<{'X' if code == '$' else code}>{names})" for code, names in CURRENCIES.items())
 _CURRENCY_AFTER = _CURRENCY.replace("(?P<", "(?P<Z")
+_CURRENCY_BEFORE = _CURRENCY.replace("|won", "")
+"""Nobody writes "won 3" of money, and "it won 3 awards" is of something else."""
+_BESIDE_MONEY = (re.compile(r"[$€£¥₹₩] ?$"), re.compile(rf" ?(?:{_CURRENCY})(?!\w)", re.IGNORECASE))
+_OUT_OF = re.compile(r"\bout of $", re.IGNORECASE)
+"""Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
 _LENGTHS = {
     "km": 1000.0,
     "kilometer": 1000.0,
@@ -205,7 +210,7 @@ _TABLE = re.compile(
 )
 _CELL = re.compile(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})", re.IGNORECASE)
 _MONEY = re.compile(
-    rf"(?:(?<!\w)(?:{_CURRENCY}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)|({_NUM}) ?(?:{_CURRENCY_AFTER})(?!\w)",
+    rf"(?:(?<!\w)(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)|({_NUM}) ?(?:{_CURRENCY_AFTER})(?!\w)",
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p)\b", re.IGNORECASE)
@@ -260,6 +265,8 @@ def _weekdays(text: str) -> Iterator[Mention]:
 def _phone(match: re.Match[str]) -> Mention | None:
     digits = "".join(char for char in match[0] if char.isdigit())
     written = match[0].strip()
+    if written.isdigit() and _is_an_amount(match):
+        return None
     if len(digits) < 7 or re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", written) or re.fullmatch(r"\d+(?:\.\d+)?", written):
         bare = written.isdigit() and len(digits) >= 7
         return (
@@ -270,6 +277,12 @@ def _phone(match: re.Match[str]) -> Mention | None:
     if re.search(r"\d\.\d", written) and " " in written and "-" not in written and "(" not in written:
         return None
     return Mention("phone", match.start(), match.end(), digits)
+
+
+def _is_an_amount(match: re.Match[str]) -> bool:
+    """Whether digits stand beside the sign or the name of a currency: millions are as long as phone numbers."""
+    before, after = _BESIDE_MONEY
+    return bool(before.search(match.string[: match.start()]) or after.match(match.string, match.end()))
 
 
 def _time(match: re.Match[str]) -> Mention | None:
@@ -389,7 +402,9 @@ def _quantity(match: re.Match[str]) -> Mention | None:
     )
 
 
-def _bare(match: re.Match[str]) -> Mention:
+def _bare(match: re.Match[str]) -> Mention | None:
+    if _OUT_OF.search(match.string[max(0, match.start() - 8) : match.start()]):
+        return None
     return Mention(
         "number", match.start(), match.end(), float(match[1]), _noun(match.string, match.end()), _digits(match[1])
     )

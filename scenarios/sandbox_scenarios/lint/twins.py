@@ -13,7 +13,7 @@ from sandbox_scenarios.lint.texts import plain
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
 
-_NOT_PLAYED = frozenset({"name", "about", "digest", "path", "line", "categories", "idle_score", "world"})
+_NOT_PLAYED = frozenset({"name", "about", "digest", "path", "line", "categories", "idle_score", "world", "tags"})
 Told = tuple[Scenario, LintFinding]
 
 

@@ -1,7 +1,7 @@
 """What the suite covers, counted as ToolSandbox counts, beside its published figures."""
 
 from sandbox_scenarios.stats.measure import CLASSIC, Count, Stats, measure
-from sandbox_scenarios.stats.page import page, update
+from sandbox_scenarios.stats.page import environment_heads, page, update
 from sandbox_scenarios.stats.picture import picture
 
-__all__ = ("CLASSIC", "Count", "Stats", "measure", "page", "picture", "update")
+__all__ = ("CLASSIC", "Count", "Stats", "environment_heads", "measure", "page", "picture", "update")

@@ -7,7 +7,7 @@ call, each reply and each further word of the user; where a scenario has several
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +16,7 @@ from sandbox_mcp.worlds import DEFAULT
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, Scenario, Solution, TableConstraint
 from sandbox_scenarios.stats import published
+from sandbox_scenarios.stats.environments import Environment, environments
 from sandbox_scenarios.variants import presented
 
 CLASSIC = (
@@ -57,7 +58,7 @@ class Stats:
 
     ``similarity`` maps a variant to the mean of each reading over its tool lists, ``calls`` a tool and a category to
     the scenarios whose solutions call it, ``arguments`` a tool to how many of its arguments some solution gives, of
-    how many.
+    how many. ``environments`` are those that scenarios are tagged with, beside ToolScan's table 3.
     """
 
     scenarios: int
@@ -71,6 +72,7 @@ class Stats:
     similarity: Mapping[str, Mapping[str, float]]
     calls: Mapping[str, Mapping[str, int]]
     arguments: Mapping[str, tuple[int, int]]
+    environments: tuple[Environment, ...] = ()
 
     @property
     def missed(self) -> tuple[Count, ...]:
@@ -92,6 +94,7 @@ class Stats:
             "scenarios": self.scenarios,
             **counted,
             **{name: dict(getattr(self, name)) for name in rest},
+            "environments": {item.name: asdict(item) for item in self.environments},
             "missed": [item.name for item in self.missed],
         }
 
@@ -127,6 +130,7 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
         calls=_calls(scenarios, every_tool),
         arguments=_arguments(scenarios, every_tool),
+        environments=environments(scenarios, turns, similarity),
     )
 
 

@@ -1,6 +1,6 @@
 """The figures as a page: tables in Markdown, put between two marks of a file whose rest is written by hand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sandbox_scenarios.stats.measure import CLASSIC, Count, Stats
 
@@ -32,6 +32,7 @@ def page(stats: Stats, picture: str) -> str:
             _plain("Scenarios per world", "world", stats.worlds.items()),
             _plain("Scenarios per file", "file", stats.families.items()),
             _similar(stats),
+            *_environments(stats),
         )
     )
 
@@ -51,6 +52,17 @@ def _similar(stats: Stats) -> str:
     return _markdown(
         "How alike the names of the tools are (ToolScan, appendix B.4)", ("variant", *stats.readings), rows
     )
+
+
+def _environments(stats: Stats) -> Iterator[str]:
+    if stats.environments:
+        rows = [tuple(map(str, item.row())) for item in stats.environments]
+        yield _markdown("Environments beside ToolScan's (table 3)", environment_heads(stats), rows)
+
+
+def environment_heads(stats: Stats) -> tuple[str, ...]:
+    """The heads of a table of environments, one per value of :meth:`Environment.row`."""
+    return ("environment", "queries", "ToolScan", "turns", "ToolScan", "tools", "ToolScan", *stats.readings)
 
 
 def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,100 @@
+"""How the services look things up: by words of a text, by name, and by days.
+
+Policy: case and punctuation never matter, words have to be whole, and a day is written as 2024-05-31. A search that
+finds nothing answers with an empty list; asking for one thing that does not exist is an error that names it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import TypeVar
+
+from sandbox_mcp.world.faults import DuplicateError, NoDataError
+from sandbox_mcp.world.tables import Id, Table
+from sandbox_mcp.world.tx import Tx
+
+_R = TypeVar("_R", bound=Table)
+_T = TypeVar("_T")
+_WORD = re.compile(r"[^\W_]+")
+LIMIT = 25
+"""How many results a search gives at most."""
+
+
+@lru_cache(maxsize=8192)
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, in lower case and without what stands between them."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def has_words(text: str, wanted: str) -> bool:
+    """Whether every word that is wanted stands in a text.
+
+    Raises:
+        ValueError: nothing is wanted.
+    """
+    asked = words_of(wanted)
+    if not asked:
+        raise ValueError("expected at least one word to look for")
+    return asked <= words_of(text)
+
+
+def checked_day(text: str | None, argument: str) -> str | None:
+    """A day as it was given.
+
+    Raises:
+        ValueError: it is not written as 2024-05-31, or no calendar has it.
+    """
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{argument} must be a day such as 2024-05-31, not {text!r}") from None
+
+
+def in_window(day: str, after: str | None, before: str | None) -> bool:
+    """Whether a day lies between two others, both included; a side that was not given is open.
+
+    Raises:
+        ValueError: one of them is no day.
+    """
+    first, last = checked_day(after, "after"), checked_day(before, "before")
+    return (first is None or day >= first) and (last is None or day <= last)
+
+
+def only(rows: Sequence[_R], what: str) -> _R:
+    """The only row of a search for one thing.
+
+    Raises:
+        NoDataError: there is none.
+        DuplicateError: there are several; the caller has to say more.
+    """
+    if not rows:
+        raise NoDataError(f"there is no {what}")
+    if len(rows) > 1:
+        raise DuplicateError(f"{len(rows)} entries fit {what}; say more")
+    return rows[0]
+
+
+def known(tx: Tx, table: type[_R], key: str, what: str) -> _R:
+    """The row of an id.
+
+    Raises:
+        NoDataError: there is none; the message says what was looked for, and by which id.
+    """
+    found = tx.find(table, Id[_R](key))
+    if found is None:
+        raise NoDataError(f"there is no {what} {key!r}")
+    return found
+
+
+def first(items: Iterable[_T], limit: int | None) -> list[_T]:
+    """The first items, as many as were asked for.
+
+    Raises:
+        ValueError: the limit is not between 1 and 25.
+    """
+    if limit is not None and not 1 <= limit <= LIMIT:
+        raise ValueError(f"limit must be between 1 and {LIMIT}, not {limit}")
+    return [item for _, item in zip(range(limit or LIMIT), items, strict=False)]

@@ -1,0 +1,33 @@
+"""Amounts as people write them: long ones, words that are also currencies, and the end of a scale."""
+
+import pytest
+from sandbox_grader.claims import hear
+from sandbox_scenarios.facts import facts_of
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("Blue Hour took $114,600,000.", {"money": "114600000 USD"}),
+        ("It made 114,600,000 dollars in cinemas.", {"money": "114600000 USD"}),
+        ("It made 114.6 million dollars.", {"money": "114600000 USD"}),
+        ("The film won 3 awards.", {"count": "3 awards"}),
+        ("It won three awards in all.", {"count": "3 awards"}),
+        ("Critics gave it 56 out of 100.", {"number": 56}),
+        ("That is 8 out of 10 points.", {"number": 8}),
+    ],
+)
+def test_is_said(message: str, fact: object) -> None:
+    assert hear(message, facts_of(fact)).right
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("It took $114,700,000.", {"money": "114600000 USD"}),
+        ("It costs 3 won.", {"count": "3 awards"}),
+        ("Call 5550178 about it.", {"money": "5550178 USD"}),
+    ],
+)
+def test_is_not_said(message: str, fact: object) -> None:
+    assert not hear(message, facts_of(fact)).right

@@ -1,0 +1,108 @@
+"""The look-up worlds: what they offer, what they know, and what is asked of them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from sandbox_grader.milestones.baselines import REFUSAL
+from sandbox_grader.scores import grade
+from sandbox_grader.toolscan.names import name_similarity
+from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.loader import BUILT_IN as SUITE_FOLDER
+from sandbox_scenarios.stats.environments import TOOLSCAN, environments
+from sandbox_scenarios.stats.measure import turns
+
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.worlds import BUILT_IN, named
+from tests.scenarios.playing import talk
+
+WORLDS = tuple(name for name, place in BUILT_IN.items() if ".lookups." in place)
+PUBLISHED = (0.08, 0.5667)
+"""The least and the largest mean similarity of names, stop words left out, of ToolScan's lists and of its example."""
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return Suite([SUITE_FOLDER / "lookups"])
+
+
+def of_paper(suite: Suite, world: str) -> list[Scenario]:
+    return [item for item in suite.all() if f"toolscan:{world}" in item.tags]
+
+
+@pytest.mark.parametrize("name", WORLDS)
+class TestEveryWorld:
+    def test_it_offers_four_to_fourteen_tools_that_only_look(self, name: str) -> None:
+        tools = named(name).agent_tools.values()
+        assert 4 <= len(tools) <= 14
+        assert not any(tool.action for tool in tools)
+
+    def test_names_are_as_easily_confused_as_in_the_published_lists(self, name: str) -> None:
+        least, largest = PUBLISHED
+        assert least <= name_similarity(named(name).agent_tools)["stop"] <= largest
+
+    def test_every_tool_and_every_argument_is_described(self, name: str) -> None:
+        for tool in named(name).agent_tools.values():
+            assert tool.description
+            assert all(parameter.description for parameter in tool.parameters), tool.name
+
+    def test_nothing_it_knows_is_part_of_a_state(self, name: str) -> None:
+        assert not named(name).state_tables
+
+    def test_every_row_that_is_referred_to_exists(self, name: str) -> None:
+        tables = named(name).tables
+        for schema in tables.values():
+            for column in schema.columns:
+                if column.role is not None and column.role.kind == "id":
+                    there = FixedRows.of(tables[column.role.table]).rows
+                    cells = (row[column.name] for row in FixedRows.of(schema).rows.values())
+                    assert all(cell is None or cell in there for cell in cells), f"{schema.name}.{column.name}"
+
+    def test_starting_with_it_loads_no_other(self, name: str) -> None:
+        module = BUILT_IN[name].partition(":")[0]
+        loaded = "[m for m in sys.modules if m.startswith('sandbox_mcp.worlds.') and 'lookups.' in m]"
+        code = f"import json, sys; from sandbox_mcp.worlds import named; named({name!r}).tools"
+        code += f"; print(json.dumps({loaded}))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert set(json.loads(done.stdout)) == {"sandbox_mcp.worlds.lookups.looking", module}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+class TestScenariosOfEveryWorld:
+    def test_there_are_as_many_as_in_the_paper(self, suite: Suite, name: str) -> None:
+        assert len(of_paper(suite, name)) == TOOLSCAN[name].queries
+
+    def test_they_take_as_many_turns_and_offer_as_many_tools(self, suite: Suite, name: str) -> None:
+        found = of_paper(suite, name)
+        mean_turns = fmean(fmean(map(turns, item.solutions)) for item in found)
+        assert abs(mean_turns - TOOLSCAN[name].turns) <= 0.5
+        assert abs(fmean(len(item.tools) for item in found) - TOOLSCAN[name].tools) <= 0.06
+
+    def test_ten_are_kept_for_the_study_of_similarity(self, suite: Suite, name: str) -> None:
+        assert sum(f"similarity:{name}" in item.tags for item in suite.all()) == 10
+
+    def test_the_first_is_solved_by_its_solution_and_not_by_a_refusal(self, suite: Suite, name: str) -> None:
+        scenario = of_paper(suite, name)[0]
+        assert grade(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, scenario).score == 1
+        assert (grade(talk(scenario, REFUSAL), scenario).score or 0) <= 0.1
+
+
+def test_files_are_read_only_when_something_is_looked_up() -> None:
+    code = (
+        "import sys; opened = []; sys.addaudithook(lambda event, args: opened.append(str(args[0])) "
+        "if event == 'open' else None); from sandbox_mcp.worlds import named; named('movies').tools; "
+        "print([path for path in opened if path.endswith(('.csv', '.jsonl'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path("/"))
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_page_has_the_figures_of_today(suite: Suite) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "lookups.md").read_text(encoding="utf-8")
+    written = [line for line in page.splitlines() if line.startswith(tuple(f"| {name} |" for name in WORLDS))]
+    found = environments(suite.all(), turns, name_similarity)
+    assert written == [f"| {' | '.join(map(str, item.row()))} |" for item in found]
