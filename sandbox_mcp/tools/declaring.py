@@ -91,6 +91,7 @@ class _Pending:
     effects: Effects | None
     reaches: str | None
     said: tuple[str, ...]
+    computes: bool = False
 
 
 class World:
@@ -147,12 +148,19 @@ class World:
     @overload
     def query(self, function: F, /) -> F: ...
     @overload
-    def query(self, /, *, name: str | None = None, group: str = "") -> Callable[[F], F]: ...
-    def query(self, function: Any = None, /, *, name: str | None = None, group: str = "") -> Any:
-        """Declare a function to be a tool that only looks. The function stays what it is."""
+    def query(self, /, *, name: str | None = None, group: str = "", computes: bool = False) -> Callable[[F], F]: ...
+    def query(
+        self, function: Any = None, /, *, name: str | None = None, group: str = "", computes: bool = False
+    ) -> Any:
+        """Declare a function to be a tool that only looks. The function stays what it is.
+
+        ``computes`` says that its result follows from its arguments alone, neither from the state nor from the time nor
+        from ``knowledge`` that an agent could not have: an agent that works it out by itself is right, too.
+        """
 
         def declare(found: F) -> F:
-            pending = _Pending(found, name or found.__name__, group, False, "agent", False, Effects(), None, ())
+            named = name or found.__name__
+            pending = _Pending(found, named, group, False, "agent", False, Effects(), None, (), computes)
             return self._declare(found, pending)
 
         return declare if function is None else declare(function)
@@ -387,6 +395,7 @@ class World:
             effects=effects,
             reaches=declared.reaches,
             said=declared.said,
+            computes=declared.computes,
         )
 
 

@@ -6,7 +6,7 @@ default is ``UNSET`` may be left out, and only one annotated ``| None`` may be n
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_type_hints
 
 from sandbox_mcp.tools.value_schemas import JsonType, types_in, value_schema
@@ -63,7 +63,8 @@ class Tool:
 
     ``wrapped`` says that the result is no JSON object and travels over MCP as ``{"result": ...}``. ``effects`` is all
     that it may write (None: anything), ``reaches`` the argument that says whom it reaches, ``said`` words with which an
-    agent tells that it has done it.
+    agent tells that it has done it. ``computes`` says that its result follows from its arguments alone, so that nobody
+    needs the tool who can reckon.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Tool:
     effects: Effects | None = None
     reaches: str | None = None
     said: tuple[str, ...] = ()
+    computes: bool = False
 
     @property
     def wrapped(self) -> bool:
@@ -111,9 +113,11 @@ def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     }
 
 
-def query(domain: str) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool that only looks."""
-    return lambda function: _derive(function, domain, action=False, destructive=False, caller="agent")
+def query(domain: str, *, computes: bool = False) -> Callable[[Callable[..., Any]], Tool]:
+    """Declare a tool that only looks; ``computes`` if its result follows from its arguments alone."""
+    return lambda function: replace(
+        _derive(function, domain, action=False, destructive=False, caller="agent"), computes=computes
+    )
 
 
 def action(domain: str, *, destructive: bool = False) -> Callable[[Callable[..., Any]], Tool]:

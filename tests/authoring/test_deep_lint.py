@@ -56,10 +56,12 @@ def test_scenarios_of_the_suite_stand_every_mutant(name: str) -> None:
     assert linted.played > 50
 
 
-NO_DEED_NEEDED = {
-    "        after: [converted]\n": "",
-    'facts: ["{miles}"], values: {miles: {from: converted, to: text}}': "facts: [[miles]]",
+CLAIMED = {
+    "        after: [sent]\n": "",
+    REPLY: "reply: The match is at nine, then.",
+    "[texted, told, sent]": "[match]",
 }
+"""A reply that tells of no deed, and earns its milestone without one."""
 WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
     "a solution that does not say what it should": ("reference:1:base", SOUND, {REPLY: "reply: Well."}),
     "a solution after which the user waits": (
@@ -125,7 +127,7 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
             "reply: Wifi is off.": "reply: Wifi is off.\n          - reply: You are welcome.",
         },
     ),
-    "points for claims": ("claim:1", QUESTION, NO_DEED_NEEDED),
+    "points for claims": ("claim:1", SOUND, CLAIMED),
     "a text that nobody reads": (
         "change:1:2:content:1",
         SOUND,
@@ -259,12 +261,10 @@ def test_asking_in_between_is_not_called_for(tmp_path: Path) -> None:
     assert complaints(tmp_path, SOUND, changes) == ()
 
 
-def test_where_words_before_the_deed_are_a_milestone_the_deed_waits(tmp_path: Path) -> None:
+def test_where_asking_is_a_milestone_nobody_acts_at_once(tmp_path: Path) -> None:
     changes = {
-        "          - calls:\n": (
-            "          - reply: Tomas is a colleague of yours. Is it him you mean?\n          - calls:\n"
-        ),
-        "      - id: sent\n": "      - {id: asked, message: {content: {facts: [[colleague]]}}}\n      - id: sent\n",
+        "          - calls:\n": "          - reply: Which Tomas do you mean?\n          - calls:\n",
+        "      - id: sent\n": "      - {id: asked, message: {content: {facts: [which]}}}\n      - id: sent\n",
     }
     assert "at_once:1" not in mutants(stage_of(tmp_path, SOUND, changes))
 
@@ -284,8 +284,8 @@ def test_what_needs_confirmation_is_confirmed_and_stands(tmp_path: Path) -> None
 
 
 def test_processes_change_nothing(tmp_path: Path) -> None:
-    text = changed(QUESTION, NO_DEED_NEEDED)
-    text += QUESTION[QUESTION.index("  - name") :].replace("name: mine", "name: other")
+    text = changed(SOUND, CLAIMED)
+    text += SOUND[SOUND.index("  - name") :].replace("name: mine", "name: other")
     places = (written(tmp_path, text),)
     watched: list[int] = []
     alone = DeepLint(places, ("mine", "other")).run()

@@ -235,13 +235,20 @@ def test_where_nothing_can_be_done_leaving_after_the_reason_is_fine() -> None:
     assert ids(of_suite("forget_number_no_removal"), "claim") == []
 
 
-def test_claims_tell_every_value(tmp_path: Path) -> None:
-    stage = stage_of(tmp_path, QUESTION)
+def test_claims_tell_every_value() -> None:
+    stage = of_suite("nintendo_price")
     mutant = mutants(stage)["claim:1"]
     log = stage.rehearse(mutant.solution, known=mutant.known).log
     assert called(stage, mutant) == []
-    assert any("26.09" in getattr(event, "content", "") for event in log.events)
+    assert any("2325.85" in getattr(event, "content", "") for event in log.events)
     assert score(stage, "claim:1") == 0
+
+
+def test_a_computing_call_is_dropped_with_nothing_known_and_what_can_be_worked_out_is_no_claim(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, QUESTION)
+    assert mutants(stage)["drop:1:1"].known == {}
+    assert score(stage, "drop:1:1") == 0
+    assert ids(stage, "claim") == []
 
 
 def test_what_the_user_says_counts_even_for_claims(tmp_path: Path) -> None:

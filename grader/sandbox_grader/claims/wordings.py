@@ -16,8 +16,8 @@ from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 from sandbox_grader.claims.normal import plain
 
 _OR = re.compile(r"\bor\b|/|\balternatively\b")
-FREE = ("said", "past", "doubted")
-"""How a text may stand and still be told: bounds and history are the text's own affair."""
+_QUESTION = re.compile(r"^(?:which|who|whom|whose|what|when|where|why|how)\b|\?$", re.IGNORECASE)
+"""A wording that asks is met by a question."""
 
 
 def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
@@ -39,6 +39,12 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
         return stated(f"says {wanted}")
     if any(how == "unsaid" and not _asked(spoken, place) for place, how in found):
         return stated(f"says {wanted}")
+    if any(
+        _QUESTION.search(str(value)) and _asked(spoken, place)
+        for value in fact.value
+        for place in places(spoken, str(value))
+    ):
+        return stated(f"asks {wanted}")
     for _, how in found:
         if how == "denied":
             return contrary(f"denies the {kind} {wanted}")

@@ -21,6 +21,7 @@ from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_mes
 from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
+from sandbox_grader.milestones.worked_out import is_worked_out
 from sandbox_mcp.trajectory import Message, ToolCall
 
 FULL = 1 - 1e-9
@@ -51,11 +52,15 @@ class Explainer:
         place = self.placed.get(self.number)
         effective = place.similarity if place else 0.0
         reasons = [] if effective >= FULL else [*self._own(), *self._rests(effective)]
+        at = self.events[self.index] if self.index is not None and self.raw else None
+        worked_out = at is not None and is_worked_out(at)
+        if worked_out and effective < self.raw:
+            reasons.append(("call", (None, "was not called, and what it would have told was not used")))
         return {
             "kind": "milestone",
             "id": self.item.id,
             "about": self.item.about,
-            "seq": self.events[self.index].seq if self.index is not None and self.raw else None,
+            "seq": at.seq if at is not None and not worked_out else None,
             "similarity": round(self.raw, 9),
             "effective": round(effective, 9),
             "reasons": [{"constraint": name, "seq": seq, "text": text} for name, (seq, text) in reasons],

@@ -18,6 +18,7 @@ from sandbox_grader.milestones.strict_nodes import StrictNodes
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.untruths import Untruth, untruths
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
+from sandbox_grader.milestones.worked_out import as_far_as_used, with_results
 from sandbox_mcp.trajectory import Trajectory
 
 MET = 1 - 1e-9
@@ -52,7 +53,8 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     The milestones' score is the mean, over all of them, of the similarity under the assignment to events that makes the
     sum largest; 1 for a scenario without any. A minefield that was met voids it, and so does something untrue that the
     agent left the user with; what unexplained changes leave of it is in
-    :data:`sandbox_grader.milestones.unwanted.GRADES`.
+    :data:`sandbox_grader.milestones.unwanted.GRADES`. What the agent worked out without a computing tool counts as
+    :mod:`sandbox_grader.milestones.worked_out` tells.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 
@@ -60,6 +62,16 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
         GraderError: the scenario's milestones refer to each other in a circle or to unknown ones.
     """
     check(scenario)
+    result = _evaluated(scenario, trajectory)
+    if result.milestone_score < MET:
+        for other in with_results(scenario, trajectory):
+            found = _evaluated(scenario, other)
+            if (found.score, found.milestone_score) > (result.score, result.milestone_score):
+                result = found
+    return result
+
+
+def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     timeline = Timeline(trajectory)
     nodes, placed = _placed(scenario.milestones, timeline, mines=False)
     fields, mines = _placed(scenario.minefields, timeline, mines=True)
@@ -109,7 +121,7 @@ def _placed(
     nodes = StrictNodes(milestones, timeline, mines=mines)
     if not milestones or not timeline.events:
         return nodes, {}
-    return nodes, match(nodes, range(len(milestones)), nodes.edges)
+    return nodes, as_far_as_used(match(nodes, range(len(milestones)), nodes.edges), nodes.before, timeline.events)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:

@@ -4,7 +4,8 @@ Policy: which calls are needed is read off the solution. A call that acts is nee
 asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
 because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
 A query whose result nobody uses is a look that only tells what to ask; it may be left out. So may a call that is
-refused, unless a milestone asks for the attempt.
+refused, unless a milestone asks for the attempt. What a computing tool tells can as well be worked out, so such a call
+is needed only as far as its result is.
 """
 
 import re
@@ -21,6 +22,7 @@ from sandbox_scenarios.model import (
     Expected,
     MessageConstraint,
     PlannedCall,
+    PlannedTurn,
     Solution,
     TableConstraint,
 )
@@ -58,7 +60,7 @@ def calls(case: RehearsedSolution) -> Iterator[Mutant]:
         yield from _dropped(case, spot)
         yield from _changed(case, spot)
     yield from _stopped(case)
-    if not case.lacks and spots(case.solution):
+    if not case.lacks and spots(case.solution) and not any(_reckons(case, turn) for turn in case.solution.turns):
         yield _claimed(case)
 
 
@@ -80,7 +82,19 @@ def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
 def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a call may be left out: a query that nothing rests on."""
     tool = case.scenario.home.agent_tools[spot.call.tool]
+    if tool.computes:
+        return not _passed_on(case, spot)
     return not tool.action and not _demanded(case, spot) and not uses(case.solution, spot.call.label)
+
+
+def _reckons(case: RehearsedSolution, turn: PlannedTurn) -> bool:
+    """Whether a turn calls nothing but computing tools, so that a reply without a call can be right."""
+    tools = case.scenario.home.agent_tools
+    return bool(turn.calls) and all(tools[call.tool].computes for call in turn.calls)
+
+
+def _computes(case: RehearsedSolution, spot: Spot) -> bool:
+    return case.scenario.home.agent_tools[spot.call.tool].computes
 
 
 def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
@@ -104,6 +118,9 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if is_look(case, spot) or _vain(case, spot):
         return
     less, name = without(case.solution, spot.number), _named(spot)
+    if _computes(case, spot):
+        yield Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=case.path(spot))
+        return
     if case.scenario.home.agent_tools[spot.call.tool].action or _demanded(case, spot):
         about = f"leaves out {name} and happens to know all it would have told"
         yield Mutant(case.id("drop", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
@@ -220,6 +237,8 @@ def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]
     """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
     if case.scenario.home.agent_tools[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
+    if _computes(case, spot):
+        return list(arguments) if _passed_on(case, spot) else []
     named = _named_in_milestones(case, spot.call.tool)
     return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
 
@@ -245,7 +264,7 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     for later, names in takers:
         if names and (
             case.scenario.home.agent_tools[later.call.tool].action
-            or names & _named_in_milestones(case, later.call.tool)
+            or (names & _named_in_milestones(case, later.call.tool) and not _computes(case, later))
             or _passed_on(case, later)
         ):
             return True

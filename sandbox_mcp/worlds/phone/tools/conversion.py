@@ -7,7 +7,7 @@ from sandbox_mcp.worlds.phone.tools.sources import knowledge, need_wifi
 from sandbox_mcp.worlds.phone.world import phone
 
 
-@query("conversion")
+@query("conversion", computes=True)
 def unit_conversion(tx: Transaction, amount: float, from_unit: str, to_unit: str) -> float:
     """Convert an amount from one unit of measurement to another.
 
@@ -51,7 +51,7 @@ def convert_currency(tx: Transaction, amount: float, from_currency_code: str, to
     return knowledge(tx).currency.convert(amount, from_currency_code, to_currency_code, tx.now).result
 
 
-@query("conversion")
+@query("conversion", computes=True)
 def calculate_lat_lon_distance(
     tx: Transaction, latitude_0: float, longitude_0: float, latitude_1: float, longitude_1: float
 ) -> float:

@@ -47,7 +47,7 @@ def get_current_timestamp(tx: Transaction) -> float:
     return tx.now
 
 
-@query("time")
+@query("time", computes=True)
 def timestamp_to_datetime_info(tx: Transaction, timestamp: float) -> DateTimeInfo:
     """Tell date, time and weekday of a moment in the phone's time zone.
 
@@ -73,7 +73,7 @@ def timestamp_to_datetime_info(tx: Transaction, timestamp: float) -> DateTimeInf
     )
 
 
-@query("time")
+@query("time", computes=True)
 def datetime_info_to_timestamp(
     tx: Transaction, year: int, month: int, day: int, hour: int, minute: int, second: int
 ) -> float:
@@ -112,7 +112,7 @@ def _check_wall_time(year: int, month: int, day: int, hour: int, minute: int, se
             raise ValueError(f"{name} must be in 0..{last}")
 
 
-@query("time")
+@query("time", computes=True)
 def shift_timestamp(
     tx: Transaction, timestamp: float, weeks: int = 0, days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0
 ) -> float:
@@ -147,7 +147,7 @@ def shift_timestamp(
     return shifted
 
 
-@query("time")
+@query("time", computes=True)
 def timestamp_diff(tx: Transaction, timestamp_0: float, timestamp_1: float) -> Difference:
     """Tell how much later the second moment is than the first.
 
@@ -167,7 +167,7 @@ def timestamp_diff(tx: Transaction, timestamp_0: float, timestamp_1: float) -> D
     return Difference(days=difference.days, seconds=difference.seconds)
 
 
-@query("time")
+@query("time", computes=True)
 def seconds_to_hours_minutes_seconds(tx: Transaction, seconds: float) -> Duration:
     """Split a length of time into hours, minutes and seconds; fractions of a second are dropped.
 
