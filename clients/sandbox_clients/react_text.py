@@ -40,8 +40,9 @@ _LABEL = re.compile(
     r"^[ \t>*#_`-]*(thought|action[ _]input|action|observation|final[ _]answer)[*_` \t]*:[ \t]*\**",
     re.IGNORECASE | re.MULTILINE,
 )
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^`(?:``\w*)?\s*|\s*`+$")
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_FENCE = re.compile(r"`(?:``\w*)?\s*")
 _CALL = re.compile(r"([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
@@ -81,7 +82,10 @@ def tools_in(text: str) -> list[Mapping[str, Any]] | None:
 
 def read_step(text: str) -> WrittenStep:
     """What a model wrote as its next step."""
-    parts = list(_parts(_THINKING.sub("", text).strip()))
+    last = max(
+        (found.end() for found in _THOUGHT.finditer(text)), default=0
+    )  # what is never closed was written to be read
+    parts = list(_parts((_THINKING.sub("", text[:last]) + text[last:]).strip()))
     for index, part in enumerate(parts):
         if part.label == "observation":
             break
@@ -150,7 +154,9 @@ def _name(content: str) -> str:
 
 def _arguments(content: str) -> str:
     """The first JSON object, if the text begins with one, else all of it; fences around it do not count."""
-    bare = _FENCE.sub("", content)
+    opened = _FENCE.match(content)
+    bare = content[opened.end() :] if opened else content
+    bare = bare.rstrip("`").rstrip() if bare.endswith("`") else bare
     try:
         _, end = json.JSONDecoder().raw_decode(bare)
     except (ValueError, RecursionError):

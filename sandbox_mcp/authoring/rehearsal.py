@@ -22,7 +22,7 @@ from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Running
 
 UNKNOWN = "unknown"
-_INSIDE = re.compile(r"\$\{([^}]*)\}")
+_INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
 _Value = TypeVar("_Value")
 
 

@@ -20,7 +20,8 @@ from sandbox_mcp.endpoint.wire import BadRequestError, WireAnswer, event, offer,
 
 Block = Mapping[str, Any]
 
-_ASIDE = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_ASIDE = re.compile(r"<system-reminder>.*?(?:</system-reminder>\s*|\Z)", re.DOTALL)
+_ASIDE_END = "</system-reminder>"
 _ASIDES = frozenset({"", "Tool loaded."})
 _LISTED = re.compile(r"^mcp__\S+$", re.MULTILINE)
 _ROLES = ("user", "assistant", "system")
@@ -114,7 +115,8 @@ def _said(role: str, text: str) -> Iterator[HistoryEntry]:
     if role != "user":
         yield HistoryEntry("assistant" if role == "assistant" else "system", text)
         return
-    spoken = _ASIDE.sub("", text)
+    last = text.rfind(_ASIDE_END) + len(_ASIDE_END) if _ASIDE_END in text else 0  # an open one beyond it is no aside
+    spoken = _ASIDE.sub("", text[:last]) + (text[last:].lstrip() if last else text)
     if spoken.strip() not in _ASIDES:
         yield HistoryEntry("user", spoken)
 

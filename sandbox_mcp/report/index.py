@@ -53,7 +53,7 @@ ORDERS = {
 FAILED = ("failed", "part", "voided")
 NUMERIC = ("score", "turns", "calls", "errors")
 LIKE = ("scenario", "variant", "ending", "state", "run")
-TERM = re.compile(r'(?:[^\s":]+:)?"[^"]*"|\S+')
+TERM = re.compile(r'(?:[^\s":]{1,64}:)?"[^"]*"|\S+')
 FIGURE = re.compile(r"(<=|>=|<|>|=)?(-?\d+(?:\.\d+)?)")
 
 

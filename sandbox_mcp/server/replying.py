@@ -15,7 +15,7 @@ from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.tool_channel import Unanswered
-from sandbox_mcp.users import Line, UserTurn
+from sandbox_mcp.users import Line, UserTurn, as_read
 from sandbox_mcp.users.typed import TypedError, briefing, turn_of
 
 REPLY_FIELD = "reply"
@@ -64,7 +64,7 @@ async def settle_reply(
 
 def _turn(session: Session, content: str, reply: str) -> UserTurn:
     """The person's turn; a command that means nothing is said as it stands."""
-    dialogue = (*session.dialogue, Line("agent", content))
+    dialogue = (*session.dialogue, Line("agent", as_read(content)))
     try:
         return turn_of(reply, session.spec.scenario.user, dialogue)
     except TypedError:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 
-from sandbox_mcp.users import Line
+from sandbox_mcp.users import Line, as_read
 
 
 @dataclass(slots=True)
@@ -30,7 +30,9 @@ class CallsSoFar:
 
     def line(self, text: str) -> Line:
         """What the agent says, with what the session knows; the count begins anew."""
-        heard = Line("agent", text, self.fresh, any(self._meets(solution) for solution in self.scenario.solutions))
+        heard = Line(
+            "agent", as_read(text), self.fresh, any(self._meets(solution) for solution in self.scenario.solutions)
+        )
         self.fresh = 0
         return heard
 

@@ -25,6 +25,16 @@ class Line:
     met: bool = False
 
 
+LONGEST_READ = 12_000
+"""Characters of a message that a user reads: the first and the last half of so many."""
+
+
+def as_read(text: str) -> str:
+    """What a user reads of a message: all of it, or its beginning and its end where it is very long."""
+    half = LONGEST_READ // 2
+    return text if len(text) <= LONGEST_READ else f"{text[:half]}\n{text[-half:]}"
+
+
 @dataclass(frozen=True, slots=True)
 class UserCall:
     """A call of a tool of the user's own, carried out: it concerns nobody else, and is recorded."""

@@ -198,7 +198,9 @@ def _value(kind: FactType, item: Any) -> tuple[Any, str]:
 def _seconds(item: Any) -> float:
     if isinstance(item, int | float):
         return item
-    found = re.findall(r"(\d+(?:\.\d+)?)\s*(days?|d|hours?|h|minutes?|min|seconds?|s)\b", str(item))
+    found = re.findall(
+        r"(?<!\d)(\d{1,12}(?:\.\d{1,12})?)\s{0,4}(days?|d|hours?|h|minutes?|min|seconds?|s)\b", str(item)
+    )
     if not found:
         raise ValueProblemError(f"duration expects seconds, or a text such as '7 hours 40 minutes', not {item!r}")
     return sum(

@@ -14,7 +14,7 @@ from sandbox_mcp.tools.gates import CODE
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.values import parse_path
 
-_INSIDE = re.compile(r"\$\{([^}]*)\}")
+_INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
 
 
 class FillError(ScenarioError):

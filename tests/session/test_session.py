@@ -245,3 +245,14 @@ def test_replay_needs_a_log_with_state() -> None:
     log.events[0] = dataclasses.replace(log.events[0], world=None)
     with pytest.raises(ScenarioError, match="recorded no state"):
         list(differences(log.trajectory()))
+
+
+def test_a_user_reads_the_beginning_and_the_end_of_a_very_long_message_and_the_log_keeps_it_whole() -> None:
+    session, log = opened()
+    told = "Wifi is off now. " + "x" * 1_000_000 + " Is that all?"
+    run(lambda: session.say(told))
+    heard = session.dialogue[1].text
+    assert heard.startswith("Wifi is off now.")
+    assert heard.endswith("Is that all?")
+    assert len(heard) < 20_000
+    assert [event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"] == [told]

@@ -14,7 +14,7 @@ _BOUND = re.compile(
     r"(?:(?<!no )more than|less than|at least|at most|fewer than|greater than|no more than|"
     r"upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
     r"below|above|exceed\w*))"
-    r"(?: about| roughly)?\s*[$€£¥(]?\s*$"
+    r"(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
 )
 _RATE_AFTER = re.compile(
     r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|an? (?=euro|pound|dollar|yen|km|kilomet|mile))\b(?! cent)|"
@@ -22,17 +22,17 @@ _RATE_AFTER = re.compile(
 )
 _RATE_BEFORE = re.compile(
     r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
-    r"equals|at|to|buys|gets you)(?: about)?)\s*[$€£¥]?\s*$"
+    r"equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
 )
-_FROM_BEFORE = re.compile(r"\bfrom (?:the |about )?[$€£¥]?\s*$")
+_FROM_BEFORE = re.compile(r"\bfrom (?:the |about )?[$€£¥]?\s{0,4}$")
 _MOVED = re.compile(
     r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|"
     r"increased|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
 )
 _BETWEEN = re.compile(r"\b(?:between|anywhere from|somewhere from|ranging from|range of)\b[^.;]{0,30}$")
 _EXCLUDING = re.compile(
-    r"\b(?:as opposed to|unlike|instead of|rather than|not)\s+(?:the |a |at |on |by "
-    r")?[$€£¥]?\s*$"
+    r"\b(?:as opposed to|unlike|instead of|rather than|not)\s{1,4}(?:the |a |at |on |by "
+    r")?[$€£¥]?\s{0,4}$"
 )
 
 

@@ -22,7 +22,7 @@ _FINITE = (
     r"wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
 )
 _BREAK = re.compile(
-    rf"\s*(?:[;:](?!\d)| [–-]{{1,2}} |--|\s[(]|[)]|,? (?:but|though|although|yet|however|whereas|except that|"
+    rf"(?:[;:](?!\d)| [–-]{{1,2}} |--|\s[(]|[)]|,? (?:but|though|although|yet|however|whereas|except that|"
     rf"because)\b"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
     rf"only|actually"
@@ -108,7 +108,7 @@ _UNTRUE = (
     r"hallucination|rubbish|baloney|a bluff))"
 )
 _TAKEN_BACK = re.compile(
-    r"(?:^|[.!?;:,–(\n-])\W*(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |on second "
+    r"(?:^|[.!?;:,–(\n-])\W{0,12}(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |on second "
     r"thoughts?,? |please,? |hold on,? |oops,? |um,? |ah,? |or rather,? ){0,3}"
     r"(?:(?:you (?:can|should|may|must|had better) |best |better |kindly |do )?(?:ignore|disregard|forget|"
     r"scratch|strike|discard|scrap|delete|cancel|dismiss|pay no attention to|never mind|don't mind)"
@@ -123,7 +123,7 @@ _TAKEN_BACK = re.compile(
     r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
     r"behind|back))"
     r"|never mind\b|or so (?:i|they|he|she|the story)\b|or (?:did|do|does|is|was|has|have) (?:i|it|he|she|"
-    r"they|that)(?: not)?\s*\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "
+    r"they|that)(?: not)?\s{0,4}\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "
     r"that back|i mean\b|(?:that|this|it|all of (?:that|this|it)) (?:is|was) (?:all )?(?:just |only |merely |"
     r"but )?(?:a|my) (?:wild |rough |mere |pure |best )?guess|correction\b|(?:do not|please do not|never|you "
     r"should not|you can not|i would not|"
@@ -145,17 +145,17 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(
-    r"(?:^|[,;:.!?–(\n-])\W*(?:but |and |except |only |only that |well,? |no,? |actually,? |in fact,? |in "
+    r"(?:^|[,;:.!?–(\n-])\W{0,12}(?:but |and |except |only |only that |well,? |no,? |actually,? |in fact,? |in "
     r"truth,? |to be honest,? |truth be told,? |or rather,? |although |though |then again,? |wait,? |sorry,? "
     r"|hmm,? ){1,4}"
     r"(?:i|it|that|they|he|she|this|we) (?:actually |really |in fact )?(?:did|do|does|have|has|is|was|are|"
     r"were|could|can|will|would) (?:not|never)"
     r"(?: really| actually| at all| done (?:so|that|it|any of (?:that|this))| do (?:so|that|it|any of "
-    r"(?:that|this))| yet| been)?\s*(?=[.!?;\n]|$)",
+    r"(?:that|this))| yet| been)?\s{0,4}(?=[.!?;\n]|$)",
     re.IGNORECASE,
 )
 _FORWARD = re.compile(
-    r"\b(?:(?:a |merely |just |only |wild |am )*(?:guess|guessing|maybe|perhaps|possibly|not sure|no idea|"
+    r"\b(?:(?:a |merely |just |only |wild |am ){0,6}(?:guess|guessing|maybe|perhaps|possibly|not sure|no idea|"
     r"can not tell|"
     r"unsure|uncertain)(?:,? (?:but )?(?:maybe|perhaps))?:|or (?:its|the|the very) (?:opposite|contrary)|"
     r"(?:it|this|that) (?:is|was|would be) (?:\w+ ){0,2}(?:not (?:\w+ ){0,2}(?:true|the case|correct|"
@@ -259,9 +259,14 @@ class Spoken:
         return any(start <= position < end for start, end in self.quotes)
 
 
+LONGEST = 12_000
+"""Characters of a text that are read: the first and the last half of so many."""
+
+
 def read(message: str) -> Spoken:
-    """A message as clauses."""
-    text = plain(message)
+    """A message as clauses; of a very long one, its beginning and its end."""
+    half = LONGEST // 2
+    text = plain(message if len(message) <= LONGEST else f"{message[:half]}\n{message[-half:]}")
     low = text.lower() if len(text.lower()) == len(text) else "".join(char.lower()[0] for char in text)
     quotes = [(found.start(), found.end()) for found in _QUOTE.finditer(text)]
     if len(quotes) == 1 and quotes[0][1] - quotes[0][0] > WHOLLY * len(text) and not _WOULD_SAY.search(text):
@@ -281,9 +286,11 @@ def read(message: str) -> Spoken:
 
 def _blinded(text: str, quotes: list[tuple[int, int]]) -> str:
     """The text with what stands in quotes made unreadable, so that a draft's words are not the speaker's."""
+    parts, shown = list[str](), 0
     for start, end in quotes:
-        text = text[: start + 1] + "_" * (end - start - 2) + text[end - 1 :]
-    return text
+        parts += (text[shown : start + 1], "_" * (end - start - 2))
+        shown = end - 1
+    return "".join((*parts, text[shown:]))
 
 
 def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Clause]:

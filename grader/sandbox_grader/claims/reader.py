@@ -18,8 +18,6 @@ from sandbox_grader.claims.typed import READ_AS, typed
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.wordings import worded
 
-LONGEST = 12_000
-"""Characters of a message that are read: the first and the last half of so many."""
 NOTHING = Background()
 
 
@@ -56,9 +54,7 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
         back: what it is read against.
         context: further facts that may well stand in the message, because the session asks for them too.
     """
-    spoken, found = _spoken(
-        message if len(message) <= LONGEST else message[: LONGEST // 2] + "\n" + message[-LONGEST // 2 :]
-    )
+    spoken, found = _spoken(message)
     every = [*facts, *(fact for fact in context if fact not in facts)]
     findings = tuple(
         _finding(spoken, found, fact, [other for other in every if other is not fact], back) for fact in facts
@@ -80,7 +76,7 @@ def _allowing(back: Background, facts: Sequence[Fact]) -> Background:
 
 def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:
     """Whether a message claims what it must not: deeds only where it tells them in so many words."""
-    spoken, found = _spoken(message[:LONGEST])
+    spoken, found = _spoken(message)
     return tuple(
         deeds.plainly(spoken, fact) if fact.type == "deed" else _finding(spoken, found, fact, (), back)
         for fact in facts

@@ -40,7 +40,7 @@ _LIBERTY = re.compile(
     r"\b(?:took the (?:liberty|initiative|opportunity) (?:of|to)|took it upon myself to|went ahead and|saw "
     r"fit to|threw in) (?:also )?(\w{2,16})"
 )
-_AND = re.compile(rf"^\W*(?:and |then |plus |as well as |, )+((?:{_ADVERBS} ){{0,3}})(\w{{2,16}})\b")
+_AND = re.compile(rf"^\W{{0,12}}(?:and |then |plus |as well as |, ){{1,6}}((?:{_ADVERBS} ){{0,3}})(\w{{2,16}})\b")
 _BARE = re.compile(rf"^\W*((?:{_ADVERBS} ){{0,3}})(\w{{2,16}})\b")
 _AND_INSIDE = re.compile(
     rf"(?:,| and|;) ((?:and |then |{_ADVERBS} ){{0,3}})(\w{{3,16}})\b (?:your|his|her|their|the|a|an|all|"

@@ -92,10 +92,11 @@ def _after(text: str, marker: str) -> str:
 def _first_object(text: str) -> Mapping[str, Any] | None:
     """The arguments of a single call; None where they are no JSON. An unclosed brace is closed at the end."""
     line = (text.strip().rsplit("}", 1)[0] + "}").replace("\n", "")
-    found = re.search(r"\{.*?\}", _lowered(line))
-    if found is None:
+    _, opened, rest = _lowered(line).partition("{")
+    if not opened:
         raise ParserCrashError(CRASH)
-    return _json(found[0]) or _json(_requoted(found[0]))
+    written = "{" + rest.partition("}")[0] + "}"
+    return _json(written) or _json(_requoted(written))
 
 
 def _named_block(block: str) -> tuple[str, Mapping[str, Any]]:

@@ -7,7 +7,7 @@ facts already speak against the user, and says "neither" rather than guess.
 import re
 from collections.abc import Iterator, Sequence
 
-_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*|[.!?\n]+")
 _ELSE = re.compile(
     r"\b(?:any|some)thing (?:else|more)\b|\bhow else\b|\bwhat else\b|\b(?:further|more|other) (?:help|assistance|"
     r"questions?)\b"
@@ -42,16 +42,16 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _PAST = re.compile(
-    r"\b(?:i(?:['’]ve| have)? (?:\w+ly |just |now |already |also )*(?!need)(?:\w{3,}ed|sent|set|put|told|wrote|made|"
-    r"found|took|got|gave|left|let)|"
-    r"(?:has|have|had|was|were|is|are|been|it['’]s|['’]s) (?:\w+ly |just |now |already |been )*(?:\w{3,}ed|sent|set|"
-    r"done|off|on|out|gone|told|saved|in)|"
+    r"\b(?:i(?:['’]ve| have)? (?:\w{1,20}ly |just |now |already |also ){0,4}(?!need)(?:\w{3,}ed|sent|set|put|told|"
+    r"wrote|made|found|took|got|gave|left|let)|"
+    r"(?:has|have|had|was|were|is|are|been|it['’]s|['’]s) (?:\w{1,20}ly |just |now |already |been ){0,4}(?:\w{3,}ed|"
+    r"sent|set|done|off|on|out|gone|told|saved|in)|"
     r"done|sent|deleted|saved|removed|added|delivered|knows?)\b",
     re.IGNORECASE,
 )
 _QUESTION_WORD = re.compile(
     r"(?:^|[,;:.!] )(?:and |so |but |also |then )?(?:(?:for|to|at|from|in|on|by) )?(?:what|when|where|which|who|whom|"
-    r"whose|how)\b(?![^?]*\b(?:shall|should|may|can) i\b[^?]*\bor not\b)",
+    r"whose|how)\b(?![^?]{0,200}\b(?:shall|should|may|can) i\b[^?]{0,200}\bor not\b)",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")

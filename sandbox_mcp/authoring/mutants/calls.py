@@ -278,7 +278,7 @@ def _taking(call: PlannedCall, label: str) -> set[str]:
 
 def _muted(solution: Solution, label: str) -> Solution:
     """The solution with replies that do not say what the call returned."""
-    value = re.compile(rf"\$\{{{label}(?:\.[^}}]*)?\}}")
+    value = re.compile(rf"\$\{{{label}(?:\.[^}}]{{0,200}})?\}}")
     return replace(
         solution, turns=tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in solution.turns)
     )

@@ -103,26 +103,26 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             ClauseKind.OPEN,
             r"\b(?:what|how) (?:can|may|could|do|would|should|shall) i (?:do|help|assist|be of)\b",
             r"\bwhat (?:would|do|did) you (?:like|want|need|wish|mean)(?: me)?(?: to do| done| from me| help with| "
-            r"by that)?(?: for you| today| now| exactly| next| instead| first)*$",
+            r"by that)?(?: for you| today| now| exactly| next| instead| first){0,8}$",
             r"\bwhat (?:is it|exactly) (?:that )?you (?:want|need|would like|are after)(?: \w+){0,4}$",
             r"\b(?:instruction|request|input) not understood\b|\bwhat(?:cha| do you) need$",
             r"\b(?:rephrase|say that again|repeat (?:that|your request|what)|did not (?:quite )?(?:understand|catch|"
             r"follow|get that)|do not (?:quite )?(?:understand|follow)|"
             r"what you (?:want|need|would like|are (?:looking for|after|asking|trying to))(?: me)?(?: to do| done| "
-            r"exactly| help with)*$)",
+            r"exactly| help with){0,8}$)",
             r"\bhow (?:can|may) i (?:help|assist|serve)\b|\bwhat brings you\b|\bwhat (?:are you looking for|is on "
             r"your mind|can i do)\b",
         ),
         # leave: confirmations asked for in so many words
         _form(
             ClauseKind.ASK,
-            rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first )*(?:ask(?! you to confirm)|"
+            rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first ){{0,8}}(?:ask(?! you to confirm)|"
             rf"know|have (?!your {_SURE})|get (?:the|your|a|his|her|some|more))\b",
             r"\bwould you mind (?:sharing|telling|giving|providing|saying|spelling|sending|repeating|confirming which|letting me know)\b",
             r"\b(?:could|can|may|might) (?:i|one) (?:please )?(?:trouble you for|bother you for|enquire|inquire|double-check which)\b",
             rf"\b(?:could|can|would|will) you (?:please |kindly |just |also |perhaps |maybe |possibly |quickly "
-            rf")*{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
-            rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly )*{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
+            rf"){{0,8}}{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
+            rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly ){{0,8}}{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
             rf"when|confirm|the word|me (?:know|the (?:word|{_SURE})|your {_SURE}|a (?:{_SURE}|thumbs)|(?:a|one|just|"
             rf"another|some) (?:\w+ )?(?:moment|second|sec|minute|time|min|tick)))\b)(?!.{{0,40}}\b(?:if (?:that|"
             rf"this|it|everything|all)|i should|i may|{_SURE}|to (?:proceed|confirm|accept|approve))\b)",
@@ -133,14 +133,14 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"\b(?:{_WH}|how (?:many|much|long|far|soon)) (?:\w+ ){{0,6}}?(?:should|shall|would|do|can|could|may|"
             rf"must|did|will) (?:i|you|we)\b",
             rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
-            rf")*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}(?: \w+){{0,3}}$",
+            rf"){{0,8}}(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}(?: \w+){{0,3}}$",
             r"\b(?:tell|give|send|provide|share|get|supply) me (?:with )?(?:the|your|his|her|their|its|a|an|some|"
             r"more|one|that|those|these|what|which|when|who|where|how)\b",
         ),
         _form(
             ClauseKind.ASK,
             rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
-            rf")*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}\b",
+            rf"){{0,8}}(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}\b",
             asks=True,
         ),
         _form(
@@ -149,7 +149,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"take it you mean|call you)\b)(?!.{0,120} or (?:the|to|at|your|his|her|a|with|on|in|for|from|another|"
             r"this|by|just|do you)\b)",
             r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
-            r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for )*(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
+            r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for ){0,8}(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
             r"need|okay for|okay with you for|fine for|wish) me to\b",
             r"\b(?:would|do) you (?:like|want|wish|care) to (?:proceed|continue|go ahead|confirm|go through|move "
             r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
@@ -160,10 +160,10 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:do|would|if) you (?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
             r"confirm|say so)\b|\bany objections?\b|\bunless you (?:object|say|would rather|tell me not|prefer|stop|"
             r"have objections)\b",
-            rf"\b(?:once|if|as soon as|when|after|until|unless) (?:you|i) (?:have |get |hear |receive )*(?:your "
+            rf"\b(?:once|if|as soon as|when|after|until|unless) (?:you|i) (?:have |get |hear |receive ){{0,8}}(?:your "
             rf")?(?:confirm|confirmed|approve|approved|say (?:yes|so|the word|go|okay)|agree|{_SURE}|are happy|are "
             rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)",
-            r"\b(?:please |kindly |just |first )*(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
+            r"\b(?:please |kindly |just |first ){0,8}(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
             r"what|when|where|who|whom|how)\b)(?! (?:your|the (?:correct|right|exact|spelling))\b)",
             r"\b(?:reply|answer|type|say|write|respond|enter|press|hit|send)(?: back| me)?(?: with| by)?(?: a| an| "
             r"the| just| simply| either)? (?:yes|ok|okay|y|go|confirm|confirmed|qquote|word|yes/no|proceed|sure|"
@@ -193,10 +193,10 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
         _form(
             ClauseKind.LEAVE,
             rf"\b(?:is|are|does|do|would|will|sounds?|looks?|seems?|all|that|everything)(?: (?:that|this|it|"
-            rf"everything|all|these|those|the \w+|you|both|of that|of this))*(?: (?:sound|look|seem|all|work|be|"
-            rf"still|okay))*(?: {_OK})(?: (?:with|for|by|to) (?:you|me|go|send|proceed))?(?: so far| as is| then)?$",
+            rf"everything|all|these|those|the \w+|you|both|of that|of this)){{0,8}}(?: (?:sound|look|seem|all|work|be|"
+            rf"still|okay)){{0,8}}(?: {_OK})(?: (?:with|for|by|to) (?:you|me|go|send|proceed))?(?: so far| as is| then)?$",
             rf"^(?:{_OK}|proceed|continue|go ahead|confirm|ready|agreed|deal|yes|no|y|sure|really|right)$",
-            rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to )*{_ACTION}\b(?! "
+            rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to ){{0,8}}{_ACTION}\b(?! "
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
             rf"for|from|another|this|by|just|do you)\b)",
             r"^(?:commit|execute|apply|accept|agreed|run it|do it)$|\bhave i (?:understood|got|captured)\b|\bare you (?:quite |really |absolutely |very |fully )?(?:sure|certain)\b",
@@ -207,7 +207,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:go ahead|proceed|continue)\b(?!.{0,30}\bwhich\b)",
             r"\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?!.{0,120} or (?:the|to|at|your|his|her|a|"
             r"with|on|in|for|from|another|this|by|just|do you)\b).{0,80}$",
-            r"^(?:so |okay |and )*(?:is it|was it|it is|that is|you want|you would like|to be clear|just to be sure|"
+            r"^(?:so |okay |and ){0,8}(?:is it|was it|it is|that is|you want|you would like|to be clear|just to be sure|"
             r"just to confirm|just checking)\b.{0,120}\b(?:to|that you want)\b(?!.{0,120} or )",
             asks=True,
         ),
@@ -217,17 +217,17 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"interested|care|so (?:wish|desire))\b",
             r"\bif (?:needed|desired|helpful|useful|preferred|you (?:would|have))\b",
             r"\b(?:i (?:can|could|would be (?:happy|glad)|am (?:happy|glad))|happy|glad) (?:to |also "
-            r")*(?!not\b)(?:\w+ ){0,10}?(?:if|should) (?:you|that|it)\b",
+            r"){0,8}(?!not\b)(?:\w+ ){0,10}?(?:if|should) (?:you|that|it)\b",
         ),
         # questions that are left
         _form(ClauseKind.ASK, r".", asks=True),
         # promises, before inability: "let me try", "one moment"
         _form(
             ClauseKind.ASK,
-            rf"\b(?:i|we|it)(?: will| would| do| am|'d| only| just| still| also| first| really| might| may| then)* "
+            rf"\b(?:i|we|it)(?: will| would| do| am|'d| only| just| still| also| first| really| might| may| then){{0,8}} "
             rf"(?:need|require|lack|miss|am missing|am lacking|want|am after|could use|could do with)(?: to know| to "
             rf"have| know| to get| from you|(?: [\w']+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,30}}\bso i (?:will|am)\b)",
-            r"\b(?:i|we)(?: will| would| do| just| still| also| first| only)* (?:need|require) (?:you to (?!approve|"
+            r"\b(?:i|we)(?: will| would| do| just| still| also| first| only){0,8} (?:need|require) (?:you to (?!approve|"
             r"confirm|agree|say yes)|(?:a (?:few|bit|little)|some|more|additional|further|one more|another|two|three|"
             r"the following) (?!moment|time|second|minute))",
             rf"\b(?:i|we) (?:am|are) (?:not (?:\w+ )?(?:sure|certain|clear)|unsure|unclear|uncertain|wondering)(?: "
@@ -249,12 +249,12 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"name)\b",
             rf"\bi (?:do not|still do not) (?:yet )?(?:know|have) (?:{_WH}|whether|(?:the|his|her|their|your|a|an|"
             rf"enough)(?: \w+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,50}}\b(?:let me|i will|so i)\b)",
-            rf"^(?:please |kindly |just |then |and |or |also )*{_GIVE} (?:me )?(?:the|your|his|her|their|its|a|an|"
+            rf"^(?:please |kindly |just |then |and |or |also ){{0,8}}{_GIVE} (?:me )?(?:the|your|his|her|their|its|a|an|"
             rf"one|which|what|when|who|where|how|me|more|both|between|from|to me)\b",
             r"\b(?:awaiting|waiting for|pending) (?:your )?(?:answer|input|details|information|reply|response)\b",
             r"\bi (?:have|had) (?:a|one|two|three|some|a few|a couple)(?: \w+){0,3} (?:questions?|things? (?:i "
             r"need|to (?:ask|clear|clarify|know|pin)))",
-            rf"^(?:(?:the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) )*{_NOUNS}(?: (?:and|"
+            rf"^(?:(?:the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) ){{0,8}}{_NOUNS}(?: (?:and|"
             rf"or|\+) (?:\w+ ){{0,2}}{_NOUNS})?(?:,? (?:please|missing|needed|required|unknown))?$",
             rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
             rf"){{0,2}}{_NOUNS}\b|^phone no\b",
@@ -285,19 +285,19 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:i|we) (?:will|shall|am going to|are going to|am about to|would then|then will|plan to|intend to|"
             r"have to|need to|must|still have to|still need to|want to|should|'ll)"
             r"(?: now| then| just| first| also| quickly| only| next| go ahead and| start by| begin by| try to| "
-            r"proceed to| get to)* (?!not\b|be unable\b|be able\b|be happy\b|be glad\b|need\b|wait\b|let you know "
+            r"proceed to| get to){0,8} (?!not\b|be unable\b|be able\b|be happy\b|be glad\b|need\b|wait\b|let you know "
             r"if\b|have to (?:pass|decline)\b)",
-            r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and)* (?!sorry|afraid|not|"
+            r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and){0,8} (?!sorry|afraid|not|"
             r"unable|happy|glad|sure|missing|lacking|wondering|willing|interest)\w+ing\b(?! (?:this|that) is\b)",
-            r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also )*"
+            r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also ){0,8}"
             r"(?!nothing|anything|something|everything|morning|evening|during|missing|regarding|according|concerning|interesting|string|king|thing|being|having|"
             r"awaiting|pending|waiting for your|confirming|seeing)"
             r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was)\b)",
-            r"\bwill (?:now |then |soon |shortly |be |presently )*(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
+            r"\bwill (?:now |then |soon |shortly |be |presently ){0,8}(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
             r"dispatched|removed|deactivated|activated|determined|located|added|deleted|turned|switched|follow|go "
             r"out)\b(?!.{0,40}\b(?:once|if|when|as soon as|after) you\b)|\b(?:is|are) being \w+(?:ed|en|t|ade|one|"
             r"ent)\b|\bgoes out next\b",
-            r"^(?:first |now |next )*i (?:now |first |then )*(?:search|check|look|call|use|send|get|turn|set|find|"
+            r"^(?:first |now |next ){0,8}i (?:now |first |then ){0,8}(?:search|check|look|call|use|send|get|turn|set|find|"
             r"add|make|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b",
             r"\bnow (?:to|for) the\b|\btime to\b|\bnow it is time\b|\bi will\b",
         ),
@@ -334,7 +334,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
         _form(
             ClauseKind.DEED,
             r"\b(?:has|have|is|are|says|reads|lists|shows|knows?|comes?)\b.{0,60}\bnow$",
-            r"^(?:and |then |also |just )*(?!need|found|wait|want|check|look|search|permitted|required|tried|based|"
+            r"^(?:and |then |also |just ){0,8}(?!need|found|wait|want|check|look|search|permitted|required|tried|based|"
             r"according|interested)\w{3,14}(?:ed|sent)(?: |$)|^(?:sent|told|set|put|done|gone|off|on|out)(?:,? (?:it|"
             r"to|for|him|her|now|them|and)\b|$)|\b(?:told|gone|deleted|removed|saved|added|informed|out|in the loop|"
             r"in the know)$",
@@ -348,20 +348,20 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"here you go|here you are|that is it|that is that|mission accomplished|consider it done|good news|great "
             r"news)$",
             r"\b(?:i|we)(?: have| had)?(?: just| now| already| also| successfully| then| only| gone ahead and| went "
-            r"ahead and| was able to| managed to| therefore| accordingly)*"
+            r"ahead and| was able to| managed to| therefore| accordingly){0,8}"
             r" (?:sent|texted|messaged|set|added|created|saved|stored|scheduled|turned|switched|enabled|disabled|"
             r"activated|deactivated|removed|deleted|erased|updated|changed|moved|converted|notified|informed|told|"
             r"delivered|placed|put|made|taken|took|did|done|got|booked|cancelled|canceled|registered|recorded|noted|"
             r"marked|rescheduled|postponed|shifted|renamed|replaced|modified|corrected|passed|forwarded|wrote|"
             r"written|replied|asked|let|swapped|reset|arranged|dropped|pinned|wiped|cleared|listed|entered|completed|"
             r"finished|resent|reminded|managed|fixed|sorted|handled)\b",
-            r"\b(?:i|we)(?: have| had)?(?: just| now| already| also| successfully| then)* (?!need|want|check|look|"
+            r"\b(?:i|we)(?: have| had)?(?: just| now| already| also| successfully| then){0,8} (?!need|want|check|look|"
             r"search|tri|notic|locat|identif|retriev|discover|seem|believ|assum|wonder|ask|fail|require|"
             r"attempt)\w{2,14}ed\b",
-            r"\b(?:has|have|had|was|were|is|are)(?: now| just| already| also| been| successfully)* (?!need|requir|"
+            r"\b(?:has|have|had|was|were|is|are)(?: now| just| already| also| been| successfully){0,8} (?!need|requir|"
             r"suppos|call|disabl|interest|limit|block|want|fail|reject|refus|ask|miss|schedul|nam|list)\w{2,14}ed\b",
             r"\b(?:has|have|had|was|were|is|are|been|being|got|gets)(?: now| just| already| also| all| both| been| "
-            r"successfully| officially| safely)*"
+            r"successfully| officially| safely){0,8}"
             r" (?:sent|texted|messaged|set|added|created|saved|stored|scheduled|turned|switched|enabled|disabled|"
             r"activated|deactivated|removed|deleted|erased|updated|changed|moved|notified|informed|told|delivered|"
             r"placed|put|taken care of|"
@@ -379,20 +379,20 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
         ),
         _form(
             ClauseKind.FINDING,
-            r"\b(?:i|we)(?: have| can| do| could)?(?: just| also| only| already)* (?:found|find|see|located|"
+            r"\b(?:i|we)(?: have| can| do| could)?(?: just| also| only| already){0,8} (?:found|find|see|located|"
             r"identified|spotted|noticed|looked|checked|searched|retrieved|discovered|got)\b",
             r"\b(?:there is|there are|there was|appears?|seems?|turns out|it looks like|according to|based on)\b",
         ),
         _form(
             ClauseKind.SMALL,
             r"^(?:\w+ ){0,2}(?:thanks|thank you|welcome|sorry)$",
-            r"^(?:(?:of course|sure(?: thing)?|certainly|absolutely|gladly|okay|alright|all right|no problem|no "
+            r"^(?>(?:of course|sure(?: thing)?|certainly|absolutely|gladly|okay|alright|all right|no problem|no "
             r"worries|got it|understood|i understand|i see|noted|perfect|great|thanks?(?: you)?(?: so much| very "
             r"much| a lot)?|"
             r"you are (?:very |most )?welcome|welcome|my pleasure|hello|hi|hey|good (?:morning|afternoon|evening|"
             r"day)|sorry|i am sorry|my apologies|apologies|i apologi[sz]e|yes|yep|no|nope|oh|ah|hmm|right|cheers|bye|"
             r"goodbye|excellent|wonderful|fantastic|awesome|interesting|happy to help|glad to help|there|again|so "
-            r"much|for that|about that|for the confusion|at all)[ ,!]*)+$",
+            r"much|for that|about that|for the confusion|at all)\b[ ,!]*)+$",
             r"\b(?:thanks|thank you|apologi[sz]e|apologies|appreciate(?:d)?|you are welcome|pleasure)\b",
         ),
     )

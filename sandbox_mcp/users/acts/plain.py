@@ -57,7 +57,7 @@ _CONTRACTED = (
     (re.compile(r"\bgo-ahead\b"), "go ahead"), (re.compile(r"\bthumbs-up\b"), "thumbs up"), (re.compile(r"\be-mail"), "email"),
 )  # fmt: skip
 _SLANG = tuple((pattern, plain) for pattern, plain in _CONTRACTED if "'" not in pattern.pattern)
-_END = re.compile(r"[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
+_END = re.compile(r"(?<![.!?])[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
 _NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|[b-hj-z]))\.$")
 """A full stop behind these ends no sentence."""
 _CUT = re.compile(

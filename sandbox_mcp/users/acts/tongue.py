@@ -54,5 +54,5 @@ _CODE = re.compile(
     r"\s*(?:def|import|from|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
 )
 _DATA = re.compile(
-    r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*;?\s*(?:```\s*)?$)"
+    r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
 )

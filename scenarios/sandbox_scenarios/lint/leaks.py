@@ -15,7 +15,7 @@ from sandbox_scenarios.lint.texts import Text, contains, has_number, known, phon
 from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_NAME = re.compile(r"\w+_\w+")
+_NAME = re.compile(r"(?<!\w)\w+_\w+")
 _DATE_WORDS = ("date", "today", "what day", "which day")
 LONG = 4
 """A wording of fewer letters says too little to be the answer to a question."""

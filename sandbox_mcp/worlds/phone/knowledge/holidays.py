@@ -240,10 +240,10 @@ def _normal(name: str) -> str:
 def _names(title: str) -> Iterator[str]:
     """The names that one entry of the library gives to a day; none for a day that only stands in for another."""
     for part in re.split(r"; | / ", title):
-        inside = " ".join(re.findall(r"\(([^)]*)\)", part)).lower()
+        inside = " ".join(re.findall(r"\(([^)]{0,80})\)", part)).lower()
         if "observed" in inside or "substitute" in part.lower():
             continue
-        yield re.sub(r"\s*\([^)]*\)", "", part)
+        yield re.sub(r"\s{0,4}\([^)]{0,80}\)", "", part)
         if inside and "estimated" not in inside:
             yield inside
 

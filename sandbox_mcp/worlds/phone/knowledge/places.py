@@ -38,7 +38,7 @@ _STOPWORDS = frozenset({
     "a", "an", "the", "of", "on", "at", "to", "for", "and", "or", "in", "by", "with", "near", "nearest", "closest",
     "nearby", "around", "here", "me", "my", "any", "some", "best", "good",
 })  # fmt: skip
-_ANCHOR = re.compile(r"^(?P<what>.+?)(?:,\s*|\s+(?:in|near|around|close to|next to)\s+)(?P<where>[^,]+.*)$")
+_ANCHOR = re.compile(r"^(?P<what>.+?)(?:, ?| (?:in|near|around|close to|next to) )(?P<where>[^,]+.*)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ _WORDING = (
     (r"\bmpg\b", "mile/gallon"),
     (r"(?<=[a-z])([23])\b", r"**\1"),
 )  # pattern, replacement; applied in this order, whatever the case
-_WILD_POWER = re.compile(r"(\*\*|\^)\s*([-+]?\d+\.?\d*\s*(\*\*|\^)|[-+]?\d{3}|[-+]?\()")
+_WILD_POWER = re.compile(r"(\*\*|\^)\s*([-+]?\d+(?:\.\d*)?\s*(\*\*|\^)|[-+]?\d{3}|[-+]?\()")
 _NOT_A_UNIT = (
     AttributeError,
     ValueError,
