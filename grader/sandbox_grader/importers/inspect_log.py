@@ -5,11 +5,7 @@ called and what came of it. A sample that this package's own task has played hol
 is. Targets and scores go to ``origin``, because a target is an answer and no reference calls.
 """
 
-import io
 import math
-import struct
-import zipfile
-import zlib
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import _chat
 from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers._content import joined, part_text
+from sandbox_grader.importers._eval_archive import EvalArchive
 from sandbox_grader.importers._json import JsonNode, Loaded, is_array, is_object, load_whole, picked, read_bytes
 from sandbox_grader.importers._values import arguments_of, decode, failure
 from sandbox_grader.importers.base import Imported
@@ -47,11 +43,6 @@ GRADES: Final = MappingProxyType({"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0})
 OWN: Final = "sandbox_mcp:log"
 """Key of a sample's store under which the task of this package keeps its own log of the session."""
 
-DUMP: Final = "write it out with 'inspect log dump' and import the JSON"
-BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError, OverflowError,
-)  # fmt: skip
-
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
@@ -63,7 +54,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         data = read_bytes(path)
         archive = path.suffix == ".eval" or data.startswith(b"PK")
-        log, samples = _archive(data, path) if archive else _document(data, path)
+        log, samples = _archived(data, path) if archive else _document(data, path)
         for loaded in samples:
             sample = loaded.nodes[0]
             builder = SessionBuilder("inspect", str(path), "", loaded.losses)
@@ -78,27 +69,9 @@ def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
     return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
 
 
-def _archive(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        members = archive.namelist()
-    except BROKEN as error:
-        raise ImportFormatError(str(path), None, f"is no .eval archive: {error}") from error
-    header = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
-    if header is None:
-        raise ImportFormatError(str(path), None, "is no .eval archive: it holds neither header.json nor a journal")
-    names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-    return _member(archive, header, path).nodes[0], (_member(archive, name, path) for name in dict.fromkeys(names))
-
-
-def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Loaded:
-    try:
-        data = archive.read(name)
-    except NotImplementedError as error:
-        raise ImportFormatError(str(path), None, f"{name!r} uses a compression this Python lacks; {DUMP}") from error
-    except BROKEN as error:
-        raise ImportFormatError(str(path), None, f"{name!r} cannot be read: {error}") from error
-    return load_whole(data, f"{path}!{name}")
+def _archived(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
+    archive = EvalArchive(data, path)
+    return archive.header(), archive.samples()
 
 
 def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

@@ -1,7 +1,8 @@
 """Imports OpenTelemetry's GenAI spans, in OTLP JSON: sessions by conversation id, or by trace where there is none.
 
-Policy: messages come from the model's spans, each of which repeats the history, so only what is new in it counts;
-tool spans say what came of the calls. An agent invoked by another is a session of its own. Content is opt-in and often
+Policy: messages come from the model's spans, each of which repeats the history, so only what is new in it counts; a
+span that holds messages is a model's whatever its operation is called, unless spans inside it hold them, too. Tool
+spans say what came of the calls. An agent invoked by another is a session of its own. Content is opt-in and often
 absent: a call without its arguments says so in ``meta``, and nothing is made up.
 """
 
@@ -10,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import _chat
 from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers._content import MESSAGE_PARTS, joined
-from sandbox_grader.importers._json import JsonNode, load, plain
+from sandbox_grader.importers._json import JsonNode, is_array, load, plain
 from sandbox_grader.importers._otlp import Span, spans_of
 from sandbox_grader.importers._values import Given, arguments_of, decode, encode, failure
 from sandbox_grader.importers.base import Imported, Loss
-from sandbox_mcp.trajectory import EndReason
+from sandbox_mcp.trajectory import EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
 AGENT = "invoke_agent"
@@ -28,6 +29,11 @@ TOOL = "execute_tool"
 OLD_EVENTS = "gen_ai."
 SPOKE, RAN, HEARD = range(3)
 """What a span tells of, in the order in which things of the same moment happened."""
+
+REFUSED: Final = MappingProxyType[str, ErrorKind](
+    {"extra_forbidden": "unknown_argument", "missing": "missing_argument"}
+)
+"""What pydantic calls a fault of arguments, in the order in which a call is checked here."""
 
 PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
 
@@ -43,7 +49,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         groups = _groups(spans_of(loaded))
         if not groups:
-            raise ImportFormatError(str(path), None, "holds no span of a model, an agent or a tool")
+            raise ImportFormatError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
         for group in groups:
             yield _session(group, str(path), loaded.losses, names)
 
@@ -62,7 +68,7 @@ def _groups(spans: list[Span]) -> list[_Group]:
     conversations = _conversations(spans)
     groups: dict[tuple[str, str], _Group] = {}
     for span in spans:
-        if not (span.operation or _is_tool(span)) or _repeats(span, by_id):
+        if not (span.operation or _is_tool(span) or _has_messages(span)) or _repeats(span, by_id):
             continue
         conversation = span.text("gen_ai.conversation.id") or conversations.get(span.trace) or span.trace
         agents = _agents(span, by_id)
@@ -154,10 +160,11 @@ def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     agents = [span for span in spans if span.operation == AGENT]
-    acting = agents or [span for span in spans if span.operation in MODEL]
+    acting = agents or [span for span in spans if span.operation in MODEL] or _speaking(spans)
     last = acting[-1] if acting else None
     if last is not None and (last.failed or last.text("error.type")):
-        return "agent_failed", last.status or last.text("error.type") or "the last span failed"
+        kind, message = _exception(last)
+        return "agent_failed", last.status or message or last.text("error.type") or kind or "the last span failed"
     return ("recorded" if (builder.settled if agents else builder.whole) else None), None
 
 
@@ -174,9 +181,7 @@ class _Player:
 
     def play(self, spans: list[Span]) -> None:
         """Add the spans: what a model was told when it started, what it said when it ended, and what tools did."""
-        speaking = [span for span in spans if span.operation in MODEL and _has_messages(span)]
-        if not speaking:
-            speaking = [span for span in spans if span.operation == AGENT and _has_messages(span)]
+        speaking = _speaking(spans)
         if not speaking:
             self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
         for span in spans:
@@ -310,6 +315,18 @@ def _steps(spans: list[Span], speaking: list[Span]) -> Iterator[tuple[float, int
             yield end, SPOKE, span
 
 
+def _speaking(spans: list[Span]) -> list[Span]:
+    """The spans that tell what was said: the model's; those of other operations as far as no span inside them does.
+
+    An agent's own span counts where no other one tells anything.
+    """
+    telling = [span for span in spans if _has_messages(span) and not _is_tool(span)]
+    by_id = {(span.trace, span.id): span for span in spans}
+    around = {id(outer) for span in telling for outer in _above(span, by_id)}
+    found = [span for span in telling if span.operation in MODEL or id(span) not in around]
+    return [span for span in found if span.operation != AGENT] or found
+
+
 def _has_messages(span: Span) -> bool:
     return "gen_ai.input.messages" in span.attributes or "gen_ai.output.messages" in span.attributes
 
@@ -363,5 +380,26 @@ def _outcome(span: Span) -> CallOutcome | None:
     wall = {"answered": span.end} if span.end else {}
     text = None if result is None else _text(result)
     if span.failed or kind:
-        return CallOutcome(error=failure(span.status or text or kind, type_=kind or None), wall=wall)
+        type_, message = _exception(span)
+        told = span.status or text or message or kind or type_
+        return CallOutcome(error=failure(told, _kind(span), kind or type_ or None), wall=wall)
     return None if text is None else CallOutcome(decode(text), wall=wall)
+
+
+def _exception(span: Span) -> tuple[str, str]:
+    """Class and text of the exception that a span recorded last, both empty if it recorded none."""
+    found = [attributes for name, attributes in span.events if name == "exception"]
+    if not found:
+        return "", ""
+    type_, message = (found[-1].get(f"exception.{key}") for key in ("type", "message"))
+    return str(type_ or "").rpartition(".")[2], str(message or "")
+
+
+def _kind(span: Span) -> ErrorKind:
+    """The kind of a failure: pydantic-ai says whether arguments were refused, and its result which and why."""
+    if span.text("pydantic_ai.tool.failure_stage") != "validation":
+        return "execution"
+    told = span.value("gen_ai.tool.call.result")
+    faults = {item.members().get("type") for item in told.items()} if told and is_array(told.value) else set[Any]()
+    refused: list[ErrorKind] = [kind for fault, kind in REFUSED.items() if fault in faults]
+    return refused[0] if refused else "wrong_type"

@@ -4,13 +4,18 @@ import contextlib
 import copy
 import io
 import json
+import struct
+import sys
 import zipfile
+import zlib
 from dataclasses import replace
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import _eval_archive
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
@@ -247,6 +252,32 @@ def archive(log, method=zipfile.ZIP_DEFLATED, header="header.json"):
     return data.getvalue()
 
 
+def packed_as(method, data, content=()):
+    """An archive whose members are stored, said to be packed by another method, their sizes those of ``content``."""
+    data = bytearray(data)
+    for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        start, left = data.find(mark), list(content)
+        while start >= 0:
+            struct.pack_into("<H", data, start + at, method)
+            if left:
+                whole = left.pop(0)
+                struct.pack_into("<I", data, start + at + 6, zlib.crc32(whole))
+                struct.pack_into("<I", data, start + at + 14, len(whole))
+            start = data.find(mark, start + 4)
+    return bytes(data)
+
+
+def zstandard_archive(log):
+    """What Inspect writes since it packs by Zstandard, which Python itself writes from 3.14 on."""
+    with zipfile.ZipFile(io.BytesIO(archive(log))) as plain:
+        content = {name: plain.read(name) for name in plain.namelist()}
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, whole in content.items():
+            file.writestr(name, zstandard.ZstdCompressor().compress(whole))
+    return packed_as(93, data.getvalue(), content.values())
+
+
 class TestArchives:
     @pytest.mark.parametrize("header", ["header.json", "_journal/start.json"])
     @pytest.mark.parametrize("name", ["log.eval", "log.json"])
@@ -255,16 +286,38 @@ class TestArchives:
         [dumped] = read("inspect", INSPECT)
         assert packed.events[1:] == dumped.events[1:]
 
-    def test_a_compression_that_this_python_lacks_says_what_to_do(self):
-        # Method 93 is Zstandard, which Inspect uses and Python reads from 3.14 on.
-        data = archive(INSPECT, zipfile.ZIP_STORED)
-        for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-            start = data.find(mark)
-            while start >= 0:
-                data = data[: start + at] + (99).to_bytes(2, "little") + data[start + at + 2 :]
-                start = data.find(mark, start + 4)
-        with pytest.raises(ImportFormatError, match=r"a compression this Python lacks; .*inspect log dump"):
+    def test_packed_with_zstandard_hold_the_same(self):
+        [packed] = read_bytes("inspect", zstandard_archive(INSPECT), "log.eval")
+        [dumped] = read("inspect", INSPECT)
+        assert packed.events[1:] == dumped.events[1:]
+
+    def test_without_zstandard_it_is_said_how_to_get_it(self, monkeypatch):
+        for module in ("zstandard", "compression.zstd"):
+            monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(ImportFormatError, match=r"'header.json' is packed with Zstandard; pip install .*\[zstd\]"):
+            read_bytes("inspect", zstandard_archive(INSPECT), "log.eval")
+
+    def test_another_compression_says_what_to_do(self):
+        data = packed_as(99, archive(INSPECT, zipfile.ZIP_STORED))
+        with pytest.raises(ImportFormatError, match=r"a compression that Inspect does not; .*inspect log dump"):
             read_bytes("inspect", data, "log.eval")
+
+    @pytest.mark.parametrize("pack", [archive, zstandard_archive], ids=["deflate", "zstandard"])
+    def test_no_more_of_a_member_is_unpacked_than_is_allowed(self, pack, log, monkeypatch):
+        log["samples"][0]["metadata"] = {"blanks": " " * 3_000_000}
+        data = pack(log)
+        assert len(data) < 30_000
+        assert len(read_bytes("inspect", data, "log.eval")) == 1
+        monkeypatch.setattr(_eval_archive, "MOST", 2_000_000)
+        with pytest.raises(ImportFormatError, match=r"'samples/.*' unpacks to more than 2 MB; write it out"):
+            read_bytes("inspect", data, "log.eval")
+
+    def test_many_members_of_a_small_archive_are_not_unpacked_without_end(self, log, monkeypatch):
+        monkeypatch.setattr(_eval_archive, "MOST", 2_000_000)
+        monkeypatch.setattr(_eval_archive, "TIMES", 1)
+        log["samples"] = [{**log["samples"][0], "id": n, "metadata": {"blanks": " " * 900_000}} for n in range(3)]
+        with pytest.raises(ImportFormatError, match=r"unpacks to more than 1 times its size"):
+            read_bytes("inspect", archive(log), "log.eval")
 
     def test_a_broken_sample_is_named(self):
         data = io.BytesIO(archive(INSPECT))
@@ -288,7 +341,7 @@ class TestArchives:
     @settings(max_examples=60, deadline=None)
     @given(data=st.data())
     def test_a_damaged_archive_never_raises_anything_else(self, data):
-        packed = bytearray(archive(INSPECT))
+        packed = bytearray(data.draw(st.sampled_from([archive, zstandard_archive]))(INSPECT))
         for _ in range(data.draw(st.integers(1, 6))):
             packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
         cut = data.draw(st.integers(0, len(packed)))

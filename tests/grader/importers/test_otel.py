@@ -316,3 +316,49 @@ class TestFiles:
     def test_parents_in_a_circle(self):
         spans = copy.deepcopy([agent("1", 0, 9, parent="2"), agent("2", 0, 9, parent="1")])
         assert read("otel", otlp(*spans))
+
+
+@pytest.mark.parametrize("operation", ["responses", "invoke_workflow", "converse", None])
+def test_messages_are_read_whatever_the_operation_is_called(operation):
+    named = {} if operation is None else {"gen_ai__operation__name": operation}
+    talk = span("1", None, "asks", 0, 1, gen_ai__input__messages=[ASK], gen_ai__output__messages=[TELL], **named)
+    session = read_one("otel", otlp(talk))
+    assert [text for _, _, text in said(session)] == ["Where is X1?", "Gate 4."]
+    assert not any("opt-in" in loss for loss in map(str, lost(session)))
+
+
+def test_a_span_around_others_that_tell_the_same_is_not_heard_twice():
+    messages = {"gen_ai__input__messages": [ASK], "gen_ai__output__messages": [TELL]}
+    around = span("1", None, "flow", 0, 9, gen_ai__operation__name="invoke_workflow", **messages)
+    within = [chat("2", 1, [ASK], [use()], parent="1"), chat("3", 5, [ASK, use(), got("4")], [TELL], parent="1")]
+    assert [text for _, _, text in said(read_one("otel", otlp(around, *within)))] == ["Where is X1?", "Gate 4."]
+
+
+def fallen(*, type_="app.errors.TimeoutError", message="no answer in 3 s", **more):
+    made = tool("2", 2, gen_ai__tool__call__id="t1", **more)
+    made["status"] = {"code": 2}
+    told = {"exception.type": type_, "exception.message": message}
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
+    made["events"] = [{"name": "exception", "attributes": attributes}]
+    return made
+
+
+def test_the_error_of_a_tool_is_what_its_exception_says():
+    session = read_one("otel", otlp(chat("1", 0, [ASK], [use()]), fallen()))
+    [call] = calls(session)
+    assert (call.error.type, call.error.message) == ("TimeoutError", "no answer in 3 s")
+
+
+@pytest.mark.parametrize(
+    ("faults", "kind"),
+    [
+        (["missing"], "missing_argument"),
+        (["missing", "extra_forbidden"], "unknown_argument"),
+        (["int_parsing"], "wrong_type"),
+    ],
+)
+def test_arguments_that_pydantic_refused_are_errors_of_their_kind(faults, kind):
+    told = json.dumps([{"type": fault, "loc": ["n"], "msg": "No."} for fault in faults])
+    broken = fallen(gen_ai__tool__call__result=told, pydantic_ai__tool__failure_stage="validation")
+    [call] = calls(read_one("otel", otlp(chat("1", 0, [ASK], [use()]), broken)))
+    assert call.error.kind == kind

@@ -1,0 +1,125 @@
+"""Reads the members of Inspect's ``.eval`` archives: zip files, packed with Deflate or, since 0.3.18x, with Zstandard.
+
+Policy: an archive is read member by member, and never more of one than ``MOST``, whatever its directory says, because a
+small file can unpack to more than a machine holds. Zstandard comes with Python from 3.14 on, and before with the
+package that Inspect itself needs.
+"""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers._json import JsonNode, Loaded, load_whole
+
+MOST: Final = 64_000_000
+"""Bytes that one member may unpack to."""
+TIMES: Final = 400
+"""All members together may unpack to so many times the size of the archive, and ``MOST`` beyond it."""
+DUMP: Final = "write it out with 'inspect log dump' and import the JSON"
+INSTALL: Final = "is packed with Zstandard; pip install 'sandbox-mcp-eval[zstd]' or " + DUMP
+ZSTANDARD: Final = 93
+_LOCAL: Final = struct.Struct("<4s22xHH")
+"""A member's own header: its mark, and the lengths of its name and of what else stands before the data."""
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError, OverflowError,
+)  # fmt: skip
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class EvalArchive:
+    """An archive, opened.
+
+    Raises:
+        ImportFormatError: it is none, or holds neither a header nor a journal.
+    """
+
+    def __init__(self, data: bytes, path: Path) -> None:
+        self._data = data
+        self._path = path
+        self._left = MOST + TIMES * len(data)
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            members = self._zip.namelist()
+        except _BROKEN as error:
+            raise ImportFormatError(str(path), None, f"is no .eval archive: {error}") from error
+        header = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
+        if header is None:
+            raise ImportFormatError(str(path), None, "is no .eval archive: it holds neither header.json nor a journal")
+        self._header = header
+        self._samples = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+
+    def header(self) -> JsonNode:
+        """What is said of the log as a whole."""
+        return self._member(self._header).nodes[0]
+
+    def samples(self) -> Iterator[Loaded]:
+        """Each sample, read when its turn comes."""
+        return (self._member(name) for name in dict.fromkeys(self._samples))
+
+    def _member(self, name: str) -> Loaded:
+        try:
+            data = self._read(self._zip.getinfo(name))
+        except ImportError as error:
+            raise ImportFormatError(str(self._path), None, f"{name!r} {INSTALL}") from error
+        except NotImplementedError as error:
+            raise ImportFormatError(
+                str(self._path), None, f"{name!r} uses a compression that Inspect does not; {DUMP}"
+            ) from error
+        except _zstd_errors() as error:
+            raise ImportFormatError(str(self._path), None, f"{name!r} cannot be read: {error}") from error
+        return load_whole(data, f"{self._path}!{name}")
+
+    def _read(self, info: zipfile.ZipInfo) -> bytes:
+        data = self._stream(info).read(min(MOST, self._left) + 1)
+        if len(data) > MOST:
+            problem = f"{info.filename!r} unpacks to more than {MOST // 1_000_000} MB; {DUMP}"
+            raise ImportFormatError(str(self._path), None, problem)
+        if len(data) > self._left:
+            raise ImportFormatError(str(self._path), None, f"unpacks to more than {TIMES} times its size; {DUMP}")
+        self._left -= len(data)
+        if zlib.crc32(data) != info.CRC:
+            raise zipfile.BadZipFile("what it unpacks to is not what was packed")
+        return data
+
+    def _stream(self, info: zipfile.ZipInfo) -> _Stream:
+        if info.flag_bits & 1:
+            raise zipfile.BadZipFile("it is encrypted")
+        if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            return self._zip.open(info)
+        if info.compress_type != ZSTANDARD:
+            raise NotImplementedError
+        mark, name, more = _LOCAL.unpack_from(self._data, info.header_offset)
+        if mark != b"PK\x03\x04":
+            raise zipfile.BadZipFile("its header is damaged")
+        start = info.header_offset + _LOCAL.size + name + more
+        return _unpacking(self._data[start : start + info.compress_size])
+
+
+def _unpacking(packed: bytes) -> _Stream:
+    """A stream that unpacks Zstandard as far as it is read."""
+    try:
+        zstd: Any = import_module("compression.zstd")
+    except ImportError:
+        zstandard: Any = import_module("zstandard")
+        return zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+    return zstd.ZstdFile(io.BytesIO(packed))
+
+
+def _zstd_errors() -> tuple[type[Exception], ...]:
+    """What reading may raise, with the error of whichever Zstandard there is."""
+    found: list[type[Exception]] = []
+    for module in ("compression.zstd", "zstandard"):
+        try:
+            found.append(import_module(module).ZstdError)
+        except ImportError:
+            continue
+    return (*_BROKEN, *found)
