@@ -18,6 +18,7 @@ from sandbox_mcp.world.faults import WorldError
 
 BUILT_IN = {
     "phone": "sandbox_mcp.worlds.phone:phone",
+    "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
     "movies": "sandbox_mcp.worlds.lookups.movies:movies",
     "patent": "sandbox_mcp.worlds.lookups.patent:patent",
 }
