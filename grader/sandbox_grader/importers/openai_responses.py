@@ -1,7 +1,8 @@
 """Imports conversations in the form of OpenAI's Responses API: lists of items, or requests and responses.
 
 Policy: results pair with calls by ``call_id``. Responses that name their predecessor continue its session. Calls with
-no result between them are one batch; a call of an MCP server runs inside the response and is a batch of its own.
+no result between them are one batch; a call that runs inside the response, of an MCP server or of a tool that the API
+brings itself, is a batch of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, Sessio
 from sandbox_grader.importers._content import joined, outcome_of
 from sandbox_grader.importers._documents import ConversationItems, conversations
 from sandbox_grader.importers._json import JsonNode, Loaded, load
+from sandbox_grader.importers._responses_tools import add_call, add_output, is_call, is_output, is_the_clients
 from sandbox_grader.importers._values import arguments_of, decode, encode, failure
 from sandbox_grader.importers.base import Imported
 from sandbox_mcp.trajectory import EndReason
@@ -146,7 +148,7 @@ class _Player:
         """Add items in order."""
         for index, item in enumerate(items):
             kind = item.string_at("type") or "message"
-            if kind not in CALLS | {"reasoning"}:
+            if not (kind in CALLS | {"reasoning"} or (is_call(kind) and is_the_clients(item))):
                 self._batch = None
             self._item(kind, item, items[index + 1 :])
 
@@ -160,6 +162,10 @@ class _Player:
             self.builder.settle(item, item.label_at("call_id"), outcome)
         elif kind == "reasoning":
             self._reasoning(item)
+        elif is_call(kind):
+            self._builtin(kind, item)
+        elif is_output(kind):
+            add_output(self.builder, kind, item)
         else:
             self._mcp(kind, item)
 
@@ -185,6 +191,12 @@ class _Player:
         self.builder.call(f"{space}__{name}" if space else name, given, batch=self._batch, id_=item.label_at("call_id"))
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
+
+    def _builtin(self, kind: str, item: JsonNode) -> None:
+        batch = self._batch or self.builder.batch()
+        if is_the_clients(item):
+            self._batch = batch
+        add_call(self.builder, kind, item, batch)
 
     def _reasoning(self, item: JsonNode) -> None:
         texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
@@ -231,7 +243,7 @@ class _Player:
 def _calls_follow(items: list[JsonNode]) -> bool:
     kinds = (item.string_at("type") or "message" for item in items)
     following = next((kind for kind in kinds if kind != "reasoning"), None)
-    return following in CALLS | {"mcp_call", "mcp_approval_request"}
+    return following is not None and (following in CALLS | {"mcp_call", "mcp_approval_request"} or is_call(following))
 
 
 def _said(error: JsonNode) -> str:

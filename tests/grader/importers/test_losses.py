@@ -24,7 +24,6 @@ EXPECTED = {
         ("results (1 of 2)", GUESSED),
     ],
     "openai-responses": [
-        ("output[4]", "an item of type 'web_search_call' is not kept"),
         UNDECLARED,
         ("results (0 of 1)", GUESSED),
     ],

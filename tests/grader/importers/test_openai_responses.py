@@ -36,7 +36,8 @@ def test_a_whole_response():
         ("agent", "agent", "I look."),
         ("agent", "user", "Gate 4."),
     ]
-    find, weather = calls(session)
+    find, weather, searched = calls(session)
+    assert (searched.tool, searched.error) == ("web_search", None)
     assert (find.call, find.result) == ("call_1", {"gate": 4})
     assert (weather.tool, weather.error.message) == ("weather", "no such place")
     assert ending(session) == "recorded"
@@ -50,9 +51,84 @@ def test_the_key_of_a_call_is_call_id_and_not_id():
 
 
 def test_what_has_no_place_is_named():
-    assert "output[4]: an item of type 'web_search_call' is not kept" in lost(
-        read_one("openai-responses", OPENAI_RESPONSES)
-    )
+    odd = {"type": "compaction", "encrypted_content": "x"}
+    session = read_one("openai-responses", {"input": [ASK, odd], "output": [tell()]})
+    assert "an item of type 'compaction' is not kept" in lost(session)
+
+
+class TestToolsOfTheApi:
+    @pytest.mark.parametrize(
+        ("item", "name", "arguments", "result"),
+        [
+            (
+                {"type": "web_search_call", "status": "completed", "id": "w",
+                 "action": {"type": "search", "query": "gates", "sources": [{"type": "url", "url": "a.example"}]}},
+                "web_search", {"type": "search", "query": "gates"}, [{"type": "url", "url": "a.example"}],
+            ),
+            ({"type": "web_search_call", "status": "completed", "id": "w"}, "web_search", {}, None),
+            (
+                {"type": "code_interpreter_call", "status": "completed", "id": "c", "container_id": "k", "code": "2+2",
+                 "outputs": [{"type": "logs", "logs": "4"}]},
+                "code_interpreter", {"container_id": "k", "code": "2+2"}, [{"type": "logs", "logs": "4"}],
+            ),
+            (
+                {"type": "file_search_call", "status": "completed", "id": "f", "queries": ["gate"], "results": []},
+                "file_search", {"queries": ["gate"]}, [],
+            ),
+            ({"type": "sky_call", "status": "completed", "id": "s", "where": "up"}, "sky", {"where": "up"}, None),
+        ],
+    )  # fmt: skip
+    def test_run_inside_the_response_are_calls_with_their_outcome(self, item, name, arguments, result):
+        session = read_one("openai-responses", [ASK, item, tell()])
+        [call] = calls(session)
+        assert (call.name, call.arguments, call.result, call.error) == (name, arguments, result, None)
+        assert ending(session) == "recorded"
+
+    def test_that_failed_are_failures(self):
+        [call] = calls(read_one("openai-responses", [ASK, {"type": "web_search_call", "status": "failed", "id": "w"}]))
+        assert call.error.message == "the call of web_search failed"
+
+    def test_a_picture_is_named_as_a_loss(self):
+        item = {"type": "image_generation_call", "status": "completed", "id": "i", "result": "aGk="}
+        session = read_one("openai-responses", [ASK, item, tell()])
+        assert calls(session)[0].result is None
+        assert "a picture is not kept" in lost(session)
+
+    @pytest.mark.parametrize(
+        ("outcome", "error"),
+        [({"type": "exit", "exit_code": 0}, None), ({"type": "exit", "exit_code": 2}, "no such file"),
+         ({"type": "timeout"}, "no such file")],
+    )  # fmt: skip
+    def test_a_command_that_the_client_ran_has_its_outcome_from_its_own_item(self, outcome, error):
+        ran = {"stdout": "", "stderr": "no such file", "outcome": outcome}
+        items = [
+            ASK, {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}, "status": "completed"},
+            {"type": "shell_call_output", "call_id": "s", "output": [ran]}, tell(),
+        ]  # fmt: skip
+        [call] = calls(read_one("openai-responses", items))
+        assert (call.arguments, call.error and call.error.message) == ({"commands": ["ls"]}, error)
+        assert call.result == (None if error else [ran])
+
+    def test_a_patch_that_did_not_apply_failed(self):
+        items = [
+            ASK, {"type": "apply_patch_call", "call_id": "p", "operation": {"type": "delete_file", "path": "a"}},
+            {"type": "apply_patch_call_output", "call_id": "p", "status": "failed", "output": "no such file"},
+        ]  # fmt: skip
+        [call] = calls(read_one("openai-responses", items))
+        assert call.error.message == "no such file"
+
+    def test_a_search_of_tools_on_the_server_has_the_output_behind_it(self):
+        found = [{"type": "function", "name": "find"}]
+        items = [
+            ASK, {"type": "tool_search_call", "execution": "server", "call_id": None, "arguments": {"paths": ["air"]},
+                  "status": "completed"},
+            {"type": "tool_search_output", "execution": "server", "call_id": None, "status": "completed",
+             "tools": found},
+            use("c"), got("c"), tell(),
+        ]  # fmt: skip
+        search, find = calls(read_one("openai-responses", items))
+        assert (search.arguments, search.result) == ({"paths": ["air"]}, found)
+        assert find.result == 4
 
 
 class TestBatches:
