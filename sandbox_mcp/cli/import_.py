@@ -17,8 +17,8 @@ from sandbox_mcp.plurals import counted
 def command(format_name: str, inputs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
-    Formats: anthropic, atif, claude-code, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel, tau-bench, tau2,
-    toolscan, tooltalk. What could not be mapped is listed, never dropped in silence.
+    Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
+    tau-bench, tau2, toolscan, tooltalk. What could not be mapped is listed, never dropped in silence.
     """
     from sandbox_grader.importers import importer
 

@@ -21,6 +21,7 @@ IMPORTERS = MappingProxyType(
         "openai-responses": "sandbox_grader.importers.openai_responses",
         "anthropic": "sandbox_grader.importers.anthropic",
         "claude-code": "sandbox_grader.importers.claude_code",
+        "codex": "sandbox_grader.importers.codex",
         "inspect": "sandbox_grader.importers.inspect_log",
         "atif": "sandbox_grader.importers.atif",
         "otel": "sandbox_grader.importers.otel",

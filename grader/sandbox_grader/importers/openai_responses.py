@@ -68,7 +68,7 @@ def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
 
 
 def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
-    player = _Player(builder)
+    player = ItemPlayer(builder)
     given, end, detail = "", None, None
     for part in parts:
         player.play(part.items)
@@ -81,7 +81,7 @@ def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Nam
     return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
-def _holder(holder: JsonNode, player: "_Player") -> tuple[EndReason | None, str | None]:
+def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, str | None]:
     """Play a request and its response. Tells how the response failed, or what made it stop early."""
     request, response = holder.get("request") or holder, holder.get("response") or holder
     if not any(name in found.members() for found in (request, response) for name in HOLDERS):
@@ -113,16 +113,17 @@ def _status(response: JsonNode, builder: SessionBuilder) -> tuple[EndReason | No
     return None, None
 
 
-class _Player:
+class ItemPlayer:
     """Adds items to a session; remembers what later items refer to."""
 
-    __slots__ = ("_asked", "_batch", "_instructions", "builder")
+    __slots__ = ("_asked", "_batch", "_instructions", "builder", "stamp")
 
     def __init__(self, builder: SessionBuilder) -> None:
         self.builder = builder
         self._batch: str | None = None
         self._instructions: str | None = None
         self._asked: dict[str, JsonNode] = {}
+        self.stamp: str | None = None
 
     def instruct(self, instructions: JsonNode | None) -> None:
         """Add the system's instructions unless they are the ones already given."""
@@ -158,8 +159,7 @@ class _Player:
         elif kind in CALLS:
             self._call(item)
         elif kind in RESULTS:
-            outcome = outcome_of(self.builder, item.get("output"), failed=None)
-            self.builder.settle(item, item.label_at("call_id"), outcome)
+            self.result(item)
         elif kind == "reasoning":
             self._reasoning(item)
         elif is_call(kind):
@@ -169,16 +169,21 @@ class _Player:
         else:
             self._mcp(kind, item)
 
+    def result(self, item: JsonNode) -> None:
+        """Give a call the result that an item holds."""
+        outcome = outcome_of(self.builder, item.get("output"), failed=None)
+        self.builder.settle(item, item.label_at("call_id"), outcome)
+
     def _message(self, item: JsonNode, *, beside_calls: bool) -> None:
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)
         if role == "assistant" and beside_calls:
-            self.builder.note(text, "text")
+            self.builder.note(text, "text", stamp=self.stamp)
         elif role == "assistant":
-            self.builder.say("agent", "user", text)
+            self.builder.say("agent", "user", text, stamp=self.stamp)
         elif role == "user":
-            self.builder.say("user", "agent", text)
+            self.builder.say("user", "agent", text, stamp=self.stamp)
         elif role in {"system", "developer"}:
-            self.builder.say("system", "agent", text)
+            self.builder.say("system", "agent", text, stamp=self.stamp)
         else:
             self.builder.lose(item, f"a message of the unknown role {role!r} was dropped")
 
@@ -188,7 +193,13 @@ class _Player:
         arguments = item.get("arguments") or item.get("input")
         given = arguments_of(None if arguments is None else arguments.value)
         given = replace(given, free=item.members().get("type") == "custom_tool_call")
-        self.builder.call(f"{space}__{name}" if space else name, given, batch=self._batch, id_=item.label_at("call_id"))
+        self.builder.call(
+            f"{space}__{name}" if space else name,
+            given,
+            batch=self._batch,
+            id_=item.label_at("call_id"),
+            stamp=self.stamp,
+        )
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
 
@@ -200,7 +211,7 @@ class _Player:
 
     def _reasoning(self, item: JsonNode) -> None:
         texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
-        self.builder.note(next(filter(None, texts), ""), "reasoning")
+        self.builder.note(next(filter(None, texts), ""), "reasoning", stamp=self.stamp)
         if not any(texts):
             self.builder.lose(item, "reasoning that the provider encrypted is not kept")
 

@@ -381,6 +381,42 @@ MCP_WIRE = [
     {"jsonrpc": "2.0", "id": 4, "error": {"code": -32602, "message": "Unknown tool: fly"}},
 ]
 
+
+def rollout_line(kind: str, second: int, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": f"2026-01-02T03:00:0{second}.000Z", "type": kind, "payload": payload}
+
+
+CODEX: list[dict[str, Any]] = [
+    rollout_line("session_meta", 0, id="s-1", cli_version="0.169.0", base_instructions={"text": "Be brief."}),
+    rollout_line("turn_context", 0, model="m-1"),
+    rollout_line(
+        "response_item", 1, type="message", role="user",
+        content=[{"type": "input_text", "text": "<environment_context>here</environment_context>"}],
+    ),
+    rollout_line(
+        "response_item", 1, type="message", role="user", content=[{"type": "input_text", "text": "Where is X1?"}]
+    ),
+    rollout_line("event_msg", 1, type="user_message", message="Where is X1?"),
+    rollout_line(
+        "response_item", 2, type="message", role="assistant", content=[{"type": "output_text", "text": "I look."}]
+    ),
+    rollout_line(
+        "response_item", 2, type="function_call", call_id="c1", namespace="mcp__air", name="find", arguments='{"n": 1}'
+    ),
+    rollout_line(
+        "event_msg", 3, type="item_completed",
+        item={"type": "McpToolCall", "id": "c1", "status": "failed", "result": {"content": [], "isError": True}},
+    ),
+    rollout_line(
+        "response_item", 3, type="function_call_output", call_id="c1",
+        output="Wall time: 0.1 seconds\nOutput:\nno such flight",
+    ),
+    rollout_line(
+        "response_item", 4, type="message", role="assistant", content=[{"type": "output_text", "text": "Gate 4."}]
+    ),
+    rollout_line("event_msg", 4, type="task_complete", last_agent_message="Gate 4."),
+]  # fmt: skip
+
 SAMPLES: dict[str, tuple[str, Any]] = {
     "tau-bench": ("log.json", TAU_BENCH),
     "tau2": ("log.json", TAU2),
@@ -388,6 +424,7 @@ SAMPLES: dict[str, tuple[str, Any]] = {
     "openai-responses": ("log.json", OPENAI_RESPONSES),
     "anthropic": ("log.json", ANTHROPIC),
     "claude-code": ("log.jsonl", CLAUDE_CODE),
+    "codex": ("log.jsonl", CODEX),
     "inspect": ("log.json", INSPECT),
     "atif": ("log.json", ATIF),
     "otel": ("log.json", OTEL),

@@ -108,6 +108,17 @@ def openai_responses(turns_: list[Turn]) -> list[dict[str, Any]]:
     return items
 
 
+def codex(turns_: list[Turn]) -> list[dict[str, Any]]:
+    lines = [{"type": "session_meta", "payload": {"id": "s"}}]
+    lines += [{"type": "response_item", "payload": item} for item in openai_responses(turns_)]
+    failed = [
+        {"type": "mcp_tool_call_end", "call_id": id_, "result": {"Ok": {"content": [], "isError": c.error is not None}}}
+        for number, turn in enumerate(turns_)
+        for id_, c in ids(number, turn)
+    ]
+    return [*lines, *({"type": "event_msg", "payload": event} for event in failed)]
+
+
 def blocks(number: int, turn: Turn) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The content blocks of a turn in Anthropic's form, and those of its results."""
     own = [{"type": "text", "text": turn.text}] if turn.text else []
@@ -241,6 +252,7 @@ WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "openai-responses": openai_responses,
     "anthropic": anthropic,
     "claude-code": claude_code,
+    "codex": codex,
     "inspect": inspect,
     "atif": atif,
     "otel": otel,
@@ -278,7 +290,7 @@ def test_every_call_is_read_with_what_came_of_it(format_, turns_):
 @LAW
 @given(turns_=conversations)
 def test_every_word_is_read_with_who_said_it_to_whom(format_, turns_):
-    assume(format_ != "openai-responses" or not any(map(_runs_together, turns_, turns_[1:])))
+    assume(format_ not in ("openai-responses", "codex") or not any(map(_runs_together, turns_, turns_[1:])))
     sessions = read(format_, WRITERS[format_](turns_))
     assert [text for session in sessions for text in said(session)] == expected_texts(turns_)
 

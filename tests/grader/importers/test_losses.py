@@ -29,6 +29,7 @@ EXPECTED = {
     ],
     "anthropic": [UNDECLARED],
     "claude-code": [("lines of type 'summary' (1)", "what the host noted for itself is not kept"), NO_TOOLS],
+    "codex": [NO_TOOLS],
     "inspect": [UNDECLARED],
     "atif": [
         ("steps (1)", "steps copied from an earlier trajectory were left out"),

@@ -1,0 +1,77 @@
+"""Rollouts of Codex CLI: items with their times, how commands and calls of servers ended, what is not the user's."""
+
+import copy
+
+import pytest
+from sandbox_grader.errors import ImportFormatError
+
+from tests.grader.importers.samples import CODEX, calls, ending, read, read_one, rollout_line, said, started
+
+
+def item(second, **payload):
+    return rollout_line("response_item", second, **payload)
+
+
+def ran(output, name="exec_command"):
+    """A session in which a command was run."""
+    call = item(2, type="function_call", call_id="c", name=name, arguments='{"cmd": "ls"}')
+    return [*CODEX[:4], call, item(3, type="function_call_output", call_id="c", output=output)]
+
+
+def test_a_whole_rollout():
+    session = read_one("codex", CODEX)
+    head = started(session)
+    assert (head.session, head.agent, head.versions) == ("s-1", {"name": "codex", "model": "m-1"}, {"codex": "0.169.0"})
+    assert said(session) == [
+        ("system", "agent", "Be brief."),
+        ("system", "agent", "<environment_context>here</environment_context>"),
+        ("user", "agent", "Where is X1?"),
+        ("agent", "agent", "I look."),
+        ("agent", "user", "Gate 4."),
+    ]
+    assert ending(session) == "recorded"
+
+
+def test_a_call_of_a_server_failed_where_codex_says_so():
+    [call] = calls(read_one("codex", CODEX))
+    assert (call.tool, call.error.message, call.wall["time"]) == ("find", "no such flight", "2026-01-02T03:00:02.000Z")
+
+
+@pytest.mark.parametrize("error", ["no connection", {"message": "no connection"}])
+def test_a_server_that_did_not_answer_is_an_error(error):
+    lines = copy.deepcopy(CODEX)
+    lines[7]["payload"] = {"type": "mcp_tool_call_end", "call_id": "c1", "result": {"Err": error}}
+    lines[8]["payload"]["output"] = ""
+    [call] = calls(read_one("codex", lines))
+    assert call.error.message == "no connection"
+
+
+@pytest.mark.parametrize(
+    ("output", "result", "error"),
+    [
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\n[1]", [1], None),
+        ("Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno such file", None, "no such file"),
+        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n", None, "exit code 1"),
+        ('{"output": "no such file", "metadata": {"exit_code": 2, "duration_seconds": 0.1}}', None, "no such file"),
+        ('{"output": "a b", "metadata": {"exit_code": 0}}', "a b", None),
+        ("Output:\nas it stands", "Output:\nas it stands", None),
+    ],
+)
+def test_a_command_ends_as_its_exit_code_says(output, result, error):
+    [call] = calls(read_one("codex", ran(output)))
+    assert (call.result, call.error and call.error.message) == (result, error)
+
+
+def test_a_turn_that_was_broken_off_is_no_end():
+    lines = [*CODEX[:-1], rollout_line("event_msg", 5, type="turn_aborted", reason="interrupted")]
+    assert ending(read_one("codex", lines)) is None
+
+
+def test_a_turn_that_ended_in_an_error_is_the_agent_s():
+    lines = [*CODEX[:-1], rollout_line("event_msg", 5, type="error", message="quota exceeded")]
+    assert ending(read_one("codex", lines)) == "agent_failed"
+
+
+def test_other_lines_are_no_rollout():
+    with pytest.raises(ImportFormatError, match="is no rollout of Codex: none of its lines is of the type"):
+        read("codex", [{"type": "user", "message": {}}])
