@@ -45,7 +45,7 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
             met = f"met at #{item['seq']}, which voids the score" if item["met"] else "not met"
             yield f"minefield {item['id']}: {met}"
         elif item["kind"] == "unwanted":
-            yield f"unwanted: {item['text']} (#{item['seq']}), which voids the score"
+            yield f"unwanted: {item['text']} (#{item['seq']})"
     values = verdict.values
     yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turns {values['turn_count']}"
     corrected = values["corrected"]

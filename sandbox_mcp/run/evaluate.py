@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -121,8 +122,8 @@ def evaluate(
         patience=max_turn_seconds,
     )
     tally = RunTally(prices, budget, metric=metric)
-    with TemporaryDirectory() as nowhere:
-        folder = RunFolder(Path(out or nowhere))
+    with nullcontext(out) if out else TemporaryDirectory() as place:
+        folder = RunFolder(Path(place))
         crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
         report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
     report.name = str(out or playing.name)

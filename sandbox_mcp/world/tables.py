@@ -50,8 +50,8 @@ Secret = Annotated[str, CellRole("secret")]
 """What must not be told: never part of a result."""
 
 
-class Measured:
-    """In an annotation: a number that counts as right within a tolerance, ``Annotated[float, Measured(0.001)]``."""
+class Tolerance:
+    """In an annotation: a number that counts as right within a tolerance, ``Annotated[float, Tolerance(0.001)]``."""
 
     __slots__ = ("within",)
 
@@ -309,7 +309,7 @@ def role_in(hint: Any, table: type[Table] | None) -> tuple[Any, CellRole | None,
         inner, *notes = get_args(hint)
         inner, role, within = role_in(inner, table)
         roles = [note for note in notes if isinstance(note, CellRole)]
-        tolerances = [note.within for note in notes if isinstance(note, Measured)]
+        tolerances = [note.within for note in notes if isinstance(note, Tolerance)]
         return inner, roles[-1] if roles else role, tolerances[-1] if tolerances else within
     if get_origin(hint) is Id:
         (target,) = get_args(hint)

@@ -51,7 +51,7 @@ def until(condition: Callable[[], Any], seconds: float = 240.0) -> Any:
 def test_a_run_prints_tables_and_leaves_logs_manifest_and_summary(tmp_path: Path) -> None:
     done = sandbox_mcp("run", "wifi_of?", "landlord_number", "--agent", "reference", "--out", tmp_path)
     assert done.returncode == 0
-    assert "landlord_number  base     1/1          1.000    0.000" in done.stdout
+    assert "landlord_number  base     1/1     1.000    0.000" in done.stdout
     assert "[2/2]" in done.stderr
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
         "landlord_number-base-s0-t0.jsonl",
@@ -112,9 +112,9 @@ def test_an_agent_of_ones_own_is_run_by_module_and_attribute(tmp_path: Path) -> 
         (("--agent", "reference", "--variant", "upside_down"), "unknown variant 'upside_down'"),
         (("--agent", "reference", "--scenarios", "no-such-folder"), "does not exist"),
         (("--agent", "reference", "--user", "llm"), "the llm user needs to know which model to ask"),
-        (("--agent", "reference", "--trials", "0"), "Invalid value for '--trials'"),
+        (("--agent", "reference", "--trials", "0"), "invalid value for '--trials'"),
         (("--agent", "reference", "--param", "temperature"), "is not of the form NAME=JSON"),
-        ((), "Missing option '--agent'"),
+        ((), "missing option '--agent'"),
     ],
 )
 def test_bad_usage_is_exit_code_2_and_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

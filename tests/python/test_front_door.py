@@ -37,7 +37,7 @@ def test_the_first_lines_run_as_they_stand(
 ) -> None:
     """On a suite of a few scenarios, because all of them take half a minute."""
     few = tuple(name for name in Suite().names() if name.startswith("wifi_") or name in (*FEW, "anzac_eve"))
-    monkeypatch.setattr("sandbox_scenarios.loader.Suite.names", lambda _: few)
+    monkeypatch.setattr("sandbox_scenarios.loader.Suite.names", lambda *_: few)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
     async def kernel() -> None:

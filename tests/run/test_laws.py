@@ -1,5 +1,6 @@
 """Laws of runs, for whatever happens: a crash at any moment, endpoints that stumble, any way to share the work."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,8 +60,7 @@ class Outage:
 
     def write(self, write: Any, log: LogWriter, event: Event) -> None:
         if self.left == 0:
-            log._file.write('{"event":"mess')
-            log._file.flush()
+            os.write(log._descriptor, b'{"event":"mess')
             raise Power
         self.left -= 1
         write(log, event)

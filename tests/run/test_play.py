@@ -124,7 +124,7 @@ def test_what_the_phone_announces_while_the_user_answers_reaches_the_agent(kind:
         if message == WIFI_OFF.user.opening:
             await tools.call("set_timer", {"seconds": 1, "label": "tea"})
             return AgentTurn("Where is the tea?")
-        return AgentTurn("Enjoy your tea.")
+        return AgentTurn("Wifi is off now.")
 
     agent = Made(respond)
     trajectory = driven(agent, scenario, kind)

@@ -15,6 +15,8 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 
+ABSENT = "not found"
+"""What a call gets that wants the result of one that was left out; None would stand for no argument at all."""
 _PLACE = re.compile(r"\$\{([^}]+)\}")
 
 
@@ -80,10 +82,10 @@ def filled(value: Any, results: Mapping[str, Any]) -> Any:
 
 def _found(reference: str, results: Mapping[str, Any]) -> Any:
     label, _, path = reference.partition(".")
-    value: Any = results.get(label)
+    value: Any = results.get(label, ABSENT)
     try:
         for part in parse_path(path):
             value = value[part]
     except (KeyError, IndexError, TypeError):
-        return None
+        return ABSENT
     return value

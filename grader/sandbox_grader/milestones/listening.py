@@ -24,7 +24,7 @@ _MOST_STRINGS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Listened:
     """What a message was heard to say of what a milestone asks: its share of the facts, and whether it is false."""
 
     share: float
@@ -41,7 +41,7 @@ class Listener:
         self._heard: dict[tuple[int, int, tuple[Fact, ...]], Hearing] = {}
         self._backgrounds: dict[int, Background] = {}
 
-    def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Account:
+    def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
         """What a message claims of some facts. Without ``lookup``, values from elsewhere count as right."""
         facts = claims_of(expected)
         filled = [filled_in(fact, expected.values, lookup) for fact in facts]
@@ -60,9 +60,9 @@ class Listener:
         false = forbidden_said or (hearing.false if known else None)
         reasons = tuple(item.why for item in given if item.outcome != "stated")
         if forbidden_said or hearing.invented or (hearing.dumped and known):
-            return Account(0.0, (str(false or hearing.false), *reasons), false)
+            return Listened(0.0, (str(false or hearing.false), *reasons), false)
         stated = sum(1 for item in given if item.outcome == "stated")
-        return Account(stated / len(given) if given else 1.0, reasons, false)
+        return Listened(stated / len(given) if given else 1.0, reasons, false)
 
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""

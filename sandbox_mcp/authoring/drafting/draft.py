@@ -18,7 +18,7 @@ from sandbox_mcp.authoring.drafting.flow import Flow, flow_of, says
 from sandbox_mcp.authoring.drafting.milestones import Drafter
 from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import user_of
-from sandbox_mcp.authoring.drafting.setting import Setting, setting_of
+from sandbox_mcp.authoring.drafting.setting import DraftSetting, setting_of
 from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
 from sandbox_mcp.run.errors import RunError
@@ -147,7 +147,7 @@ def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
     return any(not says(said, value) and len(str(value).split()) < 3 for value in texts)
 
 
-def _turns(story: Story, flow: Flow, setting: Setting) -> Iterator[dict[str, Any]]:
+def _turns(story: Story, flow: Flow, setting: DraftSetting) -> Iterator[dict[str, Any]]:
     for number, turn in enumerate(story.turns):
         batches = [list(steps) for _, steps in groupby(turn.steps, lambda step: step.event.batch)]
         calls = [[_call(step, flow, setting) for step in batch] for batch in batches]
@@ -155,7 +155,7 @@ def _turns(story: Story, flow: Flow, setting: Setting) -> Iterator[dict[str, Any
         yield {**({"calls": written} if written else {}), "reply": flow.replies[number]}
 
 
-def _call(step: StoryStep, flow: Flow, setting: Setting) -> dict[str, Any]:
+def _call(step: StoryStep, flow: Flow, setting: DraftSetting) -> dict[str, Any]:
     arguments = {name: _argument(step, name, value, flow, setting) for name, value in step.event.arguments.items()}
     label = flow.labels.get(step.number)
     return {
@@ -165,7 +165,7 @@ def _call(step: StoryStep, flow: Flow, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: Setting) -> Any:
+def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: DraftSetting) -> Any:
     refs: Mapping[str, Any] = flow.arguments[step.number]
     return f"${flow.reference(refs[name])}" if name in refs else setting.value(name, value)
 

@@ -14,7 +14,7 @@ from sandbox_scenarios.lint.effects import needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, Told
 from sandbox_mcp.authoring.drafting.recipients import question_in
-from sandbox_mcp.authoring.drafting.setting import Setting
+from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import DONE, NEGATIVE, OFF, ON, has, words
 from sandbox_mcp.world import Row
@@ -48,7 +48,7 @@ class Drafted:
 class Drafter:
     """Makes the milestones of one story."""
 
-    def __init__(self, story: Story, flow: Flow, setting: Setting) -> None:
+    def __init__(self, story: Story, flow: Flow, setting: DraftSetting) -> None:
         self.story, self.flow, self.setting = story, flow, setting
         self.drafted: dict[str, Drafted] = {}
         self._of_step: dict[int, set[str]] = {}

@@ -7,7 +7,7 @@ something that could be mistaken for the right one, and, where nothing could be 
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_mcp.authoring.drafting.setting import Setting
+from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import words
 from sandbox_mcp.world import Row
@@ -20,7 +20,7 @@ NEW = ("add_contact",)
 """Tools that are given a number without meaning anybody on the phone."""
 
 
-def minefields_of(story: Story, setting: Setting) -> list[dict[str, Any]]:
+def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
     """The minefields of a draft, as a file has them."""
     deeds = [step for step in story.steps if step.tool.action]
     if not deeds and not any(step.event.result for step in story.steps):
@@ -35,7 +35,7 @@ def _attempts(story: Story) -> Iterator[dict[str, Any]]:
             yield {"id": f"tried_{spec.tool}", "tool": spec.tool, "attempt": True}
 
 
-def _mistaken(story: Story, setting: Setting, step: StoryStep) -> Iterator[dict[str, Any]]:
+def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:
     for name, table in TARGETS.items():
         value = step.event.arguments.get(name)
         if value is None or step.tool.name in NEW:

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class DraftSetting:
     """Where a draft takes place: ``labels`` maps row ids to ``table.label``; the rest is as a file has it."""
 
     base: str | None
@@ -42,7 +42,7 @@ def moment(timestamp: float, zone: str) -> datetime | float:
     return wall if to_timestamp(wall, zone) == timestamp else timestamp
 
 
-def setting_of(story: Story, suite: Suite) -> Setting:
+def setting_of(story: Story, suite: Suite) -> DraftSetting:
     """Where a story takes place. Raises like :meth:`Suite.get`."""
     clock = story.started.clock
     now = Clock(clock["now"], clock["zone"], clock["step"])
@@ -50,11 +50,11 @@ def setting_of(story: Story, suite: Suite) -> Setting:
     if base is None:
         labels = _labels(story.start, {})
         written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
-        return Setting(None, _whole(story.start, labels, now.zone), written, labels, now.zone)
+        return DraftSetting(None, _whole(story.start, labels, now.zone), written, labels, now.zone)
     given = suite.base(base)
     labels = _labels(story.start, suite.labels(base))
     world = _different(given.world, story.start, {**suite.labels(base), **labels}, now.zone)
-    return Setting(base, world, _other_clock(given.clock, now), labels, now.zone)
+    return DraftSetting(base, world, _other_clock(given.clock, now), labels, now.zone)
 
 
 def _candidates(scenario: str, suite: Suite) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from types import MappingProxyType
 from typing import Annotated, Self
 
-from sandbox_mcp.world.tables import Id, Measured, Moment, Secret, Table, Text, column, key, schema_of
+from sandbox_mcp.world.tables import Id, Moment, Secret, Table, Text, Tolerance, column, key, schema_of
 
-Degrees = Annotated[float, Measured(0.001)]
+Degrees = Annotated[float, Tolerance(0.001)]
 """Latitude or longitude."""
 
 

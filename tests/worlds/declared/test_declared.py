@@ -276,7 +276,7 @@ class TestFinding:
         assert pickle.loads(pickle.dumps(named("library"))) is named("library")
 
     def test_one_that_is_not_there_is_one_line(self) -> None:
-        with pytest.raises(UnknownWorldError, match="unknown world 'zoo'; known: phone, library"):
+        with pytest.raises(UnknownWorldError, match=r"unknown world 'zoo'; known: phone, .*library"):
             named("zoo")
 
     def test_a_file_can_be_named_at_run_time(self, monkeypatch: pytest.MonkeyPatch) -> None:

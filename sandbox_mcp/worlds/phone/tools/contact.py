@@ -10,7 +10,7 @@ from sandbox_mcp.worlds.phone.world import phone
 FUZZY = 90.0
 
 
-class Contact(TypedDict):
+class FoundContact(TypedDict):
     """One person in the address book."""
 
     person_id: str
@@ -113,7 +113,7 @@ def search_contacts(
     phone_number: str = UNSET,
     relationship: str = UNSET,
     is_self: bool = UNSET,
-) -> list[Contact]:
+) -> list[FoundContact]:
     """Find people in the address book who fit everything that is given.
 
     Name and relationship need only resemble what is given, and then at most the five best entries are returned, best
@@ -141,7 +141,7 @@ def search_contacts(
     rows = keep(tx.rows("contact"), lambda row: all(row[column] == value for column, value in exact.items()))
     for column, wanted in similar.items():
         rows = fuzzy(rows, column, wanted, FUZZY, limit=None)
-    return [cast("Contact", dict(row)) for row in (rows[:BEST] if similar else rows)]
+    return [cast("FoundContact", dict(row)) for row in (rows[:BEST] if similar else rows)]
 
 
 TOOLS: tuple[Tool, ...] = (add_contact, modify_contact, remove_contact, search_contacts)

@@ -9,7 +9,7 @@ from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp
 from sandbox_mcp.worlds.phone.world import phone
 
 
-class Reminder(TypedDict):
+class FoundReminder(TypedDict):
     """One reminder."""
 
     reminder_id: str
@@ -105,7 +105,7 @@ def search_reminder(
     reminder_timestamp_upperbound: float = UNSET,
     latitude: float = UNSET,
     longitude: float = UNSET,
-) -> list[Reminder]:
+) -> list[FoundReminder]:
     """Find reminders that fit everything that is given.
 
     The content need only resemble what is given, and then at most the five best reminders are returned, best first.
@@ -146,7 +146,7 @@ def search_reminder(
     rows = within(rows, "reminder_timestamp", reminder_timestamp_lowerbound, reminder_timestamp_upperbound)
     if content is not UNSET:
         rows = fuzzy(rows, "content", content, FUZZY)
-    return [cast("Reminder", dict(row)) for row in rows]
+    return [cast("FoundReminder", dict(row)) for row in rows]
 
 
 @action("reminder", destructive=True)
