@@ -18,9 +18,11 @@ from sandbox_mcp.world.faults import WorldError
 
 BUILT_IN = {
     "phone": "sandbox_mcp.worlds.phone:phone",
-    "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
-    "movies": "sandbox_mcp.worlds.lookups.movies:movies",
     "patent": "sandbox_mcp.worlds.lookups.patent:patent",
+    "movies": "sandbox_mcp.worlds.lookups.movies:movies",
+    "travel": "sandbox_mcp.worlds.lookups.travel:travel",
+    "sports": "sandbox_mcp.worlds.lookups.sports:sports",
+    "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
 }
 """Where our own worlds are declared."""
 DEFAULT = "phone"

@@ -16,6 +16,7 @@ from sandbox_scenarios.stats.environments import TOOLSCAN, environments
 from sandbox_scenarios.stats.measure import turns
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.run.select import select
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
 from tests.scenarios.playing import talk
@@ -106,3 +107,19 @@ def test_the_page_has_the_figures_of_today(suite: Suite) -> None:
     written = [line for line in page.splitlines() if line.startswith(tuple(f"| {name} |" for name in WORLDS))]
     found = environments(suite.all(), turns, name_similarity)
     assert written == [f"| {' | '.join(map(str, item.row()))} |" for item in found]
+
+
+class TestIrrelevance:
+    """What is beside the point, put into the questions of three worlds. Source: ToolScan, section 8.1.2."""
+
+    def test_there_are_sixty_in_three_worlds(self, suite: Suite) -> None:
+        found = [item for item in suite.all() if any(tag.startswith("irrelevance:") for tag in item.tags)]
+        assert len(found) >= 60
+        assert {item.home.name for item in found} == {"patent", "movies", "spaceflight"}
+
+    def test_each_is_paired_with_the_scenario_it_was_made_from(self, suite: Suite) -> None:
+        for name in select(suite, ("irrelevance:*",)):
+            base = suite.lineage(name)[1]
+            assert base in suite.names()
+            assert suite.get(base).tools == suite.get(name).tools
+            assert suite.get(base).user.opening != suite.get(name).user.opening

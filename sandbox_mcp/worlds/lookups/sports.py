@@ -1,0 +1,257 @@
+"""Two leagues over three seasons: tables, matches, squads and what players did."""
+
+from typing import Literal, Self, TypedDict
+
+from sandbox_mcp.tools.declaring import World
+from sandbox_mcp.world.tables import Id, Table, key
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.lookups.looking import first, has_words, only
+
+League = Literal["Harbour League", "Summit League"]
+Position = Literal["goalkeeper", "defender", "midfielder", "forward"]
+Venue = Literal["home", "away"]
+
+
+class Team(Table, fixed="data/sports_teams.csv"):
+    """A team."""
+
+    id: Id[Self] = key()
+    name: str
+    league: League
+
+
+class Player(Table, fixed="data/sports_players.csv"):
+    """Somebody who plays for a team."""
+
+    id: Id[Self] = key()
+    name: str
+    team: Id[Team]
+    position: Position
+    shirt: int
+
+
+class Record(Table, fixed="data/sports_records.csv"):
+    """What a player did in a season."""
+
+    id: Id[Self] = key()
+    player: Id[Player]
+    season: int
+    games: int
+    goals: int
+    assists: int
+    yellow_cards: int
+
+
+class Match(Table, fixed="data/sports_matches.csv"):
+    """A match; days are written as 2024-05-31."""
+
+    id: Id[Self] = key()
+    season: int
+    day: str
+    home: Id[Team]
+    away: Id[Team]
+    home_goals: int
+    away_goals: int
+    spectators: int
+
+
+class Standing(TypedDict):
+    """A line of a league's table."""
+
+    place: int
+    team: str
+    won: int
+    drawn: int
+    lost: int
+    goals: int
+    conceded: int
+    points: int
+
+
+class Scorer(TypedDict):
+    """A line of the list of scorers."""
+
+    player: str
+    team: str
+    goals: int
+
+
+class SquadLine(TypedDict):
+    """Somebody in a squad."""
+
+    player: str
+    position: Position
+    shirt: int
+
+
+class MatchLine(TypedDict):
+    """A match in a list."""
+
+    day: str
+    home: str
+    away: str
+    home_goals: int
+    away_goals: int
+
+
+class Report(TypedDict):
+    """All that is known of a match."""
+
+    day: str
+    home: str
+    away: str
+    home_goals: int
+    away_goals: int
+    spectators: int
+
+
+class Statistics(TypedDict):
+    """What a player did in a season."""
+
+    player: str
+    team: str
+    games: int
+    goals: int
+    assists: int
+    yellow_cards: int
+
+
+sports = World(
+    "sports",
+    tables=[Team, Player, Record, Match],
+    instructions="You answer questions about two football leagues, the Harbour League and the Summit League.",
+    user="You talk to an assistant that knows the results of two football leagues.",
+    place="in the leagues' records",
+)
+
+
+def _team(tx: Tx, name: str) -> Team:
+    return only([row for row in tx.all(Team) if has_words(row.name, name)], f"team {name!r}")
+
+
+def _name(tx: Tx, team: Id[Team]) -> str:
+    return tx.get(Team, team).name
+
+
+@sports.query
+def get_league_season_table(tx: Tx, league: League, season: int) -> list[Standing]:
+    """Get the final table of a league: a win counts three points, a draw one.
+
+    Args:
+        league: The league.
+        season: The year of the season, 2023 to 2025.
+    """
+    teams = tx.all(Team, league=league)
+    lines = [_standing(tx, team, season) for team in teams]
+    ranked = sorted(lines, key=lambda line: (-line["points"], line["conceded"] - line["goals"], line["team"]))
+    return [{**line, "place": place} for place, line in enumerate(ranked, start=1)]
+
+
+def _standing(tx: Tx, team: Team, season: int) -> Standing:
+    pairs = [
+        (row.home_goals, row.away_goals) if row.home == team.id else (row.away_goals, row.home_goals)
+        for row in tx.all(Match, season=season)
+        if team.id in (row.home, row.away)
+    ]
+    won, drawn = sum(own > other for own, other in pairs), sum(own == other for own, other in pairs)
+    return Standing(
+        place=0,
+        team=team.name,
+        won=won,
+        drawn=drawn,
+        lost=len(pairs) - won - drawn,
+        goals=sum(own for own, _ in pairs),
+        conceded=sum(other for _, other in pairs),
+        points=3 * won + drawn,
+    )
+
+
+@sports.query
+def get_league_season_scorers(tx: Tx, league: League, season: int, limit: int | None = None) -> list[Scorer]:
+    """List who scored most in a league, the best first.
+
+    Args:
+        league: The league.
+        season: The year of the season, 2023 to 2025.
+        limit: How many to list, 1 to 25.
+    """
+    rows = [(row, tx.get(Player, row.player)) for row in tx.all(Record, season=season)]
+    chosen = [(row, player) for row, player in rows if tx.get(Team, player.team).league == league and row.goals]
+    ranked = sorted(chosen, key=lambda pair: (-pair[0].goals, pair[1].name))
+    return [
+        Scorer(player=player.name, team=_name(tx, player.team), goals=row.goals) for row, player in first(ranked, limit)
+    ]
+
+
+@sports.query
+def get_team_squad(tx: Tx, team: str, position: Position | None = None) -> list[SquadLine]:
+    """List a team's players with position and shirt number.
+
+    Args:
+        team: The team's name, or the part of it that is known.
+        position: Only players in this position.
+    """
+    rows = tx.all(Player, team=_team(tx, team).id)
+    return [
+        SquadLine(player=row.name, position=row.position, shirt=row.shirt)
+        for row in rows
+        if position in (None, row.position)
+    ]
+
+
+@sports.query
+def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None = None) -> list[MatchLine]:
+    """List a team's matches of a season with their results, the earliest first.
+
+    Args:
+        team: The team's name, or the part of it that is known.
+        season: The year of the season, 2023 to 2025.
+        venue: Only matches at home, or only those away.
+    """
+    id_ = _team(tx, team).id
+    sides = {"home": (True, False), "away": (False, True), None: (True, True)}[venue]
+    rows = [row for row in tx.all(Match, season=season) if id_ in (row.home, row.away)]
+    return [
+        MatchLine(
+            day=row.day,
+            home=_name(tx, row.home),
+            away=_name(tx, row.away),
+            home_goals=row.home_goals,
+            away_goals=row.away_goals,
+        )
+        for row in rows
+        if (row.home == id_ and sides[0]) or (row.away == id_ and sides[1])
+    ]
+
+
+@sports.query
+def get_player_season_statistics(tx: Tx, player: str, season: int) -> Statistics:
+    """Get how many games, goals, assists and yellow cards a player had in a season.
+
+    Args:
+        player: The player's name, or the part of it that is known.
+        season: The year of the season, 2023 to 2025.
+    """
+    found = only([row for row in tx.all(Player) if has_words(row.name, player)], f"player {player!r}")
+    row = tx.one(Record, player=found.id, season=season)
+    return Statistics(
+        player=found.name, team=_name(tx, found.team), games=row.games, goals=row.goals, assists=row.assists,
+        yellow_cards=row.yellow_cards,
+    )  # fmt: skip
+
+
+@sports.query
+def get_match_report(tx: Tx, home: str, away: str, season: int) -> Report:
+    """Get the day, the result and the number of spectators of one match.
+
+    Args:
+        home: The name of the team that played at home.
+        away: The name of the team that played away.
+        season: The year of the season, 2023 to 2025.
+    """
+    ids = _team(tx, home).id, _team(tx, away).id
+    row = only([row for row in tx.all(Match, season=season) if (row.home, row.away) == ids], "such match")
+    return Report(
+        day=row.day, home=_name(tx, row.home), away=_name(tx, row.away), home_goals=row.home_goals,
+        away_goals=row.away_goals, spectators=row.spectators,
+    )  # fmt: skip
