@@ -1,4 +1,4 @@
-"""Exports a session as an ATIF 1.7 trajectory, the format that Harbor and others exchange.
+"""Exports a session as an ATIF 1.8 trajectory, the format that Harbor and others exchange.
 
 Policy: a step is what one participant did at once; the results of its calls are its observation. What ATIF has no
 place for (errors, unusual readers, calls of the user) stands in ``extra.sandbox_mcp``, where our importer finds it.
@@ -34,7 +34,7 @@ def write(trajectory: Trajectory) -> dict[str, Any]:
     started = trajectory.started
     steps = [_step(number, turn) for number, turn in enumerate(turns(trajectory.events), start=1)]
     return {
-        "schema_version": "ATIF-v1.7",
+        "schema_version": "ATIF-v1.8",
         "session_id": started.session,
         "trajectory_id": started.session,
         "agent": _agent(started),

@@ -31,7 +31,7 @@ def whole():
 
 
 def test_a_whole_document(whole):
-    assert whole["schema_version"] == "ATIF-v1.7"
+    assert whole["schema_version"] == "ATIF-v1.8"
     assert whole["session_id"] == "s-1"
     assert whole["final_metrics"] == {"total_steps": 4}
     assert {key: whole["agent"][key] for key in ("name", "version", "model_name")} == {

@@ -192,7 +192,7 @@ def atif(turns_: list[Turn]) -> dict[str, Any]:
             results = [{"source_call_id": id_, "content": c.text} for id_, c in reversed(ids(number, turn))]
             step["observation"] = {"results": results}
         steps.append(step)
-    return {"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}, "steps": steps}
+    return {"schema_version": "ATIF-v1.8", "agent": {"name": "a", "version": "1"}, "steps": steps}
 
 
 def otel(turns_: list[Turn]) -> dict[str, Any]:

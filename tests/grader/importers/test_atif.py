@@ -154,3 +154,20 @@ class TestDocuments:
         document["extra"] = {"sandbox_mcp": "not ours", "other": 1}
         document["steps"][1]["extra"] = {"sandbox_mcp": [1]}
         assert len(said(read_one("atif", document))) == 5
+
+
+def test_a_document_of_1_8_with_prompt_tools_and_sound(document):
+    document["schema_version"] = "ATIF-v1.8"
+    document["agent"]["tool_definitions"] = [
+        {"type": "function", "function": {"name": "find", "description": "Finds."}}
+    ]
+    sound = {"type": "audio", "source": {"media_type": "audio/wav", "path": "a.wav"}}
+    document["steps"] = [
+        {"step_id": 1, "source": "system", "message": "Be brief."},
+        {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "Where is X1?"}, sound]},
+        {"step_id": 3, "source": "agent", "message": "Gate 4."},
+    ]
+    session = read_one("atif", document)
+    assert [text for _, _, text in said(session)] == ["Be brief.", "Where is X1?", "Gate 4."]
+    assert [tool.name for tool in started(session).tools] == ["find"]
+    assert "content of type 'audio' is not kept" in lost(session)
