@@ -22,6 +22,8 @@ BUILT_IN = {
     "movies": "sandbox_mcp.worlds.lookups.movies:movies",
     "travel": "sandbox_mcp.worlds.lookups.travel:travel",
     "sports": "sandbox_mcp.worlds.lookups.sports:sports",
+    "tools": "sandbox_mcp.worlds.lookups.tools:tools",
+    "data": "sandbox_mcp.worlds.lookups.data:data",
     "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
 }
 """Where our own worlds are declared."""
