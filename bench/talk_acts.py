@@ -5,11 +5,17 @@ scripted user with that wish hears the message as the first of its dialogue, and
 agrees, N declines, X next wish or end, K acknowledges and waits, R asks what is needed; alternatives with ``/``.
 Fatal is what spoils a session: it leaves (or says that it wants nothing more) where it should have stayed, or it agrees
 to something beyond its wish.
+
+A message of others' that stays in the data folder is named by ``@FILE DIGEST`` in place of its text: a file of
+tau-bench's sessions and the first twelve hexadecimal digits of the message's SHA-256.
 """
 
+import hashlib
+import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import anyio
@@ -18,6 +24,7 @@ from sandbox_scenarios.model import Answer, Script
 from sandbox_mcp.users import Line, ScriptedUser
 from sandbox_mcp.users.scripted import ALL, NO_MORE, PUZZLED, WAITING
 
+DATA = Path(os.environ.get("SANDBOX_MCP_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 YES = "Yes, please."
 WISHES: Mapping[str, ScriptedUser] = {
     letter: ScriptedUser(Script(tuple(Answer(about, say) for about, say in answers), confirm=YES), opening)
@@ -98,7 +105,7 @@ def parse(lines: Iterable[str], source: str = "") -> list[HeardMessage]:
     """The messages of a corpus.
 
     Raises:
-        ValueError: a line is none.
+        ValueError: a line is none, or names a message that is not in the data folder.
     """
     found: list[HeardMessage] = []
     for number, line in enumerate(lines, start=1):
@@ -109,9 +116,28 @@ def parse(lines: Iterable[str], source: str = "") -> list[HeardMessage]:
         if not separator or len(fields) != 5 or fields[0] not in WISHES:
             raise ValueError(f"{source}:{number}: expected 'WISH CALLS MET ACTS BEHAVIOUR :: text', got {line!r}")
         wish, calls, met, acts, wanted = fields
-        message = text.replace("\\n", "\n")
+        message = _quoted(text, f"{source}:{number}") if text.startswith("@") else text.replace("\\n", "\n")
         found.append(HeardMessage(wish, int(calls), met == "y", acts, frozenset(_behaviours(wanted)), message))
     return found
+
+
+def _quoted(reference: str, place: str) -> str:
+    """The message of the data folder that a reference names."""
+    file, _, digest = reference.removeprefix("@").partition(" ")
+    path = DATA / file
+    if not path.is_file():
+        raise ValueError(f"{place}: {path} is not there; set SANDBOX_MCP_DATA to the folder that has {file}")
+    if digest not in _messages(path):
+        raise ValueError(f"{place}: no message of {path} has the digest {digest!r}")
+    return _messages(path)[digest]
+
+
+@cache
+def _messages(path: Path) -> Mapping[str, str]:
+    """What the agents of a file of tau-bench said, by digest."""
+    lines = (line for session in json.loads(path.read_text("utf-8")) for line in session["traj"])
+    said = (line["content"] for line in lines if line["role"] == "assistant" and line.get("content"))
+    return {hashlib.sha256(text.encode()).hexdigest()[:12]: text for text in said}
 
 
 def _behaviours(written: str) -> list[str]:

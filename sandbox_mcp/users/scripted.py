@@ -104,7 +104,7 @@ class _Standing:
         chosen = [say for say in known if say not in self._said or say in asked] or known
         if reading.grants and not any(map(_REFUSING.match, asked)):
             chosen = [self._script.confirm, *chosen]
-        if Act.GIVES_UP in reading.acts and self._said.issuperset(known):
+        if known and Act.GIVES_UP in reading.acts and self._said.issuperset(known):
             return self._move_on()
         if chosen:
             self._waited = 0

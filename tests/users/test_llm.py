@@ -14,6 +14,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.completions import Completions
+from sandbox_mcp.models.retrying import Pacing
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
 from sandbox_mcp.users import Line, UserError, UserTurn
@@ -35,7 +36,7 @@ def answers(
         return
 
     async def work() -> UserTurn:
-        endpoint = Completions(EndpointSettings("user-model", url, **{"retries": 1, **more}), pause)
+        endpoint = Completions(EndpointSettings("user-model", url, **{"retries": 1, **more}), Pacing(pause))
         try:
             return await LlmUser(SPEC, endpoint, told).respond(dialogue)
         finally:

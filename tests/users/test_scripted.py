@@ -225,6 +225,47 @@ def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
     assert says("Shall I send it to anyone else, yes or no?", "Sent to both.", script=script) == "Thanks."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm unable to text. If you need more help, I can transfer you to a human. Would you like me to do that?",
+        "Texts cannot be sent on this plan. Would you like me to connect you with customer support?",
+        "I can't send messages. If you'd like, I can escalate this to a supervisor. Shall I?",
+    ],
+)
+def test_to_be_handed_on_to_others_is_beyond_its_wish(text: str) -> None:
+    assert hears(text).says == ALL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "These texts cannot be sent.",
+        "The number is not eligible for texts.",
+        "My tools don't let me send texts.",
+        "I won't be able to text her.",
+    ],
+)
+def test_giving_up_is_heard_however_it_is_put(text: str) -> None:
+    assert hears(text).says is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Shall I text Wren, or should I ask for another number first?",
+        "Do you mean Wren Okafor or Wren Hill?",
+        "- **Wren Okafor**\n- **Wren Hill**\n\nPlease let me know which of them you'd like to text, and I'll go ahead.",
+    ],
+)
+def test_a_choice_is_never_answered_with_yes(text: str) -> None:
+    assert not (hears(text, 1).says or "Yes").startswith("Yes")
+
+
+def test_a_draft_behind_its_label_is_no_promise() -> None:
+    assert hears("Sent!\n\n- **To:** Wren\n- **Text:** I'll be late, let me look for the keys.", 1).says is None
+
+
 # what it cannot read
 
 

@@ -75,12 +75,21 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"not\b)(?!.{0,40}\b(?:anything else|further|more help)\b).{0,160}\b(?:if|should) you\b(?! (?:could |can "
             r"|would )?(?:give|tell|provide|share|let|have|confirm|say|approve|know|send|specify|agree))",
             r"^(?:i|we) (?:can|could) (?:also|additionally|even|however|as well)\b",
+            r"^(?:i|we) (?:can|could)\b(?! not\b).{0,120}\b(?:instead|alternatively|if (?:that|it|this) (?:would )?helps?|if that (?:is|would be) (?:useful|helpful|any help))$",
+            r"^(?:perhaps|maybe|alternatively,?) i (?:can|could|might)\b(?! not\b)(?!.{0,40}\belse\b)",
+            r"\binterest you in\b",
         ),
+        _form(
+            ClauseKind.PROMISE,
+            r"\bgive me (?:just )?(?:(?:a|one|two|three|some|half a|another) )?(?:few |quick |little |brief |short ){0,8}(?:moments?|seconds?|secs?|minutes?|mins?|ticks?|bit|time|while)\b",
+            r"\b(?:thanks?|patience|hold|wait|bear|patient|standby|stand by)\b.{0,40}\bwhile (?:i|we)\b",
+        ),
+        _form(ClauseKind.OFFER, r"^(?:fancy|care for|interested in|curious (?:about|for|what|how)|up for|feel like)\b", asks=True),
         # closers: more help in general
         _form(
             ClauseKind.CLOSER,
             r"\b(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
-            r"tell|need to know|for the|to (?:add|include|put|mention|say))\b)",
+            r"tell|need to know|for the|be in|be on|to (?:add|include|put|mention|say))\b)",
             r"\b(?:what|how) else (?:can|may|could|would|do|should|shall)\b(?!.{0,30}\b(?:know|need from)\b)",
             r"\b(?:further|more|other|additional|another) (?:help|assistance|questions?|requests?|needs?|tasks?|"
             r"adjustments|changes)\b(?! (?:from|to))",
@@ -94,14 +103,16 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:let me know|just (?:ask|tell me|say|shout|ping me|holler)|shout|reach out|message me|ping me) "
             r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
             r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
-            r"approve|happy|good|acceptable|like to (?:proceed|continue|go))\b)",
+            r"approve|happy|good|acceptable|like (?:me )?to (?!change|adjust|edit|know|do any|make any|add any)\w+)\b)",
             r"\b(?:enjoy|have a (?:great|nice|good|lovely|wonderful)|safe travels|good luck|happy to "
             r"(?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b))\b",
         ),
         # open questions: what is wanted at all
         _form(
             ClauseKind.OPEN,
-            r"\b(?:what|how) (?:can|may|could|do|would|should|shall) i (?:do|help|assist|be of)\b",
+            r"\b(?:what|how) (?:can|may|could|do|would|should|shall) (?:i|we) (?:do|help|assist|be of)\b",
+            r"\b(?:i am|this is|you are talking to|meet) (?:your|an?|the) (?:\w+ ){0,4}(?:assistant|agent|bot|helper|concierge)\b",
+            r"\blet me know (?:how i can|what i can|how i may|what specific|what) (?:\w+ ){0,3}(?:help|assist|assistance|do|support|be of)\b(?!.{0,20}\b(?:else|further)\b)",
             r"\bwhat (?:would|do|did) you (?:like|want|need|wish|mean)(?: me)?(?: to do| done| from me| help with| "
             r"by that)?(?: for you| today| now| exactly| next| instead| first){0,8}$",
             r"\bwhat (?:is it|exactly) (?:that )?you (?:want|need|would like|are after)(?: \w+){0,4}$",
@@ -129,7 +140,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"\blet me (?:just )?know (?:{_WH}|the|your|his|her|their|its|a|an|whether (?:it|he|she|you (?:mean|"
             rf"meant)|this)|if (?:it is the|he|she|you (?:mean|meant)))\b",
             rf"\bconfirm (?:for me )?(?:{_WH}|the (?:correct|right|exact|spelling|recipient|last name|number you|"
-            rf"date you|time you)|your (?!{_SURE}))",
+            rf"date you|time you|(?:\w+ )?(?:reason|name|date|time|destination|city|address|amount|number|email)\b(?!.{{0,50}}\b(?:is|are|before|{_OK})\b))|your (?!{_SURE}))",
             rf"\b(?:{_WH}|how (?:many|much|long|far|soon)) (?:\w+ ){{0,6}}?(?:should|shall|would|do|can|could|may|"
             rf"must|did|will) (?:i|you|we)\b",
             rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
@@ -155,19 +166,19 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
             rf"\b(?:are you|if you are|whether you are|that you are) (?:{_OK}|sure|certain|happy|comfortable|"
             rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b",
-            rf"\b(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
-            rf"\b(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b",
+            rf"\b(?!in order)(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
+            rf"\b(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
             r"\b(?:do|would|if) you (?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
             r"confirm|say so)\b|\bany objections?\b|\bunless you (?:object|say|would rather|tell me not|prefer|stop|"
             r"have objections)\b",
             rf"\b(?:once|if|as soon as|when|after|until|unless) (?:you|i) (?:have |get |hear |receive ){{0,8}}(?:your "
             rf")?(?:confirm|confirmed|approve|approved|say (?:yes|so|the word|go|okay)|agree|{_SURE}|are happy|are "
             rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)",
-            r"\b(?:please |kindly |just |first ){0,8}(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
+            r"\b(?<!to )(?:please |kindly |just |first ){0,8}(?<!\bto )(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
             r"what|when|where|who|whom|how)\b)(?! (?:your|the (?:correct|right|exact|spelling))\b)",
             r"\b(?:reply|answer|type|say|write|respond|enter|press|hit|send)(?: back| me)?(?: with| by)?(?: a| an| "
             r"the| just| simply| either)? (?:yes|ok|okay|y|go|confirm|confirmed|qquote|word|yes/no|proceed|sure|"
-            r"quick yes)\b",
+            r"quick yes|send|start|delete|do it|continue)\b",
             r"\b(?:if|whether) you are (?:content|happy|okay|fine|satisfied|pleased)\b",
             r"\blet me know$|\b(?:just )?say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
             r"\b(?:a|your) thumbs\b",
@@ -178,14 +189,16 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:say|give me) (?:the word|so|yes|when|a shout|a yes)\b|\bthe word and\b|\bgive me (?:the |a |your "
             r")?(?:green|go|nod|thumbs)",
             r"\blet me know (?:if|whether|that|when) (?:i (?:should|may|can|could|ought)|(?:that|this|it|these|"
-            r"those|everything|all|the \w+) (?:is|are|looks?|sounds?|works?|seems?)|you (?:want|would like|wish|"
+            r"those|they|everything|all|the \w+) (?:is|are|looks?|sounds?|works?|seems?)|you (?:want|would like|wish|"
             r"approve|agree|are (?:okay|happy|fine|good|ready))(?: me)?(?: to)?|to (?:proceed|go|send)|okay)",
             r"^(?:please )?(?:confirm|approve|proceed|okay to \w+)$",
-            r"\b(?:proceed|continue|go ahead|confirm)(?: \(?(?:y/n|yes/no|yes or no)\)?)?$",
+            r"\bto confirm$|^to confirm (?:that )?you\b|\b(?:me|us|you) to confirm\b",
+            r"\b(?<!not )(?<!unable to )(?<!not able to )(?:proceed|continue|go ahead|confirm)(?: \(?(?:y/n|yes/no|yes or no)\)?)?$",
             r"\b(?:yes/no|y/n|yes or no)\b",
             rf"\b(?:await|awaiting|waiting (?:for|on)|wait for|pending|hold(?:ing)? (?:off )?(?:until|for)) (?:your "
             rf")?(?:{_SURE}|word|call|signal|reply|decision|you to confirm|you confirm|you say)",
             r"\b(?:your|that is your) (?:call|decision|choice)\b|\bup to you\b",
+            r"\b(?:want|wanted|like|prefer|wish|have|need|thought i would|going|rather)(?: just| first| quickly){0,8} (?:to )?(?:check|ask|confirm|verify|make sure|double-check|run (?:it|this|that) by)(?: this| that| it)?(?: with you| you| by you)?(?: first| before\b.{0,40}| since\b.{0,60}| because\b.{0,60}){0,8}$",
             r"\bif (?:that|this|it|everything|all|all of that|these|those|the \w+)(?: all)? (?:is|are|looks?|"
             r"sounds?|works?|seems?|suits?)\b",
             asks=None,
@@ -200,13 +213,15 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
             rf"for|from|another|this|by|just|do you)\b)",
             r"^(?:commit|execute|apply|accept|agreed|run it|do it)$|\bhave i (?:understood|got|captured)\b|\bare you (?:quite |really |absolutely |very |fully )?(?:sure|certain)\b",
+            r"^do you (?:really |still )?want (?:this|that|it)$",
             r"\b(?:happy|content|pleased|satisfied) (?:with (?:it|that|this)|for me to)\b|^(?:happy|will that do|does that work|how does that (?:sound|look)|sound good|looks? good|that work)\b",
             r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good) (?:if|with|by|for|to)\b|^you "
             r"(?:agree|sure|okay|confirm)\b",
             rf"[,;] (?:{_OK}|yes|yeah|you agree|sure|is (?:it )?{_OK}|you (?:are )?sure|y/n)$",
             r"\b(?:go ahead|proceed|continue)\b(?!.{0,30}\bwhich\b)",
-            r"\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?!.{0,120} or (?:the|to|at|your|his|her|a|"
+            r"\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?! know)(?!.{0,120} or (?:the|to|at|your|his|her|a|"
             r"with|on|in|for|from|another|this|by|just|do you)\b).{0,80}$",
+            r"^(?:so |okay |and |then |just to be clear ){0,8}you (?:would like|want|wish|need)\b(?! to know)(?!.{0,120} or ).{0,80}$",
             r"^(?:so |okay |and ){0,8}(?:is it|was it|it is|that is|you want|you would like|to be clear|just to be sure|"
             r"just to confirm|just checking)\b.{0,120}\b(?:to|that you want)\b(?!.{0,120} or )",
             asks=True,
@@ -215,7 +230,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             ClauseKind.OFFER,
             r"\b(?:if|should|whenever|in case) you(?: would|'d)? (?:like|want|prefer|wish|need|feel like|fancy|are "
             r"interested|care|so (?:wish|desire))\b",
-            r"\bif (?:needed|desired|helpful|useful|preferred|you (?:would|have))\b",
+            r"\bif (?:needed|desired|helpful|useful|preferred|you would)\b",
             r"\b(?:i (?:can|could|would be (?:happy|glad)|am (?:happy|glad))|happy|glad) (?:to |also "
             r"){0,8}(?!not\b)(?:\w+ ){0,10}?(?:if|should) (?:you|that|it)\b",
         ),
@@ -234,6 +249,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"about| on| of| as to)? (?:{_WH}|whether|if|the)\b",
             rf"\b(?:it is|that is|it was|that was) (?:not (?:\w+ )?(?:clear|certain|obvious)|unclear|ambiguous) "
             rf"(?:to me )?(?:{_WH}|whether|if)\b",
+            r"\bif you (?:happen to |do |still ){0,8}have (?:it|that|one|them|his|her|their|the|a|an|any|\w+'s)\b(?!.{0,20}\b(?:questions?|concerns?|requests?|other|needs?|further|objections?)\b)",
             r"\b(?:would|will|might|could) (?:help|be (?:helpful|useful|handy|great|good|perfect|nice|enough)) "
             r"(?:me )?(?:to know|if (?:you|i)|to have|to get|for me)",
             rf"\b{_NOUNS} (?:would|will|might) (?:help|be (?:helpful|useful|handy|great|good|needed|required|"
@@ -275,7 +291,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:one|two|three|just a|give me (?:a|one|two|some|a few|half a)|a|another|a few) (?:quick )?"
             r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
             r"a)\b",
-            r"^(?:\w+ ){0,8}?(?:let me|allow me|let us|lemme)\b(?! know)(?! tell you| explain that)",
+            r"^(?:(?!not\b|no\b|never\b|would\b|will\b|that\b|which\b|does\b|to\b|tools?\b)\w+ ){0,8}?(?:let me|allow me|let us|lemme)\b(?! know)(?! tell you| explain that)",
             r"^(?:i am |i will get |am )?(?:right )?on it\b(?! (?:so|now|yet))|\b(?:right away|right on it|will do|"
             r"consider it|coming (?:right )?up|in progress|under ?way|in a (?:moment|second|sec|jiffy)|shortly|"
             r"momentarily|leave it (?:to|with) me|"
@@ -286,7 +302,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"have to|need to|must|still have to|still need to|want to|should|'ll)"
             r"(?: now| then| just| first| also| quickly| only| next| go ahead and| start by| begin by| try to| "
             r"proceed to| get to){0,8} (?!not\b|be unable\b|be able\b|be happy\b|be glad\b|need\b|wait\b|let you know "
-            r"if\b|have to (?:pass|decline)\b)",
+            r"if\b|(?:have to )?(?:pass|decline|give up|stop here|stop there|disappoint|admit|leave it (?:at|there|here))\b)",
             r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and){0,8} (?!sorry|afraid|not|"
             r"unable|happy|glad|sure|missing|lacking|wondering|willing|interest)\w+ing\b(?! (?:this|that) is\b)",
             r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also ){0,8}"
@@ -299,18 +315,18 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"ent)\b|\bgoes out next\b",
             r"^(?:first |now |next ){0,8}i (?:now |first |then ){0,8}(?:search|check|look|call|use|send|get|turn|set|find|"
             r"add|make|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b",
-            r"\bnow (?:to|for) the\b|\btime to\b|\bnow it is time\b|\bi will\b",
+            r"^(?:then |now |next ){0,8}(?:will|going to|about to|gonna) (?:now |then |just )?(?!be\b|not\b|you\b|that\b|this\b|it\b)\w+|\bnow (?:to|for) the\b|\btime to\b|\bnow it is time\b|\bi will\b(?! (?:not|never|be unable|have to (?:pass|decline|give|stop|leave))\b)",
         ),
         _form(
             ClauseKind.GIVE_UP,
             r"\b(?:can|could) (?:not|only)\b(?!.{0,20}\b(?:wait|go wrong|be undone|be happier|agree more)\b)|\b(?:am|"
             r"are|is|was|were|be|been|being|remain) (?:\w+ )?(?:unable|not able|incapable|powerless)\b|\bunable to\b|"
             r"\bwill not be able\b|\bnot able to\b",
-            r"\b(?:not|isn't|never) (?:\w+ )?(?:possible|supported|available|accessible|allowed|permitted|feasible|"
+            r"\b(?:not|isn't|never) (?:\w+ )?(?:eligible|refundable|permissible|qualif\w+|modifiable|(?:typically |usually |normally )?(?:made|offered|granted)|possible|supported|available|accessible|allowed|permitted|feasible|"
             r"part of|among|within|something (?:i|that)|an option|in my|equipped|connected|set up|designed|capable|"
             r"authori[sz]ed)\b",
             r"\b(?:impossible|unsupported|unavailable|inaccessible|out of (?:my )?reach|out of (?:the )?question|"
-            r"off[- ]limits|a dead end)\b",
+            r"off[- ]limits|a dead end|non-?refundable|ineligible|c[ao]me up empty|c[ao]me away with nothing|drew a blank)\b",
             r"\b(?:there is|there are|there was|have|has|had|got|see|know of|with|exists?|provides?|offers?|find|"
             r"found) (?:\w+ )?(?:no|neither|nothing|not any|none)\b(?! (?:problem|issue|worries|need|trouble|"
             r"conflict|doubt|longer|other|more than|changes))",
@@ -335,7 +351,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             ClauseKind.DEED,
             r"\b(?:has|have|is|are|says|reads|lists|shows|knows?|comes?)\b.{0,60}\bnow$",
             r"^(?:and |then |also |just ){0,8}(?!need|found|wait|want|check|look|search|permitted|required|tried|based|"
-            r"according|interested)\w{3,14}(?:ed|sent)(?: |$)|^(?:sent|told|set|put|done|gone|off|on|out)(?:,? (?:it|"
+            r"according|interested)\w{3,14}(?:ed|sent)(?: |$)|^(?:just |now |already ){0,8}(?:sent|told|set|put|done|gone|off|on|out)(?:,? (?:it|"
             r"to|for|him|her|now|them|and)\b|$)|\b(?:told|gone|deleted|removed|saved|added|informed|out|in the loop|"
             r"in the know)$",
             r"\bi (?:have |had )?(?:wrote|written|let|put|made|took|taken|told|sent|gave|given|got|left|did|done)\b|"
@@ -373,7 +389,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"note)(?: \w+){0,6}? (?:sent|set|saved|deleted|removed|added|delivered|created|scheduled|updated|off|on|"
             r"went (?:out|through)|gone)$",
             r"\b(?:went (?:out|through)|knows? (?:now|about it|that|already)|you are (?:all )?(?:set|done|good)|all "
-            r"(?:set|done|sorted|good)|no longer|now (?:knows?|has|have|off|on|says?|reads?|gone|lists?|comes?)|you "
+            r"(?:set|done|sorted|good)|no longer|(?<!i )(?<!we )now (?:knows?|has|have|off|on|says?|reads?|gone|lists?|comes?)|you "
             r"will (?:be (?:reminded|notified|alerted)|get|receive|hear|have) |as (?:you )?(?:requested|asked|"
             r"instructed)|successfully)\b",
         ),

@@ -25,10 +25,14 @@ _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,120}>")
 _LINK = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}\)")
 _QUOTED = re.compile(r'"([^"\n]{0,400})"' + r"|(?<![\w'])'([^'\n]{0,200}[^'\n\w]|[^'\n]{0,200}\w{2})'(?!\w)")
 _REPORTED = re.compile(r"\b(says|reads|wrote|writes|said|asks|asked|texted|replied|answered|was):[ \t]([^\n]{1,2000})")
+_LABELLED = re.compile(
+    r"(^|[.\n] ?)\s*(text|message|content|contents|body|msg|draft|sms|reminder|title|subject|reads|says):[ \t]([^\n]{1,2000})"
+)
 _BLOCK = re.compile(r"(?m)(:[ \t]*\n\s{0,4})(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+")
 _TO_THE_USER = re.compile(
     r"(?<=[.!?] )(?:\w+ ){0,3}?(?:(?:would|do|did|shall|should|can|may|could|want) (?:you\b.{0,40}\b(?:me|i|to)|i|me)\b|let me know\b"
     r"|(?:is there )?anything (?:else|more)\b).*"
+    r"|(?<=[.!?] )(?:[^.!?]{0,60}\b(?:send|sent|go|proceed|confirm|ready|right|correct|okay|ok|yes|no|good|fine|change)\b[^.!?]{0,40}\?)\s*$"
 )
 """Where whoever reports what was said turns to the user again."""
 _BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
@@ -39,7 +43,8 @@ _CONTRACTED = (
     (re.compile(r"\bidk\b|\bdunno\b"), "i do not know"), (re.compile(r"\b(?:sry|srry)\b"), "sorry"), (re.compile(r"\blemme\b"), "let me"),
     (re.compile(r"\bgimme\b"), "give me"), (re.compile(r"\b(?:wdym|come again)\b"), "what do you mean"), (re.compile(r"\by(?:ea|ep|up)\b"), "yes"),
     (re.compile(r"\b(check|turn|add|look|search|send|work|do|go|try|find|sav|delet|remov|switch|sett|gett|mak|text|writ|call|pull|open)in'?(?=\s|$)"), r"\1ing"),
-    (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\bcan't\b"), "can not"), (re.compile(r"\bcannot\b"), "can not"),
+    (re.compile(r"\blet us know\b"), "let me know"),
     (re.compile(r"\b(\w{2,10})n't\b"), r"\1 not"), (re.compile(r"\bi'm\b"), "i am"), (re.compile(r"\blet's\b"), "let us"),
     (re.compile(r"\b(you|we|they|who|what|where|there)'re\b"), r"\1 are"), (re.compile(r"\b(\w{1,12})'ve\b"), r"\1 have"),
     (re.compile(r"\b(\w{1,12})'ll\b"), r"\1 will"),
@@ -58,14 +63,17 @@ _CONTRACTED = (
 )  # fmt: skip
 _SLANG = tuple((pattern, plain) for pattern, plain in _CONTRACTED if "'" not in pattern.pattern)
 _END = re.compile(r"(?<![.!?])[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
-_NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|[b-hj-z]))\.$")
-"""A full stop behind these ends no sentence."""
+_NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|(?<!°)[b-hj-z]))\.$")
+"""A full stop behind these ends no sentence, unless what follows begins one."""
+_BEGINS = re.compile(
+    r"\s+(?:do|does|did|would|will|shall|should|can|could|may|is|are|what|which|when|where|who|how|i|please|want|let|you|fancy|sound)\b"
+)
 _CUT = re.compile(
     r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|which|though|or (?:shall|should|would|do)|(?:just|please|could|can|"
     r"would|"
     r"should|shall|may|do|does|want|sound|turn|switch|enable|send|save|delete|set|yes|sure|correct|proceed|is|are|"
     r"what|which|when|where|who|how|i|you|let|okay|right|would)\b)\b)"
-    r"|,?\s(?=because\b)|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
+    r"|,?\s(?=or (?:need|is there|do you need|if you)\b)|,?\s(?=because\b)|,?\sand (?=(?:i |we )?(?:will|shall|am|now|would) )|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
     r"made|found|let)\b)|\s(?=(?:but|and then|so that i|and i|and let me|and please|then i) )"
 )
 _STAGE = re.compile(
@@ -78,6 +86,9 @@ _STAGE = re.compile(
     r"|\b(?:once|when|as soon as|after|until) (?:it|that|this|everything|the \w+|he|she|they) (?:is|are|has|have|was|"
     r"goes|replies|arrives)"
     r"(?: \w+){0,3}(?=[?.,!]|$)"
+)
+_PLEASED = re.compile(
+    r"\b(?:i am|we are) (?:pleased|happy|glad|delighted) to (?:confirm|report|inform you|say|tell you|let you know|announce)(?: that)?\b"
 )
 _SPACE = re.compile(r"\s+")
 
@@ -104,6 +115,7 @@ def unquoted(text: str) -> str:
     text = _TAG.sub(" ", _LINK.sub(r"\1", text))
     text = _BULLET.sub(". ", _RULE.sub("", text))
     text = _REPORTED.sub(_reported, _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
+    text = _LABELLED.sub(lambda found: f"{found[1]}{found[2]} qquote. {_turned_to_the_user(found[3])}", text)
     for pattern, plain in _CONTRACTED if "'" in text else _SLANG:
         text = pattern.sub(plain, text)
     return text
@@ -119,8 +131,13 @@ def _masked(found: re.Match[str]) -> str:
 
 def _reported(found: re.Match[str]) -> str:
     """What was said, told without quotation marks: one word, and what follows it for the user."""
-    again = _TO_THE_USER.search(found[2])
-    return f"{found[1]} qquote. {again[0] if again else ''}"
+    return f"{found[1]} qquote. {_turned_to_the_user(found[2])}"
+
+
+def _turned_to_the_user(said: str) -> str:
+    """What a line that told of others' words says to the user at its end."""
+    again = _TO_THE_USER.search(said)
+    return again[0] if again else ""
 
 
 _WORDS_TO_TYPE = frozenset({"yes", "y", "ok", "okay", "go", "confirm", "go ahead", "send", "proceed", "no", "yes/no"})
@@ -138,7 +155,11 @@ def _split(text: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if _NO_END.search(text[max(start, end.start() - 8) : end.end()].rstrip()) and end[0] == ".":
+        if (
+            end[0] == "."
+            and _NO_END.search(text[max(start, end.start() - 8) : end.end()].rstrip())
+            and not _BEGINS.match(text, end.end())
+        ):
             continue
         parts.append(text[start : end.end()])
         start = end.end()
@@ -149,7 +170,7 @@ def _split(text: str) -> list[str]:
 def _sentence(text: str) -> Sentence:
     plain = _SPACE.sub(" ", text).strip(" .!-\"'")
     asks = plain.rstrip(" )]").endswith("?")
-    bare = _SPACE.sub(" ", _STAGE.sub(" ", plain)).strip(" ,.;:-")
+    bare = _SPACE.sub(" ", _STAGE.sub(" ", _PLEASED.sub(" ", plain))).strip(" ,.;:-")
     cut = [
         part
         for piece in _CUT.split(bare if _WORDY.search(bare) else plain)

@@ -23,10 +23,12 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     """
     found = sentences(text)
     model = act_model()
-    if not is_readable(text, found, model.weights.__contains__):
+    if not is_readable(text, found, model.weights.__contains__, numbers=wish.told):
         return ActReading(Act.UNREADABLE, frozenset({Act.UNREADABLE}))
     rules = read_by_rules(found, wish, calls)
     act, agreed = combined(rules, model.scores(features(found, rules.kinds, wish)))
+    if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
+        act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)

@@ -1,7 +1,7 @@
 """What a message does by rule: the kinds of its clauses, weighed against each other and against the wish."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_mcp.users.acts.clauses import ClauseKind, kind_of
@@ -14,11 +14,12 @@ _VALUE = re.compile(
     r"no|sunny|rainy|dry|qquote)\b"
 )
 _REMINDING = re.compile(
-    r"\bi will (?:be sure to )?(?:remind|notify|alert|ping|nudge) you\b|\byou will (?:be|get|hear|receive)\b"
+    r"\bi will (?:be sure to )?(?:remind|notify|alert|ping|nudge|wake|buzz) you\b|\bi will (?:let you know|tell you|give you a \w+|make a noise|ring|beep) (?:when|once|as soon as)\b|\byou will (?:be|get|hear|receive)\b"
 )
 _UNDONE = re.compile(
     r"\b(?:has|have|had|was|were|is|are|did|do|does|can|could|will|would) not\b|\bnever\b|\b(?:nothing|nobody|none|"
     r"no \w+) (?:has|have|was|is|were)\b"
+    r"|^(?:just )?so (?:that )?i\b"
     r"|^(?:once|if|when|until|before|unless|as soon as|after)\b|\bto be \w+ed\b"
     r"|\b(?:will|can|could|would|should|must|may|might)(?: \w+)? be (?:now |then )?(?!reminded|notified|alerted|late|"
     r"there)\w+(?:ed|t|en|n)\b"
@@ -42,18 +43,27 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
     asking: list[str] = []
     kinds: list[ClauseKind] = []
     grants = done = False
+    before = ""
     for sentence in found:
+        matter = f"{before} {sentence.text}" if _DO_THAT.search(sentence.text) else sentence.text
+        before = sentence.text
         conditional = bool(_CONDITIONAL.search(sentence.text))
         for place, clause in enumerate(sentence.clauses, start=1):
             last = place == len(sentence.clauses)
             kind = _refined(
-                kind_of(clause, asks=sentence.asks and last), clause, wish, calls, gave_up=Act.GIVES_UP in acts
+                _leaning(place, last, clause, kinds) or kind_of(clause, asks=sentence.asks and last),
+                clause,
+                wish,
+                calls,
+                gave_up=Act.GIVES_UP in acts,
             )
+            if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
+                kind = ClauseKind.GIVE_UP
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
                 kind = ClauseKind.STATE
             if kind is ClauseKind.PROMISE and conditional:
                 kind = ClauseKind.STATE
-            act = _act(kind, clause, sentence, wish, done=done, gave_up=Act.GIVES_UP in acts)
+            act = _act(kind, clause, sentence, matter, wish, done=done, gave_up=Act.GIVES_UP in acts)
             done = (
                 done
                 or kind is ClauseKind.DEED
@@ -70,11 +80,36 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
     return RuleReading(_weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds))
 
 
+_CAN_NOT_TELL = re.compile(
+    r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.*\b(?:because|since|as) (?:i|there|my|the)\b.*\b(?:no|not|lack|without)\b"
+)
+"""Does not ask for what cannot be told, because it gives a reason of its own."""
+
+
+def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind]) -> ClauseKind | None:
+    """What a clause is that means nothing by itself: a list's label or its bare "no", or "let me know" behind an if."""
+    if (place > 1 and clause in ("no", "none", "yes")) or (not last and _LABEL.match(clause)):
+        return ClauseKind.STATE
+    if place > 1 and _LET_ME_KNOW.match(clause) and before[-1] in _IFS:
+        return before[-1]
+    return None
+
+
+_LABEL = re.compile(
+    r"(?:\w+ ){0,2}(?:name|number|phone|contact|address|recipient|time|date|day|city|place|location|content|amount|currency|"
+    r"destination|title|subject|label|relationship|origin|price|id)$"
+)
+_LET_ME_KNOW = re.compile(
+    r"(?:please |just |simply |do |feel free to )*(?:let me know|tell me|say so|reach out|shout)$"
+)
+_IFS = (ClauseKind.CLOSER, ClauseKind.OFFER, ClauseKind.LEAVE)
+
+
 def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, gave_up: bool) -> ClauseKind:
     """What a clause is in the light of the wish, of what has been called, and of what was said before it."""
     match kind:
         case ClauseKind.PROMISE if (
-            _REMINDING.search(clause) and ("reminder" in wish.classes or not wish.classes) and calls != 0
+            _REMINDING.search(clause) and (wish.classes & {"reminder", "timer"} or not wish.classes) and calls != 0
         ):
             return ClauseKind.DEED
         case ClauseKind.DEED if _UNDONE.search(clause):
@@ -96,7 +131,9 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return ClauseKind.ANSWER
         case ClauseKind.ASK if gave_up and _KNOWS_NOT.search(clause):
             return ClauseKind.GIVE_UP
-        case ClauseKind.ASK | ClauseKind.LEAVE | ClauseKind.OFFER if gave_up and _BY_YOURSELF.search(clause):
+        case ClauseKind.ASK | ClauseKind.LEAVE | ClauseKind.OFFER | ClauseKind.PROMISE if (
+            gave_up and _BY_YOURSELF.search(clause)
+        ):
             return ClauseKind.INSTRUCTS
         case _:
             return kind
@@ -126,30 +163,49 @@ def _serves(clause: str) -> bool:
 
 _KNOWS_NOT = re.compile(r"\bi (?:do not|still do not|can not) (?:know|have|tell|see|say)\b")
 _BY_YOURSELF = re.compile(
-    r"^(?:please |then |just |simply |so |first )*(?:turn|switch|enable|activate|connect|open|go to|create|add|"
+    r"^(?:please |then |just |simply |so |first )*(?:try (?:again|(?!to\b)\w+ing)\b|turn|switch|enable|activate|connect|open|go to|create|add|"
     r"install|plug)\b(?!.*\?)"
     r"|\b(?:once|if|when|as soon as|after) you (?:have |can )?(?:turn|switch|enabl|activat|connect|open|found|find|"
     r"sign|creat|add|know)"
 )
 
 
-def _act(kind: ClauseKind, clause: str, sentence: Sentence, wish: Wish, *, done: bool, gave_up: bool) -> Act | None:
-    """The act that a clause is; ``done`` if the message has claimed before it to have done what was wanted."""
+def _act(
+    kind: ClauseKind, clause: str, sentence: Sentence, matter: str, wish: Wish, *, done: bool, gave_up: bool
+) -> Act | None:
+    """The act that a clause is; ``done`` if the message has claimed before it to have done what was wanted.
+
+    ``matter`` is the sentence with the one before it, where it only says "shall I do that?".
+    """
     match kind:
+        case ClauseKind.ASK | ClauseKind.LEAVE | ClauseKind.OFFER if (
+            (gave_up or done) and "foreign" in classes_in(matter) and not _WH.search(clause.replace("please", ""))
+        ):
+            return Act.OFFERS
         case _ if gave_up and _INSTEAD.search(clause) and not _serves(clause):
             return Act.OFFERS
         case ClauseKind.ASK if (
             done and is_extra(clause, wish, done=True) and (not _WH.search(clause) or " else" in clause)
         ):
             return Act.OFFERS
+        case ClauseKind.LEAVE if sentence.asks and _CHOICE.search(sentence.text):
+            return Act.ASKS
         case ClauseKind.LEAVE | ClauseKind.OFFER:
-            return Act.OFFERS if is_extra(sentence.text, wish, done=done) else Act.LEAVE
+            return Act.OFFERS if is_extra(matter, wish, done=done) else Act.LEAVE
         case ClauseKind.STATE | ClauseKind.PROMISE if done and _WOULD.search(clause):
             return Act.OFFERS
         case _:
             return _ACTS.get(kind)
 
 
+_DO_THAT = re.compile(
+    r"\b(?:do|arrange|try|like|want|have|wish) (?:that|so|this|it)\b|^(?:(?:shall|should|may|can) i|want me to)\??$|\bthat (?:help|work|suit|do)\b|\bhow you would like to proceed\b"
+)
+"""Refers to what the sentence before proposed."""
+_CHOICE = re.compile(
+    r"[,;]? or (?:should|shall|would you rather|would you prefer|do you want me to) |\b(\w{3,})\b[^?]{0,30} or \1\b"
+)
+"""A question with two ways out, which no yes answers."""
 _ACTS: Mapping[ClauseKind, Act] = {
     ClauseKind.ASK: Act.ASKS,
     ClauseKind.OPEN: Act.OPEN,
@@ -164,6 +220,10 @@ _ACTS: Mapping[ClauseKind, Act] = {
 _WH = re.compile(
     r"^(?:\w+ ){0,3}?(?:what|when|where|which|who|whom|whose|how|why)\b|\b(?:tell|give|provide|need|please)\b"
 )
+
+
+_NEXT = 2
+"""A promise so few acts behind an open question hangs on its answer."""
 
 
 def _weighed(acts: list[Act], *, looks: bool) -> Act:
@@ -181,6 +241,8 @@ def _weighed(acts: list[Act], *, looks: bool) -> Act:
         return Act.GIVES_UP
     if Act.DELIVERS in seen and promise < last[Act.DELIVERS]:
         return Act.DELIVERS
+    if Act.OPEN in seen and Act.DELIVERS not in seen and last[Act.OPEN] > promise - _NEXT:
+        return Act.OPEN
     if Act.PROMISES in seen:
         return Act.PROMISES
     for act in (Act.DELIVERS, Act.GIVES_UP, Act.OPEN, Act.CLOSES, Act.SMALL):

@@ -22,17 +22,22 @@ _FOREIGN = frozenset(
     ihr welche welcher le la les un une des du et est que qui je vous pas pour dans sur quel quelle quand voulez votre avec el los las una es
     y por para con su cuál qué cuándo dónde puedo usted quiere tu mi se lo il gli di che è per non sono vuoi quale quando posso o os uma
     não você qual quer seu em com het een van ik niet wat wilt u uw welke naar jag att och är inte vad vill du din som på det er du å vil
-    jeg ikke hva czy jak proszę nie na się jest""".split()
+    jeg ikke hva está están ahora enviado mensaje mañana recordatorio hecho fait envoyé désactivé activé maintenant voici gesendet
+    erledigt erinnerung jetzt wurde ausgeschaltet inviato fatto adesso spento messaggio enviada agora desligado mensagem uitgeschakeld
+    verzonden vilken menar skickat nu lähetetty gönderildi şimdi czy jak proszę nie na się jest""".split()
 ) - {"die", "on", "was", "per", "lo", "du", "o", "u", "y"}
 
 
-def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool]) -> bool:
-    """Whether a message is English prose; a short word such as "Fredrik?" passes."""
+def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool], *, numbers: bool = False) -> bool:
+    """Whether a message is English prose; a short word such as "Fredrik?" passes.
+
+    ``numbers`` lets a bare number pass, which answers a user who wants to be told one.
+    """
     if not found:
         return False
     words = _WORD.findall(" ".join(sentence.text for sentence in found))
     if not words:
-        return any(sentence.asks for sentence in found) and any(sign.isdigit() for sign in text)
+        return any(sign.isdigit() for sign in text) and (numbers or any(sentence.asks for sentence in found))
     if _CALL.match(text) and not any(_ENGLISH.issuperset((word,)) for word in words):
         return False
     if _DATA.match(text):
@@ -46,6 +51,11 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
     english = sum(word in _ENGLISH for word in words)
     foreign = sum(word in _FOREIGN and word not in _ENGLISH for word in words)
     if latin * 2 < len(words):
+        return False
+    unknown = sum(word not in _ENGLISH and not is_known(word) for word in words)
+    if len(words) > 2 and not english and not digits and unknown * 5 > len(words) * 3:
+        return False
+    if foreign and english < 2 and (foreign + unknown) * 2 > len(words):
         return False
     return not (foreign >= 2 and foreign > english) and not (foreign and not english and len(words) > 2)
 
