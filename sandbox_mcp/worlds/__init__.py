@@ -24,7 +24,10 @@ BUILT_IN = {
     "sports": "sandbox_mcp.worlds.lookups.sports:sports",
     "tools": "sandbox_mcp.worlds.lookups.tools:tools",
     "data": "sandbox_mcp.worlds.lookups.data:data",
+    "social": "sandbox_mcp.worlds.lookups.social:social",
+    "media": "sandbox_mcp.worlds.lookups.media:media",
     "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
+    "video_images": "sandbox_mcp.worlds.lookups.video_images:video_images",
 }
 """Where our own worlds are declared."""
 DEFAULT = "phone"
