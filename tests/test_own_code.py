@@ -1,5 +1,6 @@
 """Code of the user's own is found in the working directory, and nothing else that lies there gets in the way."""
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,6 +47,7 @@ def test_it_is_meant_before_an_installed_module_of_its_name(folder: Path) -> Non
 
 @pytest.mark.parametrize("name", ["json", "click", "statistics"])
 def test_a_name_that_is_needed_for_another_module_is_refused(folder: Path, name: str) -> None:
+    importlib.import_module(name)  # what ours use by now
     (folder / f"{name}.py").write_text("agent = 5\n")
     with pytest.raises(OwnCodeError, match=f"{name}.py has the name of another module"):
         own_code(f"{name}:agent")
