@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -17,6 +18,8 @@ from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequ
 from sandbox_mcp.tools.races import BATCH_KEY
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from mcp import Client
     from mcp.types import CallToolResult
 
@@ -61,14 +64,22 @@ class McpTarget:
 
     @asynccontextmanager
     async def _transport(self) -> AsyncGenerator[Any]:
-        if self.url is None or not self.headers:
+        if self.url is None:
             yield self.server
             return
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        async with httpx2.AsyncClient(headers=dict(self.headers), timeout=TIMEOUT) as http:
+        async with httpx2.AsyncClient(headers=dict(self.headers), timeout=TIMEOUT, verify=_certificates()) as http:
             yield streamable_http_client(self.url, http_client=http)
+
+
+@cache
+def _certificates() -> "SSLContext":
+    """The authorities that this machine trusts: read once, because that takes longer than a whole session."""
+    from ssl import create_default_context
+
+    return create_default_context()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,7 @@ class McpTools:
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError
 
+        _share_compiled(self.client, request.name)
         await checkpoint_if_cancelled()  # a server in the same process gives nobody else a chance to stop the caller
         try:
             if isinstance(request.arguments, str):
@@ -145,6 +157,38 @@ class McpTools:
 
         request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=cast("Any", dict(mark)) or None))
         return await self.client.session.send_request(request, CallToolResult)
+
+
+def _share_compiled(client: "Client", tool: str) -> None:
+    """Let a client check the results of a tool by what another client has compiled from the same schema.
+
+    Compiling takes longer than the call, and the SDK does it once per tool and session. It has no public place for what
+    is shared, so that a release which keeps it elsewhere costs this time and nothing more.
+    """
+    schemas: dict[str, Any] = getattr(client.session, "_tool_output_schemas", {})
+    compiled: dict[str, Any] | None = getattr(client.session, "_tool_output_validators", None)
+    schema = schemas.get(tool)
+    if compiled is None or schema is None or tool in compiled:
+        return
+    validator = compiled_schema(json.dumps(schema, sort_keys=True))
+    if validator is not None:
+        compiled[tool] = validator
+
+
+@lru_cache(maxsize=1024)
+def compiled_schema(schema: str) -> Any:
+    """What checks values by this schema; None where the schema is wrong, which the SDK then says."""
+    from jsonschema import SchemaError
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
+    parsed = json.loads(schema)
+    kind = validator_for(parsed)
+    try:
+        kind.check_schema(parsed)
+    except SchemaError:
+        return None
+    return kind(parsed, registry=Registry())
 
 
 def output(result: "CallToolResult") -> ToolOutput:

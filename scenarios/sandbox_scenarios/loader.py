@@ -115,6 +115,7 @@ class Suite:
         self._own = len(given)
         self._worlds = {world.name: world for world in worlds}
         self._files: dict[Path, _File] = {}
+        self._excerpted = set[Path]()
         self._built: dict[str, Scenario] = {}
         self._chains: dict[str, list[_Source]] = {}
         self._homes: dict[str, str] = {}
@@ -268,9 +269,16 @@ class Suite:
         return self._files[path]
 
     def _file_with(self, path: Path, name: str) -> _File:
-        """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file."""
+        """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file.
+
+        From the second entry on it is the whole file, unless that has a fault elsewhere: an excerpt serves one entry.
+        """
         if path in self._files:
             return self._files[path]
+        if path in self._excerpted:
+            with suppress(ScenarioFileError):
+                return self._file(path)
+        self._excerpted.add(path)
         text = excerpt(self._texts[path], name)
         if text is not None:
             with suppress(ScenarioFileError):

@@ -1,13 +1,14 @@
 """Tools over MCP: the same from every side, in both eras; what is refused is an answer, what is lost a fault."""
 
+import json
 import socket
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from mcp.types import CallToolResult, TextContent
-from sandbox_clients.base import AgentError, ToolRequest
-from sandbox_clients.mcp_tools import McpTarget, leaves, named, output, parsed, unwrapped
+from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
+from sandbox_clients.mcp_tools import McpTarget, compiled_schema, leaves, named, output, parsed, unwrapped
 
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
 
@@ -40,6 +41,37 @@ def test_a_call_acts_and_its_value_is_unwrapped(kind: Any, era: Any) -> None:
     output, session = calling("set_wifi_status", {"on": False}, kind, era)
     assert (output.text, output.value, output.is_error) == ('{"result":null}', None, False)
     assert session.calls[0].changes
+
+
+def test_clients_share_what_they_check_results_by_and_still_check() -> None:
+    """A server whose second result breaks its schema is found out by a client that has compiled nothing itself."""
+    from mcp.server import Server
+    from mcp.types import CallToolResult as Result
+    from mcp.types import ListToolsResult, Tool
+
+    schema = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
+    values = iter([1, "two"])
+
+    async def list_tools(*_: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name="count", input_schema={"type": "object"}, output_schema=schema)])
+
+    async def call_tool(*_: Any) -> Result:
+        value = {"result": next(values)}
+        return Result(content=[TextContent(type="text", text=json.dumps(value))], structured_content=value)
+
+    server = Server("counting", on_list_tools=list_tools, on_call_tool=call_tool)
+
+    async def work() -> ToolOutput:
+        async with McpTarget(server).connect() as tools:
+            await tools.list()
+            return await tools.call("count", {})
+
+    before = compiled_schema.cache_info()
+    assert run(work).value == 1
+    with pytest.raises(AgentError, match="Invalid structured content"):
+        run(work)
+    after = compiled_schema.cache_info()
+    assert (after.misses - before.misses, after.hits - before.hits) == (1, 1)
 
 
 @ALL

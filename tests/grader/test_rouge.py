@@ -72,6 +72,14 @@ def test_importing_loads_no_tokenizer():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_tokenizer_comes_without_the_rest_of_its_package_which_can_be_had_afterwards():
+    code = (
+        "import sys, sandbox_grader.rouge as r; r.rouge_l('one boat', 'two boats'); "
+        "assert not {'nltk', 'scipy', 'scipy.stats'} & set(sys.modules); import nltk; nltk.stem.WordNetLemmatizer"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def _by_table(first, second):
     above = [0] * (len(second) + 1)
     for item in first:
