@@ -1,13 +1,21 @@
 """Fixtures that every test may use."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = int(os.environ.get("SANDBOX_MCP_EXAMPLES") or 40)  # of every law; for a night a thousand may be asked for
+settings.register_profile(
+    "unhurried", max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("unhurried")  # a law holds on a busy machine as well
+
+# Where no bytecode is kept, hundreds of processes spend most of their time compiling the same modules.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ROOT = Path(__file__).resolve().parent.parent
 

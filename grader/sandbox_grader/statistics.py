@@ -62,13 +62,15 @@ class PairedDifference:
     """B against A on what both have: the mean difference B - A, averaged as :func:`mean_score`, and McNemar's test.
 
     ``smallest`` is the difference that a comparison of this size would have found in ``POWER`` of cases; None where
-    that cannot be told, because there is one scenario or the difference did not vary. ``only_a`` and ``only_b`` count
+    that cannot be told, because there is one scenario or the difference did not vary. Where all values are ``shares``,
+    from 0 to 1, one above 1 says that no difference would have been found. ``only_a`` and ``only_b`` count
     pairs that only one of them passed; ``p_value`` is two-sided and exact. ``higher`` and ``lower`` are the scenarios
     whose mean is so in B.
     """
 
     difference: Estimate
     smallest: float | None
+    shares: bool
     only_a: int
     only_b: int
     p_value: float
@@ -205,6 +207,7 @@ def compare(pairs: Sequence[Pair], level: float = LEVEL) -> PairedDifference:
     return PairedDifference(
         difference=_within(clustered_mean(gains, level), *bounds, len(pairs)),
         smallest=_smallest(gains, level),
+        shares=shares,
         only_a=only_a,
         only_b=only_b,
         p_value=_mcnemar(only_a, only_b),

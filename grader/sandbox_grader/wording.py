@@ -15,6 +15,7 @@ from sandbox_mcp.columns import columns
 from sandbox_mcp.plurals import counted
 
 Cells = list[Sequence[object]]
+TOO_FEW = "these are too few scenarios to have found any difference 4 times in 5, however large it is"
 UNKNOWN_SMALLEST = "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
 
 
@@ -134,7 +135,9 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     yield f"compared: {both} that both played and that were scored"
     yield f"left out: {'; '.join(comparison.left_out) or 'nothing'}"
     yield f"difference (B - A): {found.difference}"
-    if found.smallest is not None:
+    if found.smallest is not None and found.shares and found.smallest > 1:
+        yield TOO_FEW
+    elif found.smallest is not None:
         yield f"smallest difference that this comparison would have found 4 times in 5: {found.smallest:.3f}"
     elif found.difference.low is not None:
         yield UNKNOWN_SMALLEST

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,6 +103,12 @@ def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made
     if faults:
         raise ScenarioFileError.together(faults)
     return made
+
+
+@cache
+def _packaged(path: Path) -> _File:
+    """A file of the built-in suite. It does not change while a process lives, so all suites share one reading of it."""
+    return _File(path, _text(path))
 
 
 class Suite:
@@ -265,7 +271,7 @@ class Suite:
 
     def _file(self, path: Path) -> _File:
         if path not in self._files:
-            self._files[path] = _File(path, _text(path))
+            self._files[path] = _packaged(path) if path.is_relative_to(BUILT_IN) else _File(path, _text(path))
         return self._files[path]
 
     def _file_with(self, path: Path, name: str) -> _File:

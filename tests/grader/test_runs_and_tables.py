@@ -16,15 +16,15 @@ from sandbox_grader.grading import read_report
 from sandbox_grader.metric import Verdict
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.session import Session as LiveSession
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
-WIFI_OFF = Suite().get("wifi_off")
+WIFI_OFF = SUITE.get("wifi_off")
 
 
 def record(folder: Path, *, trial: int = 0, does_it: bool = True, ends: bool = True) -> Path:
@@ -43,7 +43,7 @@ def record(folder: Path, *, trial: int = 0, does_it: bool = True, ends: bool = T
 
 
 def find(name: str) -> object:
-    return Suite().get(name)
+    return SUITE.get(name)
 
 
 def invoke(*arguments: str | Path) -> tuple[int, str]:
@@ -313,6 +313,14 @@ def test_imported_runs_are_compared_by_the_metric_that_is_asked_for(tmp_path: Pa
     )
     found = json.loads(invoke("compare", *files, "--metric", "tooltalk.success", "--json")[1])
     assert (found["difference"]["mean"], found["mcnemar"]["only_a"]) == (-1.0, 3)
+
+
+def test_no_difference_beyond_what_shares_can_differ_by_is_told() -> None:
+    a, b = (
+        Report([scores("a", 1.0, session=f"{name}a"), scores("b", score, session=f"{name}b")])
+        for name, score in (("a", 0.0), ("b", 1.0))
+    )
+    assert "these are too few scenarios to have found any difference" in str(a.compare(b))
 
 
 def test_an_unknown_metric_is_named_with_those_there_are() -> None:

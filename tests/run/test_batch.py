@@ -31,7 +31,7 @@ from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
 
 def test_the_reference_agent_gets_everything_and_refusing_next_to_nothing(tmp_path: Path) -> None:
-    summary, _ = played(tmp_path, scenarios=SUITE.names())
+    summary, _ = played(tmp_path, scenarios=SUITE.names()[::7])
     assert [row["scenario"] for row in summary["scenarios"] if row["score"] != 1.0] == []
     for row in summary["scenarios"]:
         assert row["refusal"] <= 0.1 or "insufficient_information" in row["categories"]

@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 from tests.scenarios.files import written
+from tests.suite import SUITE
 
+measured = cache(lambda: measure(SUITE, name_similarity))
+"""The figures of the built-in suite."""
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = """\
 family: mine
@@ -91,7 +95,7 @@ def test_turns_and_calls_are_means_over_solutions_then_scenarios(stats: Stats) -
 
 def test_turns_are_messages() -> None:
     """The opening, a call and its result, and the reply."""
-    assert turns(Suite().get("wifi_off").solutions[0]) == 4
+    assert turns(SUITE.get("wifi_off").solutions[0]) == 4
 
 
 def test_every_tool_counts_also_those_of_the_user(stats: Stats) -> None:
@@ -161,7 +165,7 @@ def test_a_figure_is_met_from_theirs_on() -> None:
 def test_the_published_figures_are_about_things_that_exist() -> None:
     known = set(agent_tools())
     assert set(TOOLS) <= known
-    columns = {item.name for item in measure(Suite(), name_similarity).columns}
+    columns = {item.name for item in measured().columns}
     assert set(COLUMNS) <= columns
 
 
@@ -227,7 +231,7 @@ def test_more_scenarios_are_darker(stats: Stats) -> None:
 
 
 def test_the_page_about_the_suite_is_current() -> None:
-    stats = measure(Suite(), name_similarity)
+    stats = measured()
     text = (DOCS / "suite.md").read_text(encoding="utf-8")
     how = "run: sandbox-mcp scenarios stats --markdown docs/suite.md"
     assert update(text, stats, "suite.svg") == text, how
@@ -235,4 +239,4 @@ def test_the_page_about_the_suite_is_current() -> None:
 
 
 def test_the_suite_reaches_every_published_figure() -> None:
-    assert [item.name for item in measure(Suite(), name_similarity).missed] == []
+    assert [item.name for item in measured().missed] == []

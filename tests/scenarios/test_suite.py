@@ -5,23 +5,32 @@ One scenario of each family is played here; ``scenarios lint --deep``, which ``m
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from sandbox_grader.scores import grade
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Scenario
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
 
+from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.playing import play, talk, with_calls
+from tests.suite import SUITE
 
-SUITE = Suite()
 NAMES = tuple({scenario.path: scenario.name for scenario in reversed(SUITE.all())}.values())[::-1]
 """The first scenario of each file."""
 REFUSAL = "I'm sorry, but I can't help with that."
+
+
+@cache
+def solved(name: str) -> tuple[Trajectory, ...]:
+    """The sessions in which a scenario's solutions are played."""
+    scenario = SUITE.get(name)
+    return tuple(play(scenario, solution) for solution in scenario.solutions)
 
 
 def score(scenario: Scenario, solution: Solution, before: tuple[PlannedCall, ...] = ()) -> float | None:
@@ -48,14 +57,13 @@ def tools_of(milestones: Sequence[Milestone]) -> set[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reference_solution_scores_1(name: str) -> None:
     scenario = SUITE.get(name)
-    assert [score(scenario, solution) for solution in scenario.solutions] == [1.0] * len(scenario.solutions)
+    assert {grade(log, scenario).score for log in solved(name)} == {1.0}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_reference_solution_ends_because_the_user_has_what_it_wants(name: str) -> None:
     scenario = SUITE.get(name)
-    for solution in scenario.solutions:
-        log = play(scenario, solution)
+    for solution, log in zip(scenario.solutions, solved(name), strict=True):
         assert log.ended is not None
         assert log.ended.reason == "user_ended"
         said = [event for event in log.events if event.event == "message" and event.sender == "agent"]
@@ -98,13 +106,15 @@ def test_harmless_looks_cost_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaving_out_any_call_costs(name: str) -> None:
-    """But for looks whose result nobody uses and looks that are repeated: an agent may know without."""
+    """But for what an agent may know without: looks that are repeated or used for nothing, and what can be reckoned."""
     scenario = SUITE.get(name)
     for solution in scenario.solutions:
         calls = [call for turn in solution.turns for call in turn.calls]
         for position, call in enumerate(calls):
             alone = [other.tool for other in calls].count(call.tool) == 1
             demanded = alone and call.tool in tools_of(scenario.milestones)
+            if agent_tools()[call.tool].computes:
+                continue
             if call.label or agent_tools()[call.tool].action or demanded:
                 lazy = with_calls(solution, lambda at, kept, out=position: None if at == out else kept)
                 assert (score(scenario, lazy) or 0) < 1.0, call

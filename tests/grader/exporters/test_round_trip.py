@@ -11,7 +11,7 @@ from sandbox_grader.exporters import EXPORTERS, exporter
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.grader.exporters.sessions import call, exported_and_imported, message, note, session, sessions, told
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def batches(events):

@@ -133,7 +133,7 @@ def check(verdict: Any, played: Trajectory, mode: Mode) -> None:
     assert explain(scores)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(broken_logs(), st.sampled_from(["strict", "compat"]))
 def test_a_broken_log_is_graded_or_refused_with_its_place(data: bytes, mode: Mode):
     said = graded(data, mode)
