@@ -99,6 +99,13 @@ class Listen:
     help="Answer with event streams, on which clients of 2025-11-25 can be asked for confirmations too.",
 )
 @click.option(
+    "--max-sessions",
+    type=click.IntRange(min=1),
+    default=5000,
+    show_default=True,
+    help="Over HTTP: how many sessions may be open at a time; beyond it, new ones are refused with 503.",
+)
+@click.option(
     "--log-dir",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SANDBOX_MCP_LOG_DIR",
@@ -143,6 +150,7 @@ def command(
     tokens: tuple[str, ...],
     auth: bool,
     streams: bool,
+    max_sessions: int,
     log_dir: Path | None,
     state_dir: Path | None,
     session: str | None,
@@ -174,6 +182,7 @@ def command(
     manager = SessionManager(
         Suite(places),
         log_dir=log_dir or default_log_dir(),
+        max_sessions=max_sessions,
         users={
             **_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)),
             **(_person() if user == "human" else {}),
@@ -201,7 +210,7 @@ def _check_no_http() -> None:
     """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
     context = click.get_current_context()
     options = {"host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth"}
-    for name, option in {**options, "streams": "--streams"}.items():
+    for name, option in {**options, "streams": "--streams", "max_sessions": "--max-sessions"}.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
 

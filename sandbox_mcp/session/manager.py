@@ -237,6 +237,10 @@ class OpenSession:
         raise RuntimeError("a shield was broken")
 
 
+MAX_SESSIONS = 5000
+"""How many sessions a manager keeps at a time, unless it is told otherwise; each takes about 20 KB."""
+
+
 class SessionManager:
     """Creates sessions of one suite's scenarios, finds them, and gives up those that nobody uses."""
 
@@ -245,7 +249,7 @@ class SessionManager:
         suite: Suite,
         *,
         log_dir: Path | None = None,
-        max_sessions: int = 1000,
+        max_sessions: int = MAX_SESSIONS,
         idle_seconds: float = 3600.0,
         users: Mapping[str, UserFactory] = USERS,
         default_user: str = "scripted",

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,13 @@ def test_what_would_be_unsafe_is_refused(
     assert says in done.err
     assert len(done.err.splitlines()) == 1
     assert TOKEN not in done.err
+
+
+async def test_no_more_sessions_are_opened_than_the_option_says(tmp_path: Path) -> None:
+    with http_process("--max-sessions", "1", "--log-dir", str(tmp_path), SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        api(said["base"], "POST", "/api/sessions", {"scenario": "wifi_off"})
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            api(said["base"], "POST", "/api/sessions", {"scenario": "wifi_off"})
 
 
 async def test_beyond_loopback_sessions_need_their_bearer_and_a_known_name(tmp_path: Path) -> None:
