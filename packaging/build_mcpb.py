@@ -37,6 +37,7 @@ def manifest() -> dict[str, Any]:
     """The bundle's manifest: what is written by hand, and what the project and the server know of themselves."""
     from sandbox_mcp.server.lobby.server import BUTTON
     from sandbox_mcp.server.lobby.texts import button, lobby_tools
+    from sandbox_mcp.worlds import default
 
     ours = project()
     written = json.loads((PARTS / "manifest.json").read_text(encoding="utf-8"))
@@ -45,7 +46,9 @@ def manifest() -> dict[str, Any]:
         **{key: ours[key] for key in ("name", "version", "description", "license", "keywords")},
         **written,
         "compatibility": {**written["compatibility"], "runtimes": {"python": ours["requires-python"]}},
-        "tools": [{"name": tool.name, "description": tool.description.split("\n")[0]} for tool in lobby_tools()],
+        "tools": [
+            {"name": tool.name, "description": tool.description.split("\n")[0]} for tool in lobby_tools(default())
+        ],
         "prompts": [
             {
                 "name": BUTTON.name,

@@ -211,7 +211,7 @@ def parsed(text: str) -> Any:
 def unwrapped(value: Any) -> Any:
     """A value without the object ``{"result": ...}`` that carries values which are no objects.
 
-    What the phone announced beside the result, under ``notices``, is no part of a carried value.
+    What was announced beside the result, under ``notices``, is no part of a carried value.
     """
     if isinstance(value, Mapping):
         given = cast("Mapping[str, Any]", value)

@@ -53,6 +53,10 @@ _scenario_files: Callable[[Command], Command] = click.option(
 )
 
 
+WORLDS_GIVEN = f"{__name__}.worlds"
+"""Where a command's context keeps what was given as --world."""
+
+
 def _named_worlds(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> str:
     """Let the worlds in files be found by name; the one name or pattern that was given beside them, if any."""
     files = [Path(item) for item in given if item.endswith(".py")]
@@ -60,6 +64,7 @@ def _named_worlds(context: click.Context, parameter: click.Parameter, given: Seq
     _use_worlds(context, parameter, files)
     if len(named) > 1:
         raise click.UsageError("--world takes one name; a pattern such as * stands for several")
+    context.meta[WORLDS_GIVEN] = (*(path.absolute() for path in files), *named)
     return next(iter(named), "")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
-from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.cli.options import scenarios_of_world
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Listen:
     help="What the llm user is not told. May be repeated.",
 )
 @knowledge_options
-@scenario_files
+@scenarios_of_world
 def command(
     scenario: str | None,
     variant: str | None,
@@ -163,6 +163,7 @@ def command(
     live: str | None,
     record_tape: Path | None,
     replay_tape: Path | None,
+    world: str,
     places: tuple[Path, ...],
 ) -> None:
     """Serve scenarios to MCP clients.
@@ -180,7 +181,7 @@ def command(
         _check_no_http()
     _check_user(user, user_model, play)
     manager = SessionManager(
-        Suite(places),
+        Suite(places, world=world),
         log_dir=log_dir or default_log_dir(),
         max_sessions=max_sessions,
         users={

@@ -31,7 +31,7 @@ class PlayedLog(Trajectory):
     scenario: Scenario | None = None
 
 
-class Phone:
+class SessionAtHand:
     """One open session, played by hand."""
 
     def __init__(self, scenario: Scenario, variant: str, seed: int) -> None:
@@ -76,18 +76,18 @@ class ScenarioAtHand:
     scenario: Scenario
 
     @contextmanager
-    def open(self, *, variant: str = "base", seed: int = 0) -> Generator[Phone]:
+    def open(self, *, variant: str = "base", seed: int = 0) -> Generator[SessionAtHand]:
         """Begin a session of the scenario; leaving the context ends it.
 
         Raises:
             ScenarioError: there is no such variant.
         """
-        phone = Phone(self.scenario, variant, seed)
+        opened = SessionAtHand(self.scenario, variant, seed)
         try:
-            yield phone
+            yield opened
         finally:
-            if not phone.session.over:
-                phone.session.end("abandoned", "left by hand")
+            if not opened.session.over:
+                opened.session.end("abandoned", "left by hand")
 
 
 class PlayableSuite(Suite):

@@ -85,7 +85,7 @@ async def _converse(opened: OpenSession, conversation: Conversation, watched: Wa
 
 
 def heard(reply: Reply) -> str | None:
-    """What the agent gets to hear: the user's words, and what the phone has announced; None once it is over."""
+    """What the agent gets to hear: the user's words, and what has been announced; None once it is over."""
     if reply.text is None:
         return None
     return "\n".join([reply.text, *(f"Notice: {notice}" for notice in reply.notices)])

@@ -74,7 +74,12 @@ def users_named(
     told = ALL_PARTS - without
     endpoint = Completions(settings)
     description = {"kind": "llm", **described(endpoint, told, tools)}
-    return Users(lambda spec: LlmUser(spec.scenario.user, endpoint, told, tools), description, endpoint)
+
+    def make(spec: SessionSpec) -> User:
+        home = spec.scenario.home
+        return LlmUser(spec.scenario.user, endpoint, told, tools, home.user, home.user_acts)
+
+    return Users(make, description, endpoint)
 
 
 def human_users(*, at_once: bool = False) -> Users:

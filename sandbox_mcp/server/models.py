@@ -93,7 +93,7 @@ class UserReply(Body):
     reply: str | None = Field(description="The user's answer; null once the conversation is over.")
     over: bool
     reason: EndReason | None = None
-    notices: list[str] = Field(description="What the phone has announced to the agent since it last heard from it.")
+    notices: list[str] = Field(description="What has been announced to the agent since it last heard from it.")
 
 
 class EndSession(Body):

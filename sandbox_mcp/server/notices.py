@@ -1,4 +1,4 @@
-"""What the phone has announced, as a resource, and telling those who subscribed to it when there is more.
+"""What the world has announced, as a resource, and telling those who subscribed to it when there is more.
 
 Policy: the resource says nothing that the agent is not told anyhow with its next result; reading it neither counts as
 having heard nor is recorded. The older protocol subscribes to the resource and is told on the connection's own stream,
@@ -38,9 +38,9 @@ from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import no_resource
 from sandbox_mcp.session.manager import OpenSession
 
-URI = "phone://notices"
+URI = "world://notices"
 METHODS = frozenset({"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
-"""What there is only where the phone may have something to announce."""
+"""What there is only where the world may have something to announce."""
 MOST = 64
 """How many clients of a session are told; of connections, of which nobody learns that they have gone, the latest."""
 NOTICES = Resource(
@@ -48,8 +48,8 @@ NOTICES = Resource(
     title="Notices",
     uri=URI,
     description=(
-        "What the phone has announced so far, such as timers that went off: a list of objects with timestamp, in "
-        "seconds since 1970 by the phone's clock, and text. The same is told with the result of the next call."
+        "What has been announced so far, such as something that fell due: a list of objects with timestamp, in "
+        "seconds since 1970 by the scenario's clock, and text. The same is told with the result of the next call."
     ),
     mime_type="application/json",
 )

@@ -37,7 +37,7 @@ class CallResult:
     error: str | None = None
 
     def with_notices(self, notices: Sequence[str]) -> "CallResult":
-        """The same result with what the phone has announced since the agent last heard from it."""
+        """The same result with what has been announced since the agent last heard from it."""
         if not notices:
             return self
         if self.error is not None:
@@ -62,7 +62,7 @@ class Unconfirmed(CallResult):
     notices: tuple[str, ...] = ()
 
     def with_notices(self, notices: Sequence[str]) -> CallResult:
-        """The same refusal with what the phone has announced."""
+        """The same refusal with what has been announced."""
         return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
 
 

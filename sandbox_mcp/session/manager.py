@@ -140,13 +140,13 @@ class OpenSession:
         return await self._alone(lambda: say_to_user(self.session, content, answer))
 
     async def notices(self) -> tuple[Notice, ...]:
-        """All that the phone has announced so far."""
+        """All that has been announced so far."""
         self.used = time.monotonic()
         async with self.turn():
             return self.session.notices
 
     def watch(self, told: Callable[[], None], closing: Callable[[], None]) -> None:
-        """Have ``told`` called whenever the phone announces something, and ``closing`` once it never will again."""
+        """Have ``told`` called whenever something is announced, and ``closing`` once it never will again."""
         self._watchers.append(told)
         self._closing.append(closing)
         self._settled()

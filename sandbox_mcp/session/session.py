@@ -9,7 +9,7 @@ happened: a session whose log cannot be written is over at once, and says so.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_scenarios.filling import as_text
@@ -50,7 +50,7 @@ class Notice:
 class Reply:
     """What the user did after the agent spoke: ``text`` is None once the conversation is over.
 
-    ``notices`` is what the phone has announced since the agent last heard from it.
+    ``notices`` is what has been announced since the agent last heard from it.
     """
 
     text: str | None
@@ -163,7 +163,7 @@ class Session:
     def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
         """Let the user confirm a call that was refused, and carry it out at once; ``meta`` says how they confirmed.
 
-        What the phone had announced with the refusal is told with this result, because the refusal was not heard.
+        What had been announced with the refusal is told with this result, because the refusal was not heard.
         """
         try:
             refusal = self._refusal()
@@ -206,9 +206,12 @@ class Session:
         if self.turns >= self.spec.scenario.max_turns:
             return self._over("max_turns")
         try:
-            turn = answer or await self.user.respond(tuple(self._dialogue))
+            heard = replace(self._dialogue[-1], act=self._act)
+            turn = answer or await self.user.respond((*self._dialogue[:-1], heard))
         except UserError as error:
             return self._over("user_failed", str(error))
+        except WorldFailedError as failure:
+            return self._over("world_failed", str(failure))
         for made in turn.calls:
             self._recall(made)
         told: dict[str, str] = {}
@@ -303,7 +306,7 @@ class Session:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """All that the phone has announced so far, whether or not the agent has heard of it."""
+        """All that has been announced so far, whether or not the agent has heard of it."""
         return tuple(self._announced)
 
     @property
@@ -326,7 +329,7 @@ class Session:
         for before, event in zip((None, *trajectory.events), trajectory.events, strict=False):
             if _begins_anew(event, before):
                 groups += 1
-                if groups > 1:  # until here the phone has announced all that was due
+                if groups > 1:  # until here the world has announced all that was due
                     self._heard = self.stage.now
                     self._happened.clear()
             waited = float(event.meta.get("waited", 0.0))
@@ -435,7 +438,7 @@ class Session:
         self._record(END, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
 
     def _recall(self, made: UserCall) -> None:
-        """Record what the user has looked up. That takes no time: the phone is not to know whether its owner thinks."""
+        """Record what the user has looked up. That takes no time: the world is not to know whether its user thinks."""
         outcome = Outcome(made.tool, made.arguments, result=made.result)
         now = self.stage.now
         self._record(made.tool.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="user")
@@ -475,7 +478,7 @@ class Session:
 
 
 def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
-    """Whether the phone has had its say between two recorded events, if no crash came between them.
+    """Whether the world has had its say between two recorded events, if no crash came between them.
 
     It speaks up after every batch of calls, with the user's word for it where there is one, and after every exchange
     with the user. What followed last may have been cut short, so what was due since then has to be looked at again.
@@ -499,7 +502,7 @@ def _filled(said: str, told: Mapping[str, str]) -> str:
 
 
 def _unheard() -> None:
-    """What is called when the phone speaks up and nobody has asked to be told."""
+    """What is called when the world speaks up and nobody has asked to be told."""
 
 
 class Recorder:

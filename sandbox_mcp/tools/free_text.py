@@ -13,7 +13,7 @@ from sandbox_mcp.tools.calling import Fault, Outcome, PresentedTool, bind, prese
 from sandbox_mcp.tools.definition import Parameter, Tool
 
 ACT = "act"
-FORM = "name(argument=value, ...), each value in JSON, such as set_wifi_status(on=true) or get_wifi_status()"
+FORM = 'name(argument=value, ...), each value in JSON, such as rename(id="a1", name="Ann") or list_names()'
 _HEAD = re.compile(r"\s*([\w.-]+)\s*\(\s*")
 _NAME = re.compile(r"([\w.-]+)\s*=\s*")
 _NEXT = re.compile(r"\s*(?:,\s*|(?=\)))")
@@ -32,7 +32,7 @@ def act_tool(actions: Mapping[str, PresentedTool]) -> PresentedTool:
             destructive=True,
             caller="agent",
             function=_unused,
-            description=f"Do one thing on the phone, written as {FORM}.\nWhat can be done:\n{listed}",
+            description=f"Do one thing, written as {FORM}.\nWhat can be done:\n{listed}",
             parameters=(Parameter("action", {"type": "string"}, True, f"One action, written as {FORM}."),),
             result_schema={},
         )

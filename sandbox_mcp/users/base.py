@@ -4,7 +4,7 @@ Policy: a user keeps no state of its own. Everything it knows is in its scenario
 can be taken up again after its process has died, and so that the same dialogue gets the same answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -16,13 +16,15 @@ class Line:
     """Something said between user and agent.
 
     Of an agent's line the session may know more: how many ``calls`` have succeeded since the user last spoke (None
-    where nobody counts), and whether all that the user wants is ``met`` in the world.
+    where nobody counts), whether all that the user wants is ``met`` in the world, and how to ``act`` there before it is
+    answered: what came of an act is told at once.
     """
 
     speaker: Literal["user", "agent"]
     text: str
     calls: int | None = None
     met: bool = False
+    act: "Callable[[UserAct], str] | None" = field(default=None, compare=False, repr=False)
 
 
 LONGEST_READ = 12_000

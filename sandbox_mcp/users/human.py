@@ -55,7 +55,7 @@ class TerminalUser:
     def introduction(self) -> str:
         """What a person is told who is about to play."""
         return (
-            f"\nYou play a person who talks to the assistant on their phone.\n{briefing(self.spec)}\n"
+            f"\nYou play a person who talks to an assistant.\n{briefing(self.spec)}\n"
             f"You have said: {self.spec.opening}\n(/help tells what else you can type)"
         )
 

@@ -11,17 +11,19 @@ Source of the parts and of their being switchable: ToolSandbox, section 2.2 and 
 alone and whose user has no tool but the one to leave.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sandbox_scenarios.model import Exchange, UserSpec
 
 from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, Usage
 from sandbox_mcp.models.completions import Completions, as_message
+from sandbox_mcp.tools import Tool
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.tools.user_tools import CONFIRM, END
-from sandbox_mcp.users.base import Line, UserCall, UserError, UserTurn
+from sandbox_mcp.users.base import Line, UserAct, UserCall, UserError, UserTurn
 from sandbox_mcp.users.recall import USER_TOOLS
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
@@ -31,12 +33,14 @@ ASKED = 3
 LOOKS = 4
 """How often it may look things up before it answers; then the tools for that are taken away."""
 
+WHO = "You play a person who writes to an assistant."
+"""Whom a model plays in a world that does not say."""
 ROLE = (
-    "You play a person who owns a phone and writes to the assistant on it. The messages you receive are the "
-    "assistant's; what you write is read by the assistant. Stay that person throughout: you want something done and "
-    "cannot do it yourself, so never act as an assistant, never offer help, and never describe actions or use headings "
-    "or lists."
+    "The messages you receive are the assistant's; what you write is read by the assistant. Stay that person "
+    "throughout: you want something done and cannot do it yourself, so never act as an assistant, never offer help, "
+    "and never describe actions or use headings or lists."
 )
+ACTING = "You can do some things yourself with the functions you are given: do them when the assistant asks you to."
 MANNER = (
     "Write as people text: one or two short sentences in plain words. Give what you know only when the assistant asks "
     "for it, and only what it asks for. Agree only to exactly what you want and to what it takes, such as switching on "
@@ -85,13 +89,15 @@ class LlmUser:
     """A user that a model plays.
 
     ``told`` is what of its specification the model gets to see, ``tools`` name what it may look up, of
-    ``recall.USER_TOOLS``.
+    ``recall.USER_TOOLS``. ``who`` is the sentence that says whom it plays, ``acts`` what it can do in its world.
     """
 
     spec: UserSpec
     endpoint: Completions
     told: frozenset[str] = ALL_PARTS
     tools: tuple[str, ...] = ()
+    who: str = WHO
+    acts: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
     kind: str = "llm"
 
     def describe(self) -> Mapping[str, Any]:
@@ -105,13 +111,13 @@ class LlmUser:
             UserError: there was no usable answer.
         """
         example = demonstrated(self.spec.demonstration) if "demonstration" in self.told else []
-        told = {"role": "system", "content": prompt(self.spec, self.told)}
+        told = {"role": "system", "content": prompt(self.spec, self.told, self.who, able=bool(self.acts))}
         thought = _Thought([told, *example, *conversation(dialogue)])
         silent = 0
         while silent < ASKED:
             answer = await self._ask(thought.messages, self._offered(dialogue, thought))
             thought.usage += answer.usage
-            if self._recalls(answer, dialogue, thought):
+            if self._looks_or_acts(answer, dialogue, thought):
                 continue
             turn = self._turn(answer, thought)
             if turn is not None:
@@ -121,13 +127,16 @@ class LlmUser:
 
     def _offered(self, dialogue: Sequence[Line], thought: "_Thought") -> list[Mapping[str, Any]]:
         confirm = [CONFIRM_TOOL] if codes_in(dialogue[-1].text) else []
-        recall = [USER_TOOLS[name].definition() for name in self.tools] if thought.looks < LOOKS else []
-        return [END_TOOL, *confirm, *recall]
+        if thought.looks >= LOOKS:
+            return [END_TOOL, *confirm]
+        acts = [_act_definition(tool) for tool in self.acts.values()] if dialogue[-1].act else []
+        return [END_TOOL, *confirm, *(USER_TOOLS[name].definition() for name in self.tools), *acts]
 
-    def _recalls(self, answer: ModelAnswer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
-        """Carry out what the model wants to look up; whether that is all that came of its answer."""
-        wanted = {call.name for call in answer.calls}
-        if END in wanted or not wanted.intersection(self.tools) or thought.looks >= LOOKS:
+    def _looks_or_acts(self, answer: ModelAnswer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
+        """Carry out what the model wants to look up or do in its world; whether that is all that came of its answer."""
+        wanted, act = {call.name for call in answer.calls}, dialogue[-1].act
+        known = wanted.intersection((*self.tools, *(self.acts if act else ())))
+        if END in wanted or not known or thought.looks >= LOOKS:
             return False
         thought.looks += 1
         thought.messages.append(as_message(answer))
@@ -137,6 +146,8 @@ class LlmUser:
                 made = USER_TOOLS[call.name].call(self.spec, dialogue, call.arguments)
                 thought.calls.append(made)
                 said = made.result
+            elif call.name in self.acts and act:
+                said = act(UserAct(call.name, _arguments(call.arguments)))
             thought.messages.append({"role": "tool", "tool_call_id": call.id, "content": said})
         return True
 
@@ -171,9 +182,24 @@ def described(endpoint: Completions, told: frozenset[str], tools: Sequence[str])
     return {**endpoint.settings.describe(), "told": sorted(told), **({"tools": list(tools)} if tools else {})}
 
 
-def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS) -> str:
-    """What the model is told before the conversation."""
-    parts = [ROLE, f"What you want: {spec.goal}"]
+def _act_definition(tool: Tool) -> Mapping[str, Any]:
+    """An act of the user's as a function that a model can call."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema()}
+    return {"type": "function", "function": function}
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    """The arguments that a model gave; what is no object counts as none, and the act says what it lacks."""
+    try:
+        given = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return cast("Mapping[str, Any]", given) if isinstance(given, dict) else {}
+
+
+def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, *, able: bool = False) -> str:
+    """What the model is told before the conversation; ``able`` if it can do something itself."""
+    parts = [f"{who or WHO} {ROLE}", *([ACTING] if able else []), f"What you want: {spec.goal}"]
     if spec.wants_not:
         parts.append(f"{REFUSING}\n{_listed(spec.wants_not)}")
     if "knows" in told and spec.knows:

@@ -1,9 +1,9 @@
 """What the llm user can look up about itself: tools that say again what its scenario lets it know, and what was said.
 
-Policy: they need no model and know nothing of the phone, its state or the milestones. ``look_up`` answers from what the
+Policy: they need no model and know nothing of the world, its state or the milestones. ``look_up`` answers from what the
 scenario says the user knows and does not know, and from nothing else; ``check_goal`` says again what the user wants and
 what the assistant has answered, and leaves it to the user what that amounts to. What an assistant claims is called a
-claim, because a person without the phone in hand sees no more. Both are off unless asked for: the paper's user has
+claim, because a person without the tools sees no more. Both are off unless asked for: the paper's user has
 only a way to leave, and numbers are to be compared with its.
 
 Source: ToolSandbox, section 7, which proposes more tools for the user and has none.

@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Script, UserSpec
 
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.users.acts import Act, ActReading, read_acts, typed_plainly, wish_of
-from sandbox_mcp.users.base import Line, UserTurn
+from sandbox_mcp.users.base import Line, UserAct, UserTurn
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
@@ -62,7 +62,9 @@ class ScriptedUser:
         heard = [line for line in dialogue if line.speaker == "agent"]
         opening = self.opening or next((line.text for line in dialogue if line.speaker == "user"), "")
         codes = codes_in(heard[-1].text) if self.script.approves and heard else ()
-        return UserTurn(_Standing(self, opening).after(heard), confirms=codes)
+        says = _Standing(self, opening).after(heard)
+        done = [act for line, act in self.script.does.items() if line in (says or "")]
+        return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments) for act in done))
 
     def next_line(self, agent_lines: Sequence[str]) -> str | None:
         """What the user says after the last of the agent's lines; None to end the conversation."""

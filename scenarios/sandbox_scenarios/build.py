@@ -33,6 +33,7 @@ from sandbox_scenarios.model import (
     Measure,
     MessageConstraint,
     Milestone,
+    PlannedAct,
     PlannedCall,
     PlannedTurn,
     Scenario,
@@ -43,7 +44,16 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 from sandbox_scenarios.models import modelled
 from sandbox_scenarios.problem import ProblemError, at, closest
-from sandbox_scenarios.schema import RawCall, RawConstraint, RawMilestone, RawScenario, RawTurn, RawUser
+from sandbox_scenarios.schema import (
+    RawAct,
+    RawCall,
+    RawConstraint,
+    RawLine,
+    RawMilestone,
+    RawScenario,
+    RawTurn,
+    RawUser,
+)
 from sandbox_scenarios.values import Resolver, ValueProblemError, row_id
 
 KINDS = ("is", "adds", "removes", "updates")
@@ -81,14 +91,14 @@ def build(
 
 def _problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemError]:
     """What does not fit in each part that can be read without the others."""
-    parts: list[Callable[[], object]] = [lambda: _clock(raw), lambda: _user(raw.user)]
+    parts: list[Callable[[], object]] = [lambda: _clock(raw)]
     try:
         home, (rows, place) = home_of(raw.world, worlds), _rows_of(raw)
         labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
         called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
         zone = raw.clock.zone if raw.clock.zone in available_timezones() else None
-        parts += _Builder(home, Resolver(zone or "UTC", labels, called)).parts(raw, rows, place)
-        parts.append(lambda: _gates(raw, home))
+        builder = _Builder(home, Resolver(zone or "UTC", labels, called))
+        parts += [lambda: builder.user(raw.user), *builder.parts(raw, rows, place), lambda: _gates(raw, home)]
     except ProblemError:  # without a world nothing else can be told; this one has been
         pass
     for part in parts:
@@ -106,7 +116,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
     called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
     builder = _Builder(home, Resolver(clock.zone, labels, called))
     tools = builder.tools(raw.tools or [], ("tools",))
-    user, listed = _user(raw.user), raw.milestones or []
+    user, listed = builder.user(raw.user), raw.milestones or []
     built = tuple(builder.milestones(listed, "milestones"))
     milestones = with_means(built, [item.transient for item in listed], user)
     minefields = tuple(builder.milestones(raw.minefields or [], "minefields"))
@@ -218,30 +228,6 @@ def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
         (SINGLE,)
         if schema and schema.single
         else map(str, cast(dict[str, Any], rows) if isinstance(rows, dict) else ())
-    )
-
-
-def _user(raw: RawUser) -> UserSpec:
-    if not raw.goal or not raw.opening:
-        raise ProblemError(("user",), "the user needs a goal and an opening, the first thing it says")
-    script = raw.script
-    default = Script()
-    return UserSpec(
-        goal=raw.goal,
-        opening=raw.opening,
-        knows=tuple(raw.knows),
-        does_not_know=tuple(raw.does_not_know),
-        wants_not=tuple(raw.wants_not),
-        demonstration=tuple(Exchange(item.user, item.agent) for item in raw.demonstration),
-        script=Script(
-            answers=tuple(Answer(tuple(item.about), item.say) for item in script.answers),
-            then=tuple(script.then),
-            confirm=script.confirm or default.confirm,
-            unknown=script.unknown or default.unknown,
-            approves=script.approves,
-            decline=script.decline or default.decline,
-            patience=script.patience or default.patience,
-        ),
     )
 
 
@@ -361,6 +347,65 @@ class _Builder:
                 if column != "*":
                     self._column(schema, column, ("allows", table, index))
         return {table: tuple(columns) for table, columns in raw.items()}
+
+    # -- the user -------------------------------------------------------------------------------------------------
+
+    def user(self, raw: RawUser) -> UserSpec:
+        """The user, whose acts are those that the world offers."""
+        if not raw.goal or not raw.opening:
+            raise ProblemError(("user",), "the user needs a goal and an opening, the first thing it says")
+        script = raw.script
+        default = Script()
+        does: dict[str, PlannedAct] = {}
+        return UserSpec(
+            goal=raw.goal,
+            opening=raw.opening,
+            knows=tuple(raw.knows),
+            does_not_know=tuple(raw.does_not_know),
+            wants_not=tuple(raw.wants_not),
+            demonstration=tuple(Exchange(item.user, item.agent) for item in raw.demonstration),
+            script=Script(
+                answers=tuple(
+                    Answer(tuple(item.about), self._line(item, ("user", "script", "answers", i), does))
+                    for i, item in enumerate(script.answers)
+                ),
+                then=tuple(
+                    item if isinstance(item, str) else self._line(item, ("user", "script", "then", i), does)
+                    for i, item in enumerate(script.then)
+                ),
+                confirm=script.confirm or default.confirm,
+                unknown=script.unknown or default.unknown,
+                approves=script.approves,
+                decline=script.decline or default.decline,
+                patience=script.patience or default.patience,
+                does=does,
+            ),
+        )
+
+    def _line(self, raw: RawLine, where: Where, does: dict[str, PlannedAct]) -> str:
+        """What the user says there; what it does first is kept with it."""
+        if raw.does is None:
+            if not raw.say:
+                raise ProblemError(where, "expected what the user says under 'say', or an act of its under 'does'")
+            return raw.say
+        act = RawAct(act=raw.does) if isinstance(raw.does, str) else raw.does
+        tool = self._home.user_acts.get(act.act)
+        if tool is None:
+            known = ", ".join(self._home.user_acts) or "none"
+            told = f"users of world {self._home.name!r} cannot do {act.act!r}; what they can do: {known}"
+            raise ProblemError((*where, "does"), told)
+        _check_arguments(tool, act.arguments, (*where, "does", "arguments"))
+        missing = [item.name for item in tool.parameters if item.required and item.name not in act.arguments]
+        if missing:
+            raise ProblemError((*where, "does"), f"{tool.name} also needs {', '.join(missing)}")
+        schemas = {item.name: item.value for item in tool.parameters}
+        for name, value in act.arguments.items():
+            for misfit in misfits(value, schemas[name], name):
+                told = f"{tool.name}: {misfit.path} must be {misfit.expected}, not {misfit.value!r}"
+                raise ProblemError((*where, "does", "arguments", name), told)
+        says = raw.say or f"{{{tool.name}}}"
+        does[says] = PlannedAct(tool.name, dict(act.arguments))
+        return says
 
     # -- calls ----------------------------------------------------------------------------------------------------
 

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
+from sandbox_mcp.worlds import names as worlds
 from sandbox_scenarios.build import build, home_of, labels_of
-from sandbox_scenarios.errors import ScenarioFileError, UnknownScenarioError
+from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.form import validate
 from sandbox_scenarios.merge import merge, written_as
@@ -114,12 +115,13 @@ def _packaged(path: Path) -> _File:
 class Suite:
     """The scenarios in some files and folders; without any, the built-in suite."""
 
-    def __init__(self, places: Iterable[Path] = (), worlds: Iterable[World] = ()) -> None:
-        """``worlds`` are found by name before those that are installed."""
+    def __init__(self, places: Iterable[Path] = (), worlds: Iterable[World] = (), world: str = "") -> None:
+        """``worlds`` are found by name before those that are installed; ``world`` is the one that is listed."""
         given = tuple(places)
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
-        self._worlds = {world.name: world for world in worlds}
+        self._worlds = {item.name: item for item in worlds}
+        self._listed = world
         self._files: dict[Path, _File] = {}
         self._excerpted = set[Path]()
         self._built: dict[str, Scenario] = {}
@@ -151,9 +153,30 @@ class Suite:
         Raises:
             ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
         """
+        world = world or self._listed
         paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
         names = self._playable(paths)
         return tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
+
+    @cached_property
+    def home(self) -> World:
+        """The world of the scenarios that :meth:`names` lists, by a scan of the texts.
+
+        Raises:
+            ScenarioError: there are several, or it cannot be found.
+        """
+        own = (self._worlds_in(path, ()) or {DEFAULT} for path in self._paths(self._places[: self._own]))
+        names = (
+            [self._listed] if self._listed else sorted(set[str]().union(*own).intersection((*worlds(), *self._worlds)))
+        )
+        if len(names) > 1:
+            raise ScenarioError(
+                f"the scenarios are played in several worlds ({', '.join(names)}); name one with --world"
+            )
+        try:
+            return home_of(next(iter(names), DEFAULT), self._worlds)
+        except ProblemError as problem:
+            raise ScenarioError(problem.text) from problem
 
     def world(self, name: str) -> str:
         """The name of the world that a scenario or base is played in. Raises like :meth:`get`, but for bases."""
@@ -178,7 +201,7 @@ class Suite:
         return [path for path in paths if any(fnmatchcase(name, world) for name in self._worlds_in(path, ()))]
 
     def _worlds_in(self, path: Path, via: tuple[Path, ...]) -> set[str]:
-        """The worlds that a built-in file, or what its entries extend, seems to name, without reading it."""
+        """The worlds that a file, or what its entries extend, seems to name, without reading it."""
         if path.parent in (BUILT_IN, BASES):
             return {DEFAULT}
         text = self._texts[path]

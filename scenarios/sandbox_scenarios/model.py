@@ -173,6 +173,14 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedAct:
+    """Something that the user does in its world, by the name of the act."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What the scripted user says when the agent asks about one of ``about`` (words or phrases)."""
 
@@ -185,7 +193,7 @@ class Script:
     """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
 
     ``patience`` is how many questions in a row may go unanswered before the user gives up. Unless it ``approves``, the
-    user declines what must be confirmed.
+    user declines what must be confirmed. ``does`` is what it does before it says one of these lines.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -195,6 +203,10 @@ class Script:
     approves: bool = True
     decline: str = "No, please leave it."
     patience: int = 3
+    does: Mapping[str, PlannedAct] = field(default_factory=dict[str, PlannedAct])
+
+    def __hash__(self) -> int:
+        return hash((self.answers, self.then, self.confirm, self.patience))
 
 
 @dataclass(frozen=True, slots=True)

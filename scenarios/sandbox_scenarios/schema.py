@@ -31,18 +31,31 @@ class RawClock(Strict):
     step: float | None = Field(default=None, ge=0)
 
 
-class RawAnswer(Strict):
-    """What the scripted user says when asked about one of these words or phrases."""
+class RawAct(Strict):
+    """Something that the user does, of what its world lets users do."""
+
+    act: str
+    arguments: dict[str, Any] = {}
+
+
+class RawLine(Strict):
+    """What the scripted user says, and does first; ``{name}`` is what came of that act, and all it says by default."""
+
+    say: str = ""
+    does: str | RawAct | None = None
+
+
+class RawAnswer(RawLine):
+    """What the scripted user says, or does and says, when asked about one of these words or phrases."""
 
     about: list[str] = Field(min_length=1)
-    say: str
 
 
 class RawScript(Strict):
     """The scripted user's behaviour."""
 
     answers: list[RawAnswer] = []
-    then: list[str] = []
+    then: list[str | RawLine] = []
     confirm: str | None = None
     unknown: str | None = None
     approves: bool = True

@@ -22,7 +22,7 @@ from tests.e2e.test_serve_stdio import only_log, server
 
 pytestmark = pytest.mark.anyio
 each_era = pytest.mark.parametrize("era", ERAS)
-URI = "phone://notices"
+URI = "world://notices"
 TEXT = {"phone_number": "+14155550123", "content": "Your car is fixed."}
 
 

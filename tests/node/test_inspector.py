@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox_mcp.server.lobby.texts import lobby_tools
+from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.node.conftest import Serve
 from tests.node.toolbox import run
@@ -17,7 +18,7 @@ each_place = pytest.mark.parametrize("which", ["session", "lobby"])
 COMMAND = str(Path(sys.executable).with_name("sandbox-mcp"))
 LISTED = {
     "session": {name for name, tool in agent_tools().items() if tool.domain != "account"},
-    "lobby": {tool.name for tool in lobby_tools()},
+    "lobby": {tool.name for tool in lobby_tools(default())},
 }
 NO_SUCH_TOOL_OR_AN_ERROR = 5
 

@@ -12,6 +12,7 @@ from sandbox_scenarios import Scenario
 
 from sandbox_mcp.server.lobby.texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, RawMcp, Served, opened_in, served
 
@@ -108,5 +109,7 @@ async def test_a_message_of_the_user_is_all_that_is_learnt_of_the_script() -> No
 
 
 def test_the_texts_of_the_lobby_name_no_scenario() -> None:
-    texts = " ".join(f"{tool.name} {tool.description} {json.dumps(dict(tool.schema))}" for tool in lobby_tools())
+    texts = " ".join(
+        f"{tool.name} {tool.description} {json.dumps(dict(tool.schema))}" for tool in lobby_tools(default())
+    )
     assert not [name for name in SUITE.names() if name in f"{texts} {INSTRUCTIONS} {HOW_TO_PLAY}"]

@@ -16,6 +16,7 @@ from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.worlds import FILES, named
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
 
@@ -355,3 +356,28 @@ async def test_a_state_folder_whose_note_is_damaged_says_so(tmp_path: Path, caps
     assert result.error
     assert str(tmp_path) not in result.error
     assert "lobby.json" in capsys.readouterr().err
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Suite:
+    declared = Path(__file__).parent.parent / "worlds" / "declared"
+    monkeypatch.setenv(FILES, str(declared / "library.py"))
+    return Suite([declared / "library.yaml"])
+
+
+@each_era
+async def test_a_lobby_plays_the_world_of_its_scenarios(era: str, library: Suite) -> None:
+    async with lobby(era, SessionManager(library)) as (me, _):
+        assert await names(me) == [*CONTROL, *named("library").agent_tools]
+        assert era == MODERN or "at the library" in (me.instructions or "")
+        begun = await me.call_tool("start_scenario", {"name": "lend_the_lamplighters"})
+        assert "Never lend a stained book." in str(begun.structured_content)
+        found = await me.call_tool("find_books", {"state": ["in"]})
+    assert "The Lamplighters" in text_of(found)
+
+
+async def test_a_lobby_refuses_a_scenario_of_another_world_and_says_what_serves_it(library: Suite) -> None:
+    async with lobby(MODERN, SessionManager(library)) as (me, _):
+        refused = await me.call_tool("start_scenario", {"name": "wifi_off"})
+    assert "scenario 'wifi_off' is played in world 'phone', not in 'library'" in text_of(refused)
+    assert "--world phone" in text_of(refused)

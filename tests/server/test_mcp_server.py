@@ -120,8 +120,8 @@ async def test_what_is_not_in_a_list_cannot_be_had(era: str) -> None:
     async with Client(server_for(opened()), mode=era) as client:
         with pytest.raises(MCPError, match="there is no prompt 'wifi_off'"):
             await client.get_prompt("wifi_off")
-        with pytest.raises(MCPError, match="there is no resource 'phone://notices'"):
-            await client.read_resource("phone://notices")
+        with pytest.raises(MCPError, match="there is no resource 'world://notices'"):
+            await client.read_resource("world://notices")
 
 
 async def test_with_the_tool_channel_the_agent_speaks_through_a_tool(era: str) -> None:

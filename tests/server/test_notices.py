@@ -144,7 +144,7 @@ async def test_reading_is_neither_recorded_nor_taken_for_having_heard(era: str) 
 
 
 @each_era
-@pytest.mark.parametrize("uri", ["phone://other", "session://current", "phone://notices/1"])
+@pytest.mark.parametrize("uri", ["world://other", "session://current", "world://notices/1"])
 async def test_there_is_no_other_resource(era: str, uri: str) -> None:
     async with Client(server_for(timed()), mode=era) as client:
         with pytest.raises(MCPError, match="there is no resource"):

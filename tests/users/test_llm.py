@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,9 +20,11 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
 from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
+from sandbox_mcp.worlds import FILES
 from tests.clients.sessions import scripted
 
 SUITE = Suite()
+LIBRARY = Path(__file__).parent.parent / "worlds" / "declared"
 NEIGHBOUR = SUITE.get("new_neighbour")
 SPEC = NEIGHBOUR.user
 ASKED = [Line("user", SPEC.opening), Line("agent", "What is her name?")]
@@ -302,3 +305,28 @@ def test_what_it_looked_up_is_in_the_log_and_moves_no_clock() -> None:
 def test_the_log_names_its_tools_where_it_has_any() -> None:
     user = LlmUser(SPEC, Completions(EndpointSettings("m", "http://models.example/v1")), tools=("look_up",))
     assert user.describe()["tools"] == ["look_up"]
+
+
+async def _acting(script: str, seen: list[Any]) -> MemoryLog:
+    suite = Suite([LIBRARY / "library.yaml"])
+    scenario = suite.get("lend_the_lamplighters")
+    log = MemoryLog()
+    with running(Endpoint(scripted(script), seen.append)) as url:
+        endpoint = Completions(EndpointSettings("m", url))
+        user = LlmUser(scenario.user, endpoint, acts=scenario.home.user_acts)
+        session = Session(SessionSpec(scenario), user, log)
+        session.begin()
+        await session.say("Please open the book and tell me how it looks.")
+        await endpoint.aclose()
+    return log
+
+
+def test_it_does_what_its_world_lets_it_do_and_is_told_what_came_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, str(LIBRARY / "library.py"))
+    seen: list[Any] = []
+    script = "steps:\n- {say: Hello}\n- {calls: [{tool: open_book}]}\n- {say: There is nothing to open.}\n"
+    log = anyio.run(_acting, script, seen)
+    acts = [event for event in log.events if isinstance(event, ToolCall) and event.caller == "user"]
+    assert [(act.name, str(act.error and act.error.type)) for act in acts] == [("open_book", "NoDataError")]
+    assert "open_book" in [tool["function"]["name"] for tool in seen[0]["tools"]]
+    assert "NoDataError: no book was lent" in [m["content"] for m in seen[1]["messages"] if m["role"] == "tool"]

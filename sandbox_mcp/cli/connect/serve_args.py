@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from sandbox_mcp.cli.options import WORLDS_GIVEN
 from sandbox_mcp.errors import SandboxError
 
 
@@ -66,7 +67,7 @@ def _written(context: click.Context) -> Iterator[str]:
     """The options that were given, in the order in which ``serve`` lists them."""
     for option in context.command.params:
         if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            value = context.params[option.name]
+            value = context.meta[WORLDS_GIVEN] if option.name == "world" else context.params[option.name]
             for item in value if option.multiple else (value,):
                 yield from _option(option, item)
 

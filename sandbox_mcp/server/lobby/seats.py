@@ -15,7 +15,16 @@ from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.lobby.names import LONGEST, matching, named, nearest, page_of
-from sandbox_mcp.server.lobby.texts import CONTROL, LIST, NOT_RUNNING, START, how_to_play, over, still_running
+from sandbox_mcp.server.lobby.texts import (
+    CONTROL,
+    LIST,
+    NOT_RUNNING,
+    START,
+    elsewhere,
+    how_to_play,
+    over,
+    still_running,
+)
 from sandbox_mcp.session import CallResult, SessionError, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
@@ -146,6 +155,8 @@ class Lobby:
             return (
                 CallResult({}, still_running(running.session.spec.scenario.name)) if running else self._none_running()
             )
+        if scenario.home.name != self._manager.suite.home.name:
+            return CallResult({}, elsewhere(scenario, self._manager.suite.home))
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)

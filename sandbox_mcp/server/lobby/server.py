@@ -27,7 +27,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.lobby.names import completed, named
 from sandbox_mcp.server.lobby.seats import Lobby, unknown
-from sandbox_mcp.server.lobby.texts import INSTRUCTIONS, button, lobby_tools
+from sandbox_mcp.server.lobby.texts import button, how_to_begin, lobby_tools
 from sandbox_mcp.server.mcp_server import in_scope, server_of
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
@@ -35,7 +35,7 @@ from sandbox_mcp.session.manager import OpenSession, Presentation
 BUTTON = Prompt(
     name="run_scenario",
     title="Run a scenario",
-    description="Let the assistant play a scenario on the simulated phone.",
+    description="Let the assistant play a scenario with a simulated user.",
     arguments=[
         PromptArgument(
             name="scenario",
@@ -50,10 +50,11 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class LobbyFace:
-    """The lobby; ``find`` tells in which seat."""
+    """The lobby; ``find`` tells in which seat, ``told`` is how to play."""
 
     find: Callable[[Context], Lobby]
     shown: Presentation
+    told: str
     elicits: bool = True
 
     def presentation(self, ctx: Context) -> Presentation:  # noqa: ARG002
@@ -62,7 +63,7 @@ class LobbyFace:
 
     def instructions(self, ctx: Context) -> str:  # noqa: ARG002
         """How to play."""
-        return INSTRUCTIONS
+        return self.told
 
     async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
         """Call a tool of the lobby, or of the scenario that it is playing."""
@@ -80,14 +81,17 @@ class LobbyFace:
 def lobby_server(suite: Suite, lobby: Lobby | None = None, *, elicits: bool = True) -> Server[Any]:
     """A server for one lobby, or for the one that the HTTP application found for the request.
 
-    ``elicits`` lets the client's human confirm calls.
+    It lists the tools of the suite's world. ``elicits`` lets the client's human confirm calls.
+
+    Raises:
+        ScenarioError: the suite has scenarios of several worlds.
     """
 
     def find(ctx: Context) -> Lobby:
         return lobby or in_scope(ctx)
 
     start = StartButton(suite)
-    face = LobbyFace(find, Presentation({}, lobby_tools()), elicits)
+    face = LobbyFace(find, Presentation({}, lobby_tools(suite.home)), how_to_begin(suite.home), elicits)
     return server_of(face, on_list_prompts=start.list, on_get_prompt=start.get, on_completion=start.complete)
 
 

@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from sandbox_scenarios import Scenario
+
 from sandbox_mcp.server.lobby.names import PAGE
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL
-from sandbox_mcp.tools import Parameter, PresentedTool, Tool, present
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, present
 
 INSTRUCTIONS = (
-    "This server plays scenarios: a phone, with tools to operate it, and a simulated user who wants something done on "
-    "it. When the person in this chat asks you to run a scenario:\n"
+    "This server plays scenarios: tools to act with, and a simulated user who wants something done {place}. When the "
+    "person in this chat asks you to run a scenario:\n"
     "1. Call start_scenario with the name they gave. If they gave none, find one with list_scenarios.\n"
-    "2. Do what user_says asks for, with the phone's tools.\n"
+    "2. Do what user_says asks for, with the other tools.\n"
     f"3. Speak to the simulated user with {SEND} and in no other way. Ask and report there, and go on until its "
     "result says conversation_over.\n"
     "4. Then call no more tools and tell the person in this chat that the scenario is over.\n"
-    "While no scenario is running, the phone's tools do nothing."
+    "While no scenario is running, the other tools do nothing."
 )
 _SIMULATED = "This user is simulated and cannot see this chat"
 _PERSON = "This user is a person who answers in forms of this client and does not follow this chat"
@@ -53,6 +54,12 @@ def still_running(name: str) -> str:
         f"ScenarioRunningError: scenario {name!r} is running; go on with it until its user has left. If you were not "
         "playing it in this chat, or the person asks for another one, give it up with end_scenario first"
     )
+
+
+def elsewhere(scenario: Scenario, home: World) -> str:
+    """What starting a scenario of another world is told."""
+    played = f"scenario {scenario.name!r} is played in world {scenario.home.name!r}, not in {home.name!r}"
+    return f"OtherWorldError: {played}; whoever runs this server can serve that world with --world {scenario.home.name}"
 
 
 def button(name: str) -> str:
@@ -105,7 +112,7 @@ START = _tool(
     "start_scenario",
     "Begin a scenario. Call this when the person in this chat asks you to run, play or start one.\n"
     "Returns scenario, its name, instructions, which tell you how to go on, and user_says, the simulated user's first "
-    f"message to you. Act on it with the phone's tools and answer it with {SEND}, not in this chat.\n"
+    f"message to you. Act on it with the other tools and answer it with {SEND}, not in this chat.\n"
     "Fails with UnknownScenarioError: there is no scenario of that name. The message has the closest names; ask the "
     "person which one they mean unless it is plain.\n"
     "Fails with ScenarioRunningError: another one is still running.",
@@ -115,7 +122,7 @@ START = _tool(
         "seed",
         {"type": "integer"},
         False,
-        "Fixes the ids that the phone hands out; 0 if not given. Leave it out unless told.",
+        "Fixes the ids that the world hands out; 0 if not given. Leave it out unless told.",
     ),
 )
 END = _tool(
@@ -135,7 +142,12 @@ def how_to_play(instructions: str, *, person: bool) -> str:
     return told.replace(_SIMULATED, _PERSON) if person else told
 
 
+def how_to_begin(home: World) -> str:
+    """What a host's model is told of a lobby that plays scenarios of this world."""
+    return INSTRUCTIONS.replace("{place}", home.place)
+
+
 @cache
-def lobby_tools() -> tuple[PresentedTool, ...]:
-    """Everything the lobby lists, always the same."""
-    return (LIST, START, SEND_TOOL, END, *(present(tool) for tool in agent_tools().values()))
+def lobby_tools(home: World) -> tuple[PresentedTool, ...]:
+    """Everything that the lobby of a world lists, always the same."""
+    return (LIST, START, SEND_TOOL, END, *(present(tool) for tool in home.agent_tools.values()))

@@ -10,6 +10,7 @@ phone = World(
     "phone",
     tables=TABLES,
     instructions="You are the assistant on somebody's phone and act through the tools you are given.",
+    user="You play a person who owns a phone and writes to the assistant on it.",
     place="on the phone",
     modules=[f"sandbox_mcp.worlds.phone.tools.{domain}" for domain in DOMAINS],
 )

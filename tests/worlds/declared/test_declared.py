@@ -339,3 +339,57 @@ def test_a_run_in_worker_processes_finds_the_world(tmp_path: Path) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert "1.000 (user_ended)" in done.stderr
+
+
+GUIDED = """
+family: guided
+scenarios:
+- name: guide_edith
+  extends: lend_the_lamplighters
+  about: Whoever has the book in hand can say whether it is clean.
+  categories: [multiple_tool_call, multiple_user_turn]
+  user:
+    goal: You are Edith Maas, want to borrow The Lamplighters, and know whether it is clean once you have opened it.
+    opening: I'm Edith Maas. Can I have The Lamplighters, and would you note whether it is clean?
+    script:
+      answers:
+      - {about: [open, look], does: open_book, say: "I have opened it. {open_book}"}
+  reference:
+  - turns:
+    - calls:
+      - {tool: find_books, arguments: {state: [in]}, as: books}
+      - {tool: find_reader, arguments: {name: Edith Maas}, as: reader}
+      - {tool: lend, arguments: {book: $books.0.id, reader: $reader.id}}
+      reply: Can you open the book and tell me how it looks?
+    - reply: Then it is yours for a week, and it is clean.
+  milestones:
+  - {id: lent, table: book, updates: {id: "@book.lamps", state: lent, reader: "@reader.edith", due: {any: true}}}
+  - {id: told, after: [lent], message: {content: {facts: [[week], [clean]]}}}
+"""
+
+
+class TestActsInAScript:
+    @pytest.fixture
+    def guided(self, tmp_path: Path) -> Scenario:
+        (tmp_path / "guided.yaml").write_text(GUIDED, encoding="utf-8")
+        return Suite([tmp_path, HERE / "library.yaml"]).get("guide_edith")
+
+    def test_the_user_does_what_it_is_asked_to_and_says_what_came_of_it(self, guided: Scenario) -> None:
+        found = RehearsalStage(guided).rehearse(guided.solutions[0])
+        said = [getattr(event, "content", "") for event in found.log.events if getattr(event, "sender", "") == "user"]
+        acts = [event.name for event in found.log.events if isinstance(event, ToolCall) and event.caller == "user"]
+        assert ("I have opened it. It is clean." in said, acts[:1]) == (True, ["open_book"])
+        assert grade(found.log, guided).score == 1
+
+    @pytest.mark.parametrize(
+        ("wrong", "problem"),
+        [
+            ("does: close_book", "users of world 'library' cannot do 'close_book'; what they can do: open_book"),
+            ("does: {act: open_book, arguments: {page: 3}}", "open_book has no argument 'page'"),
+        ],
+    )
+    def test_an_act_that_the_world_does_not_offer_is_told(self, tmp_path: Path, wrong: str, problem: str) -> None:
+        (tmp_path / "guided.yaml").write_text(GUIDED.replace("does: open_book", wrong), encoding="utf-8")
+        with pytest.raises(ScenarioFileError, match=r"guided\.yaml:13") as found:
+            Suite([tmp_path, HERE / "library.yaml"]).get("guide_edith")
+        assert problem in str(found.value)
