@@ -279,6 +279,23 @@ class World:
         made = (tool if isinstance(tool, Tool) else self._tool(tool) for tool in pending)
         return MappingProxyType({tool.name: tool for tool in (*made, *ENGINE_TOOLS)})
 
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """What was written for every tool, event and gate, by its name, as its author wrote it."""
+        self._load()
+        pending = self._pending.items()
+        tools = {name: item.function for name, item in pending}
+        return {
+            **tools,
+            **{event.__name__: event for _, _, event in self._events},
+            **{g.name: g.function for g in self._gates},
+        }
+
+    @property
+    def classes(self) -> tuple[type[Table], ...]:
+        """The tables as they are declared."""
+        return self._classes
+
     @cached_property
     def agent_tools(self) -> Mapping[str, Tool]:
         """Every tool that an agent may be offered."""

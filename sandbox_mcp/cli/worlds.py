@@ -1,0 +1,176 @@
+"""``sandbox-mcp worlds``: what scenarios can be played in."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.options import as_json, print_json, print_table, world_files
+from sandbox_mcp.plurals import counted
+
+if TYPE_CHECKING:
+    from sandbox_mcp.tools import Tool, World
+    from sandbox_mcp.world import Column
+
+
+@click.group()
+def command() -> None:
+    """List, show and check worlds, and start a new one.
+
+    A world is found by its name if it is built in or an installed package declares it, and with --world FILE.
+    """
+
+
+@command.command("list")
+@world_files
+@as_json
+def list_(as_json: bool) -> None:
+    """Print every world that can be found here."""
+    from sandbox_mcp.worlds import named, names
+
+    found = [_counts(named(name)) for name in names()]
+    if as_json:
+        print_json(found)
+    else:
+        headers = ("name", "version", "tables", "tools", "acts", "events", "gates")
+        print_table(headers, [tuple(item[header] for header in headers) for item in found])
+
+
+def _counts(world: "World") -> dict[str, Any]:
+    counts = {"tables": world.tables, "tools": world.agent_tools, "acts": world.user_acts}
+    sizes = {name: len(items) for name, items in counts.items()}
+    return {
+        "name": world.name,
+        "version": world.version,
+        **sizes,
+        "events": len(world.events),
+        "gates": len(world.gates),
+    }
+
+
+@command.command()
+@click.argument("name")
+@world_files
+@as_json
+def show(name: str, as_json: bool) -> None:
+    """Print one world: its tables, its tools, what happens in it by itself, and what its agent is told."""
+    from sandbox_grader.toolscan.names import name_similarity
+
+    from sandbox_mcp.worlds import named
+
+    world = named(name)
+    likeness = dict(name_similarity(world.agent_tools))
+    if as_json:
+        print_json(_as_json(world, likeness))
+        return
+    click.echo(f"{world.name}, version {world.version}, digest {world.digest}\n\n{world.briefing}\n")
+    columns = [
+        (table, item.name, _kind(item), _notes(item))
+        for table, schema in world.tables.items()
+        for item in schema.columns
+    ]
+    print_table(("table", "column", "holds", ""), columns)
+    click.echo("")
+    tools = [*world.agent_tools.values(), *world.user_acts.values()]
+    rows = [(tool.name, tool.domain, _does(tool), tool.description.partition("\n")[0]) for tool in tools]
+    print_table(("tool", "group", "does", "about"), rows)
+    happens = [(event.name, "event", f"{event.table.name}.{event.column}") for event in world.events]
+    happens += [(gate.name, "gate", f"opened by {gate.opened_by}") for gate in world.gates.values()]
+    if happens:
+        click.echo("")
+        print_table(("name", "kind", "at"), happens)
+    click.echo("")
+    print_table(("likeness of tool names, mean of all pairs", "value"), list(likeness.items()))
+
+
+def _kind(item: "Column") -> str:
+    role = f"{item.role.kind}{f' of {item.role.table}' if item.role.table else ''}" if item.role else ""
+    kind = " | ".join(map(str, item.choices)) or (f"list of {item.items}" if item.items else item.type)
+    return f"{role or kind}{' or null' if item.nullable else ''}"
+
+
+def _notes(item: "Column") -> str:
+    notes = {"hidden": item.hidden, "passing": item.passing, f"compared {item.measure}": item.measure != "exact"}
+    return ", ".join(name for name, holds in notes.items() if holds)
+
+
+def _does(tool: "Tool") -> str:
+    if not tool.action:
+        return "looks"
+    who = "the user acts" if tool.caller == "user" else "acts"
+    if tool.effects is None:
+        return f"{who}, on anything"
+    effects = tool.effects
+    parts = [f"adds {table}" for table in sorted(effects.adds)]
+    parts += [f"updates {table} ({', '.join(sorted(columns))})" for table, columns in sorted(effects.updates.items())]
+    return f"{who}: {', '.join((*parts, *(f'removes {table}' for table in sorted(effects.removes))))}"
+
+
+def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:
+    return {
+        **_counts(world),
+        "digest": world.digest,
+        "briefing": world.briefing,
+        "tables": {
+            name: {item.name: {"holds": _kind(item), "notes": _notes(item)} for item in schema.columns}
+            for name, schema in world.tables.items()
+        },
+        "tools": {
+            tool.name: {
+                "group": tool.domain,
+                "does": _does(tool),
+                "about": tool.description,
+                "takes": tool.input_schema(),
+            }
+            for tool in (*world.agent_tools.values(), *world.user_acts.values())
+        },
+        "events": {event.name: f"{event.table.name}.{event.column}" for event in world.events},
+        "gates": {gate.name: gate.opened_by for gate in world.gates.values()},
+        "likeness": likeness,
+    }
+
+
+@command.command()
+@click.argument("names", nargs=-1)
+@world_files
+@as_json
+def check(names: tuple[str, ...], as_json: bool) -> None:
+    """Read the code of worlds and try their tools; exit code 1 if there is anything to mend.
+
+    Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights.
+    """
+    from sandbox_mcp.authoring.world_check import check_world
+    from sandbox_mcp.worlds import files, load, named
+    from sandbox_mcp.worlds import names as all_names
+
+    own = [world for path in files() for world in load(path)]
+    worlds = [named(name) for name in names] or own or [named(name) for name in all_names()]
+    found = [finding for world in worlds for finding in check_world(world)]
+    if as_json:
+        print_json({"worlds": [world.name for world in worlds], "findings": [item.to_json() for item in found]})
+    else:
+        for finding in found:
+            click.echo(str(finding))
+    click.echo(f"{counted(len(worlds), 'world')}, {counted(len(found), 'finding')}", err=True)
+    if found:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--in", "folder", type=click.Path(path_type=Path), help="The folder to write.  [default: one of the world's name]"
+)
+@as_json
+def new(name: str, folder: Path | None, as_json: bool) -> None:
+    """Write a package with a small world, two scenarios and a test, all of which pass as they are."""
+    from sandbox_mcp.authoring.new_world import new_world
+
+    written = new_world(name, folder or Path(name))
+    if as_json:
+        print_json({"name": name, "files": [str(path) for path in written]})
+        return
+    for path in written:
+        click.echo(str(path))
+    module = written[1]
+    click.echo(f"now: sandbox-mcp worlds check --world {module}", err=True)

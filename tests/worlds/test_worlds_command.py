@@ -1,0 +1,184 @@
+"""``sandbox-mcp worlds``: what it lists and shows, a new world that passes at once, and what ``check`` finds."""
+# ruff: noqa: E501 - one sin a line
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sandbox_mcp.authoring.new_world import SCENARIOS, WORLD
+from sandbox_mcp.authoring.world_check import RULES, check_world
+from sandbox_mcp.cli import group
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.worlds import BUILT_IN, FILES, load, named
+
+ROOT = Path(__file__).resolve().parents[2]
+DECLARED = Path(__file__).parent / "declared"
+
+
+@pytest.fixture(autouse=True)
+def _no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, "")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(group, ["worlds", *map(str, arguments)])
+
+
+def test_every_built_in_world_is_listed_and_so_is_one_in_a_file() -> None:
+    found = json.loads(run("list", "--json", "--world", DECLARED / "library.py").stdout)
+    assert [item["name"] for item in found][: len(BUILT_IN)] == list(BUILT_IN)
+    assert next(item for item in found if item["name"] == "library")["events"] == 1
+
+
+def test_a_world_shows_its_tables_tools_and_what_its_agent_is_told() -> None:
+    shown = run("show", "library", "--world", DECLARED / "library.py")
+    assert shown.exit_code == 0
+    for told in (
+        "Never lend a stained book.",
+        "id of reader or null",
+        "updates book (due, reader, state)",
+        "the user acts",
+    ):
+        assert told in shown.stdout
+    told = json.loads(run("show", "library", "--json", "--world", DECLARED / "library.py").stdout)
+    assert told["gates"] == {"opening": "unlock"}
+
+
+def test_a_world_that_is_not_there_is_one_line() -> None:
+    assert isinstance(run("show", "zoo").exception, SandboxError)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_nothing_is_found_in_a_world_of_ours(name: str) -> None:
+    assert check_world(named(name)) == ()
+
+
+HEAD = """
+import datetime, random, time
+from pathlib import Path
+from typing import Literal, Self
+from sandbox_mcp import Id, Moment, Table, Text, Tx, World, key
+SEEN: list[str] = []
+COUNT = 0
+class Thing(Table):
+    id: Id[Self] = key()
+    name: str
+    size: int
+class Other(Table):
+    id: Id[Self] = key()
+    name: str
+w = World("sinful", tables=[Thing])
+"""
+SINS = {
+    "host_clock": ['@w.query\ndef sin(tx: Tx) -> float:\n    """Tell."""\n    return time.time()'],
+    "host_clock ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """Tell."""\n    return datetime.datetime.now().isoformat()'],
+    "chance": ['def toss() -> int:\n    return random.randrange(6)\n@w.query\ndef sin(tx: Tx) -> int:\n    """Throw."""\n    return toss()'],
+    "outside_io": ['@w.query\ndef sin(tx: Tx) -> str:\n    """Read."""\n    return Path("/etc/hostname").read_text()'],
+    "module_state": ['@w.query\ndef sin(tx: Tx, name: str) -> int:\n    """Count."""\n    SEEN.append(name)\n    return len(SEEN)'],
+    "module_state ": ['@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    global COUNT\n    COUNT += 1\n    return COUNT'],
+    "mutable_default": ['@w.query\ndef sin(tx: Tx, names: list[str] = []) -> list[str]:\n    """List."""\n    return names'],
+    "set_order": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    names = {row.name for row in tx.all(Thing)}\n    return list(names)'],
+    "past_the_transaction": ['@w.action\ndef sin(tx: Tx) -> None:\n    """Write."""\n    tx.transaction.insert("thing", "id", {"name": "x", "size": 1})'],
+    "undeclared_table": ['@w.query\ndef sin(tx: Tx) -> list[Other]:\n    """List."""\n    return tx.all(Other)'],
+    "undeclared_effect": ['@w.action(adds=[Thing])\ndef sin(tx: Tx, thing: Id[Thing]) -> Thing:\n    """Write."""\n    return tx.change(tx.get(Thing, thing), size=1)'],
+    "undeclared_effect ": ['@w.query\ndef sin(tx: Tx) -> Thing:\n    """Look."""\n    return tx.add(Thing, name="x", size=1)'],
+    "result": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    return [row.size for row in tx.all(Thing)]'],
+    "not_repeatable": ['class Box:\n    n = 0\nbox = iter(range(99999))\n@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    return next(box)'],
+    "broken": ['@w.query\ndef sin(tx: Tx, name: str) -> str:\n    """Find."""\n    return {}[name]'],
+    "docstring": ['@w.query\ndef sin(tx: Tx) -> int:\n    return 1'],
+    "declaration": ['@w.query\ndef sin(tx: Tx, name) -> int:\n    """Find."""\n    return 1'],
+}  # fmt: skip
+
+
+def test_every_rule_is_tried() -> None:
+    assert {name.strip() for name in SINS} == set(RULES)
+
+
+@pytest.mark.parametrize("sin", SINS)
+def test_a_planted_sin_is_found(tmp_path: Path, sin: str) -> None:
+    (tmp_path / "sinful.py").write_text(f"{HEAD}\n{SINS[sin][0]}\n", encoding="utf-8")
+    (world,) = load(tmp_path / "sinful.py")
+    assert sin.strip() in {finding.rule for finding in check_world(world)}
+
+
+def test_a_world_without_sins_has_no_finding_and_the_exit_code_tells(tmp_path: Path) -> None:
+    tool = '@w.query\ndef fine(tx: Tx) -> list[str]:\n    """List."""\n    return sorted({row.name for row in tx.all(Thing)})'
+    (tmp_path / "fine.py").write_text(f"{HEAD}\n{tool}\n", encoding="utf-8")
+    assert run("check", "--world", tmp_path / "fine.py").exit_code == 0
+    found = run("check", "--json", "--world", DECLARED / "library.py", "library")
+    assert (found.exit_code, {item["rule"] for item in json.loads(found.stdout)["findings"]}) == (
+        1, {"undeclared_effect", "broken"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Shop", "1shop", "a-b", "class", "../x"])
+def test_a_name_that_no_world_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    assert isinstance(run("new", name, "--in", tmp_path / "new").exception, SandboxError)
+    assert not (tmp_path / "new").exists()
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    assert run("new", "workshop", "--in", tmp_path / "new").exit_code == 0
+    assert "exists already" in str(run("new", "workshop", "--in", tmp_path / "new").exception)
+
+
+def test_the_page_shows_what_a_new_world_consists_of() -> None:
+    page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+    shown = [WORLD, SCENARIOS.partition("\n- name: NAME_book")[0]]
+    assert all(text.replace("NAME", "workshop") in page for text in shown)
+
+
+def test_a_new_world_installed_in_a_clean_environment_is_found_by_name_and_passes_at_once(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    assert run("new", "workshop", "--in", made).exit_code == 0
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=made, check=True, capture_output=True)
+    venv.create(tmp_path / "clean", symlinks=os.name != "nt")
+    paths = sysconfig.get_paths(vars={"base": str(tmp_path / "clean"), "platbase": str(tmp_path / "clean")})
+    (wheel,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        archive.extractall(paths["purelib"])
+    here = "\n".join(
+        map(str, (sysconfig.get_path("purelib"), *(ROOT / part for part in ("", "scenarios", "grader", "clients"))))
+    )
+    Path(paths["purelib"], "ours.pth").write_text(here, encoding="utf-8")
+    python = Path(paths["scripts"], "python")
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", FILES)}
+    for arguments, told in (
+        (["worlds", "check", "workshop"], "0 findings"),
+        (["scenarios", "lint", "--deep", "--scenarios", "scenarios"], "0 complaints"),
+        (
+            [
+                "run",
+                "world:workshop",
+                "--scenarios",
+                "scenarios",
+                "--agent",
+                "reference",
+                "--threshold",
+                "1",
+                "--out",
+                "a",
+            ],
+            "",
+        ),
+        (["grade", "a", "--scenarios", "scenarios", "--mode", "compat", "--threshold", "1"], ""),
+        (["replay", "a"], ""),
+    ):
+        done = subprocess.run(
+            [python, "-m", "sandbox_mcp.cli", *arguments],
+            cwd=made,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, told in done.stderr) == (0, True), done.stderr
