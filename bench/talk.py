@@ -4,21 +4,21 @@ A file whose first line begins with ``@`` holds replies and what they claim; any
 should do about them. Without files, all of ``bench/corpora`` and of the data folder's ``talk`` are read.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from bench import talk_acts, talk_claims
 
-ROOT = Path(__file__).resolve().parent.parent
 CORPORA = Path(__file__).resolve().parent / "corpora"
 
 
 def default_files() -> list[Path]:
-    """Our own corpora, and those of the data folder where there is one."""
-    data = Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data") / "talk"
-    return [*sorted(CORPORA.glob("*.txt")), *sorted(data.glob("*.txt"))]
+    """Our own corpora and the data folder's, without labels of sessions that are not there."""
+    own = sorted(CORPORA.glob("*.txt"))
+    if not (talk_acts.DATA / "taubench").is_dir():
+        own = [path for path in own if "_tau_" not in path.name]
+    return [*own, *sorted((talk_acts.DATA / "talk").glob("*.txt"))]
 
 
 def about_claims(path: Path) -> bool:

@@ -1,7 +1,9 @@
 """The reader of acts: laws that hold for any message, its cost, and weights that training reproduces."""
 
+import hashlib
 import statistics
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -100,6 +102,30 @@ def test_behind_what_was_written_by_others_the_agent_may_turn_to_the_user() -> N
     wish = wish_of("What was the last thing I wrote to Wren?")
     heard = read_acts("You wrote: Yes! I will book a table. Would you like me to text her the address?", wish, 3)
     assert heard.act is Act.OFFERS
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("The data of your trip:\n- Insurance: No\n- Origin: Oslo\n\nWhat should I change about it?", Act.ASKS),
+        ("I can't do it, the service is off. Turn it on in the settings, and I'll send it.", Act.GIVES_UP),
+        ("I can't tell which texts are from today, because there is no clock here.", Act.GIVES_UP),
+        ("Found the number, texting him now.", Act.PROMISES),
+        ("I now have all details and will text him next.", Act.PROMISES),
+        ("Text sent. I'm pleased to confirm that Fredrik has your message.", Act.DELIVERS),
+    ],
+)
+def test_what_surrounds_an_act_does_not_hide_it(text: str, act: Act) -> None:
+    assert read_acts(text, WISH, 1).act is act
+
+
+def test_a_message_of_others_is_named_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sessions.json").write_text('[{"traj": [{"role": "assistant", "content": "Sent."}]}]')
+    monkeypatch.setattr(talk_acts, "DATA", tmp_path)
+    digest = hashlib.sha256(b"Sent.").hexdigest()[:12]
+    assert talk_acts.parse([f"T 1 y D X :: @sessions.json {digest}"])[0].text == "Sent."
+    with pytest.raises(ValueError, match="no message"):
+        talk_acts.parse(["T 1 y D X :: @sessions.json 000000000000"], "corpus")
 
 
 def test_a_deed_of_no_known_class_is_foreign() -> None:

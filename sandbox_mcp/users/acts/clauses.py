@@ -6,6 +6,7 @@ fits no form asks for information; a statement that fits none says nothing about
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 
 class ClauseKind(StrEnum):
@@ -162,7 +163,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
             r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for ){0,8}(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
             r"need|okay for|okay with you for|fine for|wish) me to\b",
-            r"\b(?:would|do) you (?:like|want|wish|care) to (?:proceed|continue|go ahead|confirm|go through|move "
+            r"\b(?:would|do) you (?:still |really )?(?:like|want|wish|care|intend) to (?:carry|perform|execute|remove|delete|switch|turn|go through|proceed|continue|go ahead|confirm|go through|move "
             r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
             rf"\b(?:are you|if you are|whether you are|that you are) (?:{_OK}|sure|certain|happy|comfortable|"
             rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b",
@@ -289,7 +290,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             ClauseKind.PROMISE,
             r"^on ?to the\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
             r"\b(?:one|two|three|just a|give me (?:a|one|two|some|a few|half a)|a|another|a few) (?:quick )?"
-            r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
+            r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b(?! ago)|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
             r"a)\b",
             r"^(?:(?!not\b|no\b|never\b|would\b|will\b|that\b|which\b|does\b|to\b|tools?\b)\w+ ){0,8}?(?:let me|allow me|let us|lemme)\b(?! know)(?! tell you| explain that)",
             r"^(?:i am |i will get |am )?(?:right )?on it\b(?! (?:so|now|yet))|\b(?:right away|right on it|will do|"
@@ -306,7 +307,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:i am|we are)(?: now| currently| just| still| already| also| going ahead and){0,8} (?!sorry|afraid|not|"
             r"unable|happy|glad|sure|missing|lacking|wondering|willing|interest)\w+ing\b(?! (?:this|that) is\b)",
             r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also ){0,8}"
-            r"(?!nothing|anything|something|everything|morning|evening|during|missing|regarding|according|concerning|interesting|string|king|thing|being|having|"
+            r"(?!nothing|anything|something|everything|morning|evening|during|missing|going to be|regarding|according|concerning|interesting|string|king|thing|being|having|"
             r"awaiting|pending|waiting for your|confirming|seeing)"
             r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was)\b)",
             r"\bwill (?:now |then |soon |shortly |be |presently ){0,8}(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
@@ -315,7 +316,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"ent)\b|\bgoes out next\b",
             r"^(?:first |now |next ){0,8}i (?:now |first |then ){0,8}(?:search|check|look|call|use|send|get|turn|set|find|"
             r"add|make|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b",
-            r"^(?:then |now |next ){0,8}(?:will|going to|about to|gonna) (?:now |then |just )?(?!be\b|not\b|you\b|that\b|this\b|it\b)\w+|\bnow (?:to|for) the\b|\btime to\b|\bnow it is time\b|\bi will\b(?! (?:not|never|be unable|have to (?:pass|decline|give|stop|leave))\b)",
+            r"^(?:then |now |next ){0,8}(?:will|going to|about to|gonna) (?:now |then |just )?(?!be\b|not\b|you\b|that\b|this\b|it\b)\w+|\bnow (?:to|for) the\b|^(?:now |so )?(?:it is )?time to\b|\bnow it is time\b|\bi will\b(?! (?:not|never|be unable|have to (?:pass|decline|give|stop|leave))\b)",
         ),
         _form(
             ClauseKind.GIVE_UP,
@@ -358,6 +359,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"\b(?:is|are) (?:now )?(?:in|on|off|out|gone|back|there|inactive|active|set|saved)\b(?! (?:the way|a "
             r"dead|my))",
             r"\b(?:message|text|note|reminder|contact|it) (?:has )?(?:reached|landed|arrived)\b",
+            r"\b(?:succeeded|was successful|were successful)$",
             r"\byou will (?:be reminded|be notified|be alerted|find|hear from me|get a|receive a)\b",
             r"^(?:\w+ ){0,3}?(?:done|sent|finished|completed?|sorted|settled|delivered|saved|deleted|removed|"
             r"scheduled|fixed|all set|all good|all done|set|ready|success|successfully|voila|ta-?da|there you go|"
@@ -417,6 +419,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
 """The forms in order: the kind, its pattern, and whether only for questions (None: for either)."""
 
 
+@lru_cache(maxsize=8192)
 def kind_of(clause: str, *, asks: bool) -> ClauseKind:
     """What a clause is; ``asks`` if its sentence ends in a question mark and it is the last clause."""
     for kind, pattern, question in FORMS:

@@ -73,7 +73,7 @@ _CUT = re.compile(
     r"would|"
     r"should|shall|may|do|does|want|sound|turn|switch|enable|send|save|delete|set|yes|sure|correct|proceed|is|are|"
     r"what|which|when|where|who|how|i|you|let|okay|right|would)\b)\b)"
-    r"|,?\s(?=or (?:need|is there|do you need|if you)\b)|,?\s(?=because\b)|,?\sand (?=(?:i |we )?(?:will|shall|am|now|would) )|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
+    r"|,\s+(?=(?:now )?\w{3,12}ing (?:him|her|it|them|that|this|now)\b)|,?\s(?=or (?:need|is there|do you need|if you)\b)|,?\s(?=because\b)|,?\sand (?=(?:i |we )?(?:will|shall|am|now|would) )|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
     r"made|found|let)\b)|\s(?=(?:but|and then|so that i|and i|and let me|and please|then i) )"
 )
 _STAGE = re.compile(

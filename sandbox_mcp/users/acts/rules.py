@@ -61,7 +61,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 kind = ClauseKind.GIVE_UP
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
                 kind = ClauseKind.STATE
-            if kind is ClauseKind.PROMISE and conditional:
+            if kind is ClauseKind.PROMISE and (conditional or kinds[-1:] == [ClauseKind.INSTRUCTS]):
                 kind = ClauseKind.STATE
             act = _act(kind, clause, sentence, matter, wish, done=done, gave_up=Act.GIVES_UP in acts)
             done = (
@@ -112,6 +112,8 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             _REMINDING.search(clause) and (wish.classes & {"reminder", "timer"} or not wish.classes) and calls != 0
         ):
             return ClauseKind.DEED
+        case ClauseKind.STATE if gave_up and _BY_YOURSELF.search(clause):
+            return ClauseKind.INSTRUCTS
         case ClauseKind.DEED if _UNDONE.search(clause):
             return ClauseKind.STATE
         case ClauseKind.DEED if is_means(clause, wish):

@@ -61,7 +61,7 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
 
 
 _CODE = re.compile(
-    r"\s*(?:def|import|from|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
+    r"\s*(?:def|import|from [\w.]{1,60} import|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
 )
 _DATA = re.compile(
     r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
