@@ -64,12 +64,13 @@ EMPTY = WrittenStep("")
 
 def prompt(instructions: str, tools: Sequence[ToolInfo]) -> str:
     """The instructions, with the tools and how to use them."""
-    lines = [json.dumps(_described(tool), ensure_ascii=False) for tool in tools]
+    lines = [
+        json.dumps(
+            {"name": tool.name, "description": tool.description, "arguments": tool.input_schema}, ensure_ascii=False
+        )
+        for tool in tools
+    ]
     return "\n\n".join([instructions, "\n".join([TOOLS, *lines]), RULES])
-
-
-def _described(tool: ToolInfo) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "arguments": tool.input_schema}
 
 
 def tools_in(text: str) -> list[Mapping[str, Any]] | None:

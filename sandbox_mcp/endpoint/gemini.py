@@ -161,13 +161,13 @@ def _chunk(answer: WireAnswer, parts: list[dict[str, Any]], *, ended: bool) -> d
     if ended:
         malformed = any(_object(call.arguments) is None for call in answer.calls)
         candidate["finishReason"] = "MALFORMED_FUNCTION_CALL" if malformed else "STOP"
-    head = {"modelVersion": answer.model, "responseId": answer.id[:24], "usageMetadata": _usage(answer)}
-    return {"candidates": [] if answer.void else [candidate], **head}
-
-
-def _usage(answer: WireAnswer) -> dict[str, int]:
-    return {
-        "promptTokenCount": answer.prompt_tokens,
-        "candidatesTokenCount": answer.completion_tokens,
-        "totalTokenCount": answer.prompt_tokens + answer.completion_tokens,
+    head = {
+        "modelVersion": answer.model,
+        "responseId": answer.id[:24],
+        "usageMetadata": {
+            "promptTokenCount": answer.prompt_tokens,
+            "candidatesTokenCount": answer.completion_tokens,
+            "totalTokenCount": answer.prompt_tokens + answer.completion_tokens,
+        },
     }
+    return {"candidates": [] if answer.void else [candidate], **head}

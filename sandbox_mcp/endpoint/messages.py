@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sandbox_clients.arguments import as_arguments
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
 from sandbox_mcp.endpoint.protocol import Protocol
 from sandbox_mcp.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
 
@@ -53,7 +53,9 @@ def read(body: Mapping[str, Any]) -> Prompt:
     _check(given)
     told = [HistoryEntry("system", "\n".join(_texts(_blocks(body.get("system") or ()))))]
     entries = [*told, *(entry for role, blocks in given for entry in _entries(role, blocks))]
-    tools = dict(_tools(body.get("tools") or ()))
+    tools = {
+        str(tool["name"]): offer(tool, "input_schema") for tool in body.get("tools") or () if "input_schema" in tool
+    }
     listed = [name for _, blocks in given for text in _texts(blocks) for name in _LISTED.findall(text)]
     deferred = tuple(name for name in dict.fromkeys(listed) if name not in tools)
     return replace(assemble(str(body.get("model", "")), entries, tools), deferred=deferred)
@@ -119,11 +121,6 @@ def _said(role: str, text: str) -> Iterator[HistoryEntry]:
     spoken = _ASIDE.sub("", text[:last]) + (text[last:].lstrip() if last else text)
     if spoken.strip() not in _ASIDES:
         yield HistoryEntry("user", spoken)
-
-
-def _tools(tools: Iterable[Block]) -> Iterator[tuple[str, Offer]]:
-    """The tools that the client carries out, which are those with a schema."""
-    return ((str(tool["name"]), offer(tool, "input_schema")) for tool in tools if "input_schema" in tool)
 
 
 def whole(answer: WireAnswer) -> dict[str, Any]:

@@ -148,15 +148,13 @@ def _response(answer: WireAnswer, status: str, output: list[dict[str, Any]]) -> 
         "tool_choice": "auto",
         "tools": [],
         "top_p": 1.0,
-        "usage": _usage(answer) if status == "completed" else None,
-    }
-
-
-def _usage(answer: WireAnswer) -> dict[str, Any]:
-    return {
-        "input_tokens": answer.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": answer.completion_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+        "usage": {
+            "input_tokens": answer.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": answer.completion_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+        }
+        if status == "completed"
+        else None,
     }

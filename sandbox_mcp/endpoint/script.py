@@ -135,13 +135,12 @@ class ScriptedModel:
 def _move(step: ScriptStep, prompt: Prompt, results: Mapping[str, Any]) -> Move:
     try:
         calls = tuple(
-            PlannedMove(prompt.offered(call.tool) or call.tool, _arguments(call.arguments, results))
+            PlannedMove(
+                prompt.offered(call.tool) or call.tool,
+                call.arguments if isinstance(call.arguments, str) else fill(call.arguments, results),
+            )
             for call in step.calls
         )
         return Move(as_text(fill(step.say, results)), calls)
     except PlanError as error:
         return Move(f"I cannot go on: {error}.")
-
-
-def _arguments(arguments: Mapping[str, Any] | str, results: Mapping[str, Any]) -> Mapping[str, Any] | str:
-    return arguments if isinstance(arguments, str) else fill(arguments, results)

@@ -7,7 +7,7 @@ of it: one that prefixes names, opens a connection per call, or carries out one 
 from collections.abc import Sequence
 
 from sandbox_clients.reference import NOTHING_LEFT
-from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario
+from sandbox_scenarios.model import PlannedTurn, Scenario
 from sandbox_scenarios.plan import PlanError, as_text, fill, ready
 
 from sandbox_mcp.endpoint.channel import ChannelTalk, loading, talk_in
@@ -65,10 +65,12 @@ def _next(place: StagingPosition, planned: PlannedTurn, talk: ChannelTalk, promp
     done = place.done
     for batch in planned.batches:
         if done < len(batch):
-            return Move("", tuple(_planned(call, place, prompt) for call in batch[done:]))
+            return Move(
+                "",
+                tuple(
+                    PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, place.results))
+                    for call in batch[done:]
+                ),
+            )
         done -= len(batch)
     return talk.speak(as_text(fill(planned.reply, place.results)))
-
-
-def _planned(call: PlannedCall, place: StagingPosition, prompt: Prompt) -> PlannedMove:
-    return PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, place.results))

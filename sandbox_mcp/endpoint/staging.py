@@ -5,7 +5,7 @@ both, by what the user says later. Where that too is the same, the first is play
 another, with an error where none was due or the other way round; then that other is begun afresh.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from sandbox_scenarios.plan import PlanError, as_text, fill, ready, refusal, sta
 from sandbox_scenarios.variants import VARIANTS, presented
 
 from sandbox_mcp.endpoint.outputs import bare
-from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
+from sandbox_mcp.endpoint.prompt import Prompt, PromptTurn
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.tools.free_text import ACT
@@ -93,7 +93,7 @@ class Stagings:
         for number, turn in enumerate(turns):
             done = 0
             for step in turn.steps:
-                outputs = list(_outputs(step))
+                outputs = [step.outputs[call.id] for call in step.calls if call.id in step.outputs]
                 if others and not self._expected(current, number, done, outputs):
                     current, done = others.pop(0), 0
                     continue
@@ -162,10 +162,6 @@ def _say(session: Session, text: str) -> None:
     except StopIteration:
         return
     raise RuntimeError("the scripted user waits for something")
-
-
-def _outputs(step: ModelStep) -> Iterable[str]:
-    return (step.outputs[call.id] for call in step.calls if call.id in step.outputs)
 
 
 def _is_refusal(output: str) -> bool:

@@ -37,7 +37,11 @@ def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
     """The answer that a move comes to; ids are made from the request."""
     digest = fingerprint(body)
     calls = tuple(
-        PromptCall(f"call_{digest[:20]}{index}", call.name, _arguments(call.arguments))
+        PromptCall(
+            f"call_{digest[:20]}{index}",
+            call.name,
+            call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),
+        )
         for index, call in enumerate(move.calls)
     )
     said = len(move.text) + sum(len(call.name) + len(call.arguments) for call in calls)
@@ -85,7 +89,3 @@ def event(data: object, name: str | None = None) -> str:
 def pieces(text: str, size: int = 24) -> list[str]:
     """A text in pieces, as a stream delivers it."""
     return [text[start : start + size] for start in range(0, len(text), size)]
-
-
-def _arguments(arguments: Mapping[str, Any] | str) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

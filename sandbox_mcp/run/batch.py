@@ -3,14 +3,13 @@
 Policy: the order in which sessions finish is visible in the progress only.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
 from sandbox_grader.spending import Spent, spent_in
-from sandbox_scenarios import Scenario, UnknownScenarioError
+from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
 
 from sandbox_mcp import __version__
@@ -51,7 +50,20 @@ class Batch:
         self.crew.users.check(map(self._spec, mine), self.plan.jobs, elsewhere=self.executor is not None)
         folder.prepare()
         with folder.claimed(self.plan.shard):
-            folder.state(self._manifest(scenarios))
+            folder.state(
+                {
+                    "schema": MANIFEST_SCHEMA,
+                    "agent": self.crew.description,
+                    "user": dict(self.crew.users.description),
+                    "variants": list(self.plan.variants),
+                    "seed": self.plan.seed,
+                    "trials": self.plan.trials,
+                    "transport": self.plan.transport,
+                    "prices": self.tally.prices.to_json(),
+                    "versions": versions(),
+                    "scenarios": {name: scenario.digest for name, scenario in scenarios.items()},
+                }
+            )
             await self._play(mine)
             report = self._report()
             folder.summarise(report.summary())
@@ -98,20 +110,6 @@ class Batch:
             return None
         same = trajectory and scenario and trajectory.started.digest == scenario.digest
         return self.crew.judge(trajectory, scenario) if trajectory and scenario and same else None
-
-    def _manifest(self, scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
-        return {
-            "schema": MANIFEST_SCHEMA,
-            "agent": self.crew.description,
-            "user": dict(self.crew.users.description),
-            "variants": list(self.plan.variants),
-            "seed": self.plan.seed,
-            "trials": self.plan.trials,
-            "transport": self.plan.transport,
-            "prices": self.tally.prices.to_json(),
-            "versions": versions(),
-            "scenarios": {name: scenario.digest for name, scenario in scenarios.items()},
-        }
 
 
 def versions() -> dict[str, str]:

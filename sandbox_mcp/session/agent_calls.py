@@ -91,7 +91,10 @@ class AgentCalls:
 
     def due(self, calls: Sequence[AgentCall]) -> list[Due]:
         """Calls that were sent together, all checked, in the order in which they are to run."""
-        named = [self._named(call) for call in calls]
+        named = [
+            unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
+            for call in calls
+        ]
         checked = [item if isinstance(item, Outcome) else bind(self.actions, *item) for item in named]
         names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
         runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]
@@ -99,10 +102,6 @@ class AgentCalls:
         order = [*(runnable[i] for i in schedule.order), *(i for i in range(len(calls)) if i not in runnable)]
         racing = {runnable[i] for i in schedule.racing}
         return [Due(i, names[i], checked[i], RACED if i in racing else NOTHING) for i in order]
-
-    def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
-        """Which tool a call means and with what arguments, or the outcome that says why it means none."""
-        return unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
 
     def carry_out(self, due: Due) -> tuple[Outcome, Mapping[str, Any]]:
         """Run a call if its checks and no gate stop it; with the outcome, what the log should keep beside it."""

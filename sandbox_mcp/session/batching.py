@@ -99,7 +99,7 @@ class Batcher:
     async def call(self, call: AgentCall, meta: object = None) -> CallResult:
         """Run a call with those it belongs to, and give its own result."""
         mark = mark_in(meta) if meta else None
-        if mark is None and not self._open and self._follows():
+        if mark is None and not self._open and (self._window <= 0 or time.monotonic() - self._last < PAUSE):
             result = (await self._run([call]))[0]
             self._last = time.monotonic()
             return result
@@ -118,9 +118,6 @@ class Batcher:
         """Wait until what is held back has run."""
         for batch in list(self._open.values()):
             await batch.wait()
-
-    def _follows(self) -> bool:
-        return self._window <= 0 or time.monotonic() - self._last < PAUSE
 
     async def _lead(self, key: str | None, batch: _Batch) -> None:
         """Wait for the others and run them all, even if the caller who came first has gone by then."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.drafting.flow import Flow, flow_of, says
 from sandbox_mcp.authoring.drafting.milestones import Drafter
@@ -20,7 +20,7 @@ from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import user_of
 from sandbox_mcp.authoring.drafting.setting import DraftSetting, setting_of
 from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds.phone.registry import agent_tools
@@ -92,11 +92,10 @@ def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
     """
     scenario = Suite([path, *places]).get(name)
     played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
-    return Proof(evaluate(scenario, played.log).score, _ended(played, scenario))
-
-
-def _ended(played: Rehearsed, scenario: Scenario) -> bool:
-    return played.ending == "user_ended" and played.turns == len(scenario.solutions[0].turns)
+    return Proof(
+        evaluate(scenario, played.log).score,
+        played.ending == "user_ended" and played.turns == len(scenario.solutions[0].turns),
+    )
 
 
 def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:

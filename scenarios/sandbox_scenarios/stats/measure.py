@@ -88,7 +88,10 @@ class Stats:
     def to_json(self) -> dict[str, Any]:
         """Everything as one JSON object."""
         tables = ("statistics", "categories", "columns", "tools", "features")
-        counted = {name: {item.name: _pair(item) for item in getattr(self, name)} for name in tables}
+        counted = {
+            name: {item.name: {"ours": item.ours, "toolsandbox": item.theirs} for item in getattr(self, name)}
+            for name in tables
+        }
         rest = ("worlds", "families", "similarity", "calls", "arguments")
         return {
             "scenarios": self.scenarios,
@@ -97,10 +100,6 @@ class Stats:
             "environments": {item.name: asdict(item) for item in self.environments},
             "missed": [item.name for item in self.missed],
         }
-
-
-def _pair(count: Count) -> dict[str, float | None]:
-    return {"ours": count.ours, "toolsandbox": count.theirs}
 
 
 def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
