@@ -5,7 +5,7 @@ Policy: what a reader should know beside the numbers is said with them: what is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sandbox_grader.comparison import Comparison, measures
 from sandbox_grader.report import Report, why_not
@@ -30,8 +30,8 @@ class TextTable:
         return columns(self.headers, self.rows)
 
 
-def tables_of(report: Report) -> list[TextTable]:
-    """Scenarios and variants, categories, and how sure the figures are."""
+def tables_of(report: Report, rows: Sequence[Mapping[str, Any]] | None = None) -> list[TextTable]:
+    """Scenarios and variants, or those ``rows`` of them; categories; and how sure the figures are."""
     baseline = report.metric == SCORE  # what refusing earns is told by this metric only
     extra = ("refusal",) if baseline else ()
     scenarios: Cells = [
@@ -44,7 +44,7 @@ def tables_of(report: Report) -> list[TextTable]:
             row["turns"],
             ", ".join(f"{name} {count}" for name, count in row["endings"].items()),
         )
-        for row in report.rows()
+        for row in (report.rows() if rows is None else rows)
     ]
     summary = report.summary()
     played = len({row["scenario"] for row in summary["scenarios"]})
@@ -71,6 +71,38 @@ def certainty(report: Report) -> list[TextTable]:
         if found is not None
     ]
     return [TextTable(("", "mean", "low", "high", "scenarios"), rows)]
+
+
+MAIN: Mapping[str, tuple[str, ...]] = {
+    "tooltalk": ("success_rate", "macro precision", "macro recall", "macro incorrect_action_rate"),
+    "toolscan": ("success", "mean_of_seven"),
+    "mtu_bench": ("S-S avg", "S-M avg", "M-S avg", "M-M avg"),
+}
+"""What a screen has room for of families with many figures; of those not named here, what is not 0."""
+_COUNTS = ("counts", "failures", "errors", "kinds")
+
+
+def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> Iterator[str]:
+    """A line per family besides the milestones: its main figures, or all of them."""
+    for family, values in families.items():
+        if family == "toolsandbox":
+            continue
+        by = f" (text by {report.similarity})" if family == "tooltalk" else ""
+        figures = dict(_figures(values))
+        main = MAIN.get(family, tuple(name for name, value in figures.items() if value))
+        chosen = {name: value for name, value in figures.items() if full or name in main}
+        told = ", ".join(f"{name} {value:.3f}" for name, value in chosen.items())
+        yield f"{family}{by}: {told or 'nothing found' if figures else 'nothing to say'}"
+
+
+def _figures(values: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, float]]:
+    """The figures of a summary by name; counts and error classes are for JSON."""
+    for key, value in values.items():
+        full = f"{name} {key}".strip()
+        if isinstance(value, Mapping) and key not in _COUNTS:
+            yield from _figures(cast("Mapping[str, Any]", value), full)
+        elif isinstance(value, float):
+            yield full, value
 
 
 def text_of(report: Report) -> str:
@@ -128,8 +160,8 @@ def _told(estimate: Estimate | None) -> str:
     return "-" if estimate is None else str(estimate)
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """What was compared, what was left out, and what the difference is."""
+def comparison_lines(comparison: Comparison, most: int | None = None) -> Iterator[str]:
+    """What was compared, what was left out, and what the difference is; at most so many scenarios by name."""
     found = comparison.found
     both = f"{counted(found.difference.sessions, 'session')} of {counted(found.difference.clusters, 'scenario')}"
     yield f"compared: {both} that both played and that were scored"
@@ -143,7 +175,9 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield UNKNOWN_SMALLEST
     yield f"passed only by A: {found.only_a}, only by B: {found.only_b}, McNemar p = {found.p_value:.3g}"
     for word, names in (("higher", found.higher), ("lower", found.lower)):
-        yield f"{word} in B: {', '.join(names) or 'none'}"
+        others = len(names) - len(names[:most])
+        more = f" and {others} more, which --all names" if others else ""
+        yield f"{word} in B ({len(names)}): {', '.join(names[:most]) or 'none'}{more}"
 
 
 def text_of_comparison(comparison: Comparison) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import as_json, metric_option, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import FEW, as_json, metric_option, print_json, print_table, scenario_files
+from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import one_line
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @metric_option
 @click.option("--across", type=click.Choice(["variant"]), help="Compare each variant of A with base; leave out B.")
 @click.option("--graders", is_flag=True, help="A and B are two gradings of one run: list what changed and why.")
+@click.option("--all", "everything", is_flag=True, help=f"Name every scenario that differs, not the first {FEW}.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @scenario_files
 @as_json
 def command(
@@ -30,6 +33,8 @@ def command(
     metric: str,
     across: str | None,
     graders: bool,
+    everything: bool,
+    quiet: bool,
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -40,11 +45,20 @@ def command(
     """
     from sandbox_grader.comparison import compare_graders
     from sandbox_grader.grading import read_report
+    from sandbox_grader.many import grade_many
+
+    from sandbox_mcp.trajectory.log import find_logs
 
     if (b is None) == (across is None) or (across and graders):
         raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant")
-    find = finder(places)
-    one = read_report(a, find, mode, metric)
+    find, watch = finder(places), counting("graded", quiet=quiet)
+
+    def read(path: Path) -> "Report":
+        if path.suffix == ".json":
+            return read_report(path, find, mode, metric)
+        return grade_many(find_logs([path]), find, mode, metric=metric, name=str(path), watch=watch)
+
+    one = read(a)
     _name_unreadable(one)
     if b is None:
         found = one.across_variants()
@@ -52,9 +66,9 @@ def command(
             print_json([item.to_json() for item in found])
         for number, item in enumerate(() if as_json else found):
             click.echo("\n" * (number > 0), nl=False)
-            _show(item)
+            _show(item, everything=everything)
         return
-    two = read_report(b, find, mode, metric)
+    two = read(b)
     _name_unreadable(two)
     if graders:
         _show_flips(compare_graders(one, two), as_json)
@@ -63,7 +77,7 @@ def command(
     if as_json:
         print_json(found.to_json())
     else:
-        _show(found)
+        _show(found, everything=everything)
 
 
 def _name_unreadable(report: "Report") -> None:
@@ -72,7 +86,7 @@ def _name_unreadable(report: "Report") -> None:
         click.echo(f"sandbox-mcp: {one_line(item.reason)}", err=True)
 
 
-def _show(found: "Comparison") -> None:
+def _show(found: "Comparison", *, everything: bool) -> None:
     from sandbox_grader.wording import comparison_lines, comparison_table
 
     for warning in found.warnings:
@@ -80,7 +94,7 @@ def _show(found: "Comparison") -> None:
     table = comparison_table(found)
     print_table(table.headers, table.rows)
     click.echo()
-    for line in comparison_lines(found):
+    for line in comparison_lines(found, None if everything else FEW):
         click.echo(line)
 
 

@@ -1,28 +1,29 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.cli.options import (
+    RowChoice,
     as_json,
     check_threshold,
     exit_if_missed,
     metric_option,
     print_json,
     print_table,
+    row_options,
     scenario_files,
     threshold_options,
 )
+from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
-
-DETAILS = ("counts", "failures", "errors", "kinds")
+from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
-    from sandbox_grader.grading import Find
+    from sandbox_grader.many import SuiteFinder
 
 
 @click.command()
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="What ToolTalk compares free text by: exact, rouge-l, embedding (an extra), or embedding:MODULE:FUNCTION.",
 )
+@click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.  [default: keep]")
+@row_options
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
 @as_json
@@ -58,16 +62,19 @@ def command(
     explain: bool,
     keep_spoiled: bool,
     similarity: str,
+    keep: bool,
+    rows: RowChoice,
+    quiet: bool,
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Score recorded sessions: PATHS are logs, or folders of them.
 
-    Needs no model, no server and no network. Logs that cannot be read are named, and the others graded; the exit code
-    is then 2.
+    Needs no model, no server and no network. Of many sessions only the worst are listed. Logs that cannot be read are
+    named, and the others graded; the exit code is then 2.
     """
     from sandbox_grader.conversation import conversation
-    from sandbox_grader.grading import grade_logs
+    from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
 
     from sandbox_mcp.trajectory import read_trajectory
@@ -76,9 +83,11 @@ def command(
     check_threshold(threshold, metric)
     logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
-    report = grade_logs(logs, finder(places), mode, skip_unreadable=True, **options)
+    report = grade_many(logs, finder(places), mode, **options, keep=keep, watch=counting("graded", quiet=quiet))
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
+    if told := _without_scenario(report, as_json=as_json):
+        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
     if out:
         report.write(out, threshold)
@@ -91,35 +100,45 @@ def command(
             click.echo(conversation(read_trajectory(path)))
             click.echo(scores.explain())
     elif report.sessions:
-        _print_scores(report)
+        _print_scores(report, rows)
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
 
 
-def finder(places: tuple[Path, ...]) -> "Find":
+def _without_scenario(report: "Report", *, as_json: bool) -> str:
+    """What to do about sessions whose scenario is not known here; nothing where JSON says it of each."""
+    from sandbox_grader.milestones.metric import NO_SCENARIO
+
+    lacking = [s for s in report.sessions if (v := s.verdicts.get("toolsandbox")) and v.inconclusive == NO_SCENARIO]
+    named = list(dict.fromkeys(item.scenario for item in lacking if item.scenario))
+    if as_json or not named:
+        return ""
+    names = ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+    plays = counted(sum(item.scenario in named for item in lacking), "session")
+    return f"{plays} of {names}, which is not known here; name the file or folder with --scenarios PATH"
+
+
+def finder(places: tuple[Path, ...]) -> "SuiteFinder":
     """A look-up that gives None for scenarios that this installation does not have."""
-    from sandbox_scenarios import Suite, UnknownScenarioError
+    from sandbox_grader.many import SuiteFinder
 
-    suite = Suite(places)
-
-    def find(name: str) -> Any:
-        try:
-            return suite.get(name)
-        except UnknownScenarioError:
-            return None
-
-    return find
+    return SuiteFinder(places)
 
 
-def _print_scores(report: "Report") -> None:
+def _print_scores(report: "Report", choice: RowChoice) -> None:
     from sandbox_grader.report import why_not
-    from sandbox_grader.wording import certainty
+    from sandbox_grader.wording import certainty, family_lines
 
-    measured = (report.metric, "toolsandbox.turn_count", "tooltalk.recall", "tooltalk.precision")
+    turns = "toolsandbox.turn_count"
+    measured = (report.metric, turns, "tooltalk.recall", "tooltalk.precision")
     headers = [report.metric.removeprefix("toolsandbox."), "turns", "recall", "precision"]
-    rows = [(item.session, *map(item.number, measured), why_not(item, report.metric) or "") for item in report.sessions]
-    print_table(("session", *headers, "not scored because"), rows)
+    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), lambda item: item.number(turns))
+    rows = [(item.session, *map(item.number, measured), why_not(item, report.metric) or "") for item in shown]
+    if rows:
+        print_table(("session", *headers, "not scored because"), rows)
+    if left:
+        click.echo(left)
     for table in certainty(report):
         click.echo()
         print_table(table.headers, table.rows)
@@ -133,17 +152,5 @@ def _print_scores(report: "Report") -> None:
         )
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
-    for family, values in summary["families"].items():
-        if family != "toolsandbox":
-            by = f" (text by {report.similarity})" if family == "tooltalk" else ""
-            click.echo(f"{family}{by}: {', '.join(_figures(values))}")
-
-
-def _figures(values: Any, name: str = "") -> Iterator[str]:
-    """The main figures of a summary as ``name value``; counts and error classes are for --json."""
-    for key, value in values.items():
-        full = f"{name} {key}".strip()
-        if isinstance(value, dict) and key not in DETAILS:
-            yield from _figures(value, full)
-        elif isinstance(value, float):
-            yield f"{full} {value:.3f}"
+    for line in family_lines(report, summary["families"], full=choice.everything):
+        click.echo(line)

@@ -5,6 +5,8 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
 
 T = TypeVar("T")
+SCREENFUL, FEW = 20, 10
+"""Up to how many sessions all are listed, and how many of the worst where there are more."""
 Command = Callable[..., Any]
 
 
@@ -120,6 +124,54 @@ _THRESHOLD = (
         help="Hold the threshold against the mean, or the lower end of its 95 % interval.",
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RowChoice:
+    """Which sessions or scenarios a command shows, and in which order."""
+
+    everything: bool
+    failed: bool
+    sort: str
+
+    def of(
+        self, items: Sequence[T], score: Callable[[T], float | None], turns: Callable[[T], float | None]
+    ) -> tuple[list[T], str]:
+        """Those to show, and what to say of the others; one without a score did not pass."""
+        passes = 1 - 1e-9
+        failed = [item for item in items if (score(item) or 0.0) < passes]
+        many = len(items) > SCREENFUL and not self.everything and not self.failed
+        chosen = failed if many or self.failed else list(items)
+        order = self.sort or ("score" if many else "name")
+        if order == "score":
+            chosen = sorted(chosen, key=lambda item: (score(item) is not None, score(item) or 0.0))
+        elif order == "turns":
+            chosen = sorted(chosen, key=lambda item: -(turns(item) or 0.0))
+        shown = chosen[:FEW] if many else chosen
+        if len(shown) == len(items):
+            return shown, ""
+        if not failed:
+            return shown, f"all {len(items)} passed; --all lists them"
+        if len(failed) > len(shown):
+            return shown, f"{len(shown)} of the {len(failed)} that did not pass, of {len(items)}; {_MORE}"
+        return shown, f"those that did not pass, {len(shown)} of {len(items)}; --all lists every one"
+
+
+_MORE = "--failed lists them, --all every one"
+
+
+def row_options(command: Command) -> Command:
+    """Give a command ``--all``, ``--failed`` and ``--sort``, as one argument ``rows``."""
+
+    @wraps(command)
+    def chosen(everything: bool, failed: bool, sort: str | None, **options: Any) -> Any:
+        return command(rows=RowChoice(everything, failed, sort or ""), **options)
+
+    told = f"List every one.  [default: of more than {SCREENFUL} the worst {FEW}]"
+    wrapped: Command = click.option("--all", "everything", is_flag=True, help=told)(chosen)
+    wrapped = click.option("--failed", is_flag=True, help="List those that did not pass, and no other.")(wrapped)
+    orders = click.Choice(["name", "score", "turns"])
+    return click.option("--sort", type=orders, help="The order of the list; scores from the lowest up.")(wrapped)
 
 
 def check_threshold(threshold: float | None, metric: str) -> None:

@@ -1,4 +1,4 @@
-"""How a run's progress is shown on stderr: a line per session, and one for the whole.
+"""How progress is shown on stderr: one line for the whole, and one per session where those are few.
 
 Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as in the log of a CI job, it is printed
 after every tenth of the sessions.
@@ -7,6 +7,7 @@ after every tenth of the sessions.
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,18 @@ REDRAWN = 0.2
 """Seconds between two drawings of the line for the whole, at least."""
 CLEAR = "\r\x1b[2K"
 TENTHS = 10
+SCREENFUL = 20
+"""Of at most so many sessions each gets a line."""
+MANY = 100
+"""Of fewer pieces of work no progress is shown."""
 
 
 @dataclass(slots=True)
 class Display:
-    """Shows every session that is done."""
+    """Shows how far a run is, and every session that is done where those are few or ``every`` one is asked for."""
 
     quiet: bool = False
+    every: bool = False
     terminal: bool = field(default_factory=lambda: sys.stderr.isatty())
     _drawn: float = -REDRAWN
     _tenths: int = 0
@@ -36,8 +42,9 @@ class Display:
         """Show one session, and the whole if it is time."""
         if self.quiet:
             return
+        shown = f"{session_line(progress)}\n" if self.every or progress.total <= SCREENFUL else ""
         if not self.terminal:
-            click.echo(session_line(progress), err=True)
+            click.echo(shown, err=True, nl=False)
             self._report(progress, tally)
             return
         now = time.monotonic()
@@ -46,10 +53,10 @@ class Display:
             self._drawn = now
             control(CLEAR)
             room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be redrawn in place
-            click.echo(f"{session_line(progress)}\n{tally.line()[:room]}", err=True, nl=whole)
-        else:
+            click.echo(f"{shown}{tally.line()[:room]}", err=True, nl=whole)
+        elif shown:
             control(CLEAR)
-            click.echo(session_line(progress), err=True)
+            click.echo(shown, err=True, nl=False)
 
     def _report(self, progress: "Progress", tally: "RunTally") -> None:
         """Print the whole when another tenth is done, but not for a handful of sessions."""
@@ -57,6 +64,26 @@ class Display:
         if tenths > self._tenths and progress.total >= TENTHS:
             self._tenths = tenths
             click.echo(tally.line(), err=True)
+
+
+def counting(what: str, *, quiet: bool = False) -> Callable[[int, int], None]:
+    """Shows on stderr how far long work is: redrawn at a terminal, elsewhere after every tenth of it."""
+    last = [time.monotonic(), 0]
+
+    def show(done: int, of: int) -> None:
+        if quiet or of < MANY:
+            return
+        now, whole = time.monotonic(), done == of
+        if sys.stderr.isatty():
+            if whole or now - last[0] >= REDRAWN:
+                last[0] = now
+                control(CLEAR)
+                click.echo("" if whole else f"{what} {done} of {of}", err=True, nl=False)
+        elif done * TENTHS // of > last[1]:
+            last[1] = done * TENTHS // of
+            click.echo(f"{what} {done} of {of}", err=True)
+
+    return show
 
 
 def session_line(progress: "Progress") -> str:

@@ -15,12 +15,14 @@ from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import (
+    RowChoice,
     as_json,
     check_threshold,
     exit_if_missed,
     metric_option,
     print_json,
     print_table,
+    row_options,
     scenario_files,
     terminated_as_interrupted,
     threshold_options,
@@ -81,12 +83,18 @@ if TYPE_CHECKING:
     help="File with what the agent is told first. [default: the same few words for every agent]",
 )
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
+@row_options
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @knowledge_options
 @scenario_files
 @as_json
 def command(
-    places: tuple[Path, ...], as_json: bool, threshold: float | None, threshold_by: str, **options: Any
+    places: tuple[Path, ...],
+    as_json: bool,
+    threshold: float | None,
+    threshold_by: str,
+    rows: RowChoice,
+    **options: Any,
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
@@ -99,13 +107,17 @@ def command(
 
     check_threshold(threshold, options["metric"])
     with terminated_as_interrupted():
-        report = _evaluated(Recipe(places, options))
+        report = _evaluated(Recipe(places, options), everything=rows.everything)
     if as_json:
         print_json(report.summary())
     else:
-        for number, table in enumerate(tables_of(report)):
+        chosen, left = rows.of(report.rows(), lambda row: row["score"], lambda row: row["turns"])
+        for number, table in enumerate(tables_of(report, chosen)):
             click.echo("\n" * (number > 0), nl=False)
-            print_table(table.headers, table.rows)
+            if number or chosen:
+                print_table(table.headers, table.rows)
+            if not number and left:
+                click.echo(left)
     for remark in remarks(report):
         click.echo(remark, err=True)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
@@ -163,7 +175,7 @@ def _instructions(path: Path | None) -> Mapping[str, Any]:
     return chosen_instructions(path.name, text)
 
 
-def _evaluated(recipe: Recipe) -> "Report":
+def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     from sandbox_mcp.run.by_hand import PlayableSuite
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.evaluate import evaluate
@@ -195,5 +207,5 @@ def _evaluated(recipe: Recipe) -> "Report":
         executor=Processes(recipe) if options["executor"] == "processes" else None,
         knowledge=crew.knowledge,
         instructions=crew.instructions,
-        watch=Display(quiet=options["quiet"]).show,
+        watch=Display(quiet=options["quiet"], every=everything).show,
     )

@@ -21,6 +21,8 @@ NUMBERS = ("score", "milestones", "minefields", "turn_count", "idle", "refusal",
 """The values that summaries average."""
 DIGITS = 9
 
+NO_SCENARIO = "no scenario: milestones are part of one"
+
 
 class ToolSandbox:
     """Similarity to milestones and minefields, and turn count.
@@ -43,7 +45,7 @@ class ToolSandbox:
         """
         scenario, trajectory = subject.scenario, subject.trajectory
         if scenario is None:
-            return Verdict(inconclusive="no scenario: milestones are part of one")
+            return Verdict(inconclusive=NO_SCENARIO)
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")
         values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, trajectory)

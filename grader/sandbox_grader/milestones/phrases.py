@@ -6,7 +6,7 @@ Policy: a phrase shows what was found as it stood in the log, cut where it is lo
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sandbox_scenarios.model import CallConstraint, Constraint, Expected, MessageConstraint
+from sandbox_scenarios.model import CallConstraint, Constraint, Expected, MessageConstraint, ValueRef
 
 from sandbox_grader.milestones.measures import Lookup, avoided, forms, judged_by, missing
 
@@ -58,10 +58,26 @@ def differences(
 ) -> list[str]:
     """One phrase per named column or argument that is not what was expected."""
     return [
-        f"{name} {shown(actual.get(name))}, expected {wanted(value, name, lookup)}"
+        f"{_named(name, actual.get(name))}, expected {wanted(value, name, lookup)}"
         for name, value in expected.items()
         if not right(value, name, actual.get(name))
     ]
+
+
+def _named(name: str, value: object) -> str:
+    return f"no {name}" if value is None else f"{name} {shown(value)}"
+
+
+def _wordings(wordings: Iterable[str], expected: Expected, lookup: Lookup) -> str:
+    """Alternatives with their values; where one was never found, with what it was to be."""
+    filled = [(item, tuple(forms(item, expected.values, lookup))) for item in wordings]
+    return either(text for item, found in filled for text in found or (_unfilled(item, expected.values),))
+
+
+def _unfilled(wording: str, values: Mapping[str, ValueRef]) -> str:
+    for name, ref in values.items():
+        wording = wording.replace(f"{{{name}}}", f"(the {name} that {ref.milestone} was to find)")
+    return wording
 
 
 def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
@@ -70,7 +86,7 @@ def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
         return either(lookup(expected.ref)) or f"the value from {expected.ref.milestone!r}, which is missing"
     measure, within = judged_by(expected, name)
     if measure == "facts":
-        return " and ".join(map(either, expected.value))
+        return " and ".join(_wordings(wordings, expected, lookup) for wordings in expected.value)
     if measure == "one_of":
         return either(expected.value)
     return PREFIXES.get(str(measure), "") + shown(expected.value) + (f" (within {within})" if within else "")
@@ -84,8 +100,5 @@ def judged_text(expected: Expected, text: str, value: float, lookup: Lookup) -> 
     found = avoided(expected, text, lookup)
     if found:
         return f"says {' and '.join(map(shown, found))}, which it must not: {shown(text)}"
-    lacking = [
-        either(form for item in wordings for form in (tuple(forms(item, expected.values, lookup)) or (item,)))
-        for wordings in missing(expected, text, lookup)
-    ]
+    lacking = [_wordings(wordings, expected, lookup) for wordings in missing(expected, text, lookup)]
     return f"does not say {' and '.join(lacking)}: {shown(text)}"

@@ -154,6 +154,17 @@ class TestMessages:
         played = Play().calls("weather", result=21.5).says("Warm")
         assert reasons(played, milestone("w", call("weather")), told) == ["does not say '21.5 degrees': 'Warm'"]
 
+    def test_a_placeholder_that_nothing_filled_is_told_as_what_it_was_to_be(self):
+        content = facts(("{t} degrees",), t=ValueRef("w"))
+        sent = milestone("sent", call("send", content=content), after=("w",))
+        told = milestone("told", say(content), after=("w",))
+        for played, item in ((Play().calls("send", content="Warm"), sent), (Play().says("Warm"), told)):
+            assert "{" not in " ".join(reasons(played, milestone("w", call("weather")), item))
+
+    def test_an_argument_that_was_not_given_is_said_to_be_missing(self):
+        item = milestone("sent", call("send", content=facts(("warm",))))
+        assert reasons(Play().calls("send"), item) == ["send was called with no content, expected 'warm'"]
+
     def test_a_claim_without_the_deed(self):
         _, told = details(Play().says("Wifi is off"), OFF, TOLD)
         assert (told["seq"], told["similarity"], told["effective"]) == (2, 1, 0)

@@ -1,0 +1,103 @@
+"""Grading many logs at once: on several cores and from kept scores, with the same report as one by one."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from sandbox_grader.errors import GraderError
+from sandbox_grader.grading import grade_logs
+from sandbox_grader.many import LEAST, PLACE, SuiteFinder, grade_many
+from sandbox_grader.report import Report
+
+from tests.grader.test_runs_and_tables import record
+
+FIND = SuiteFinder()
+TRIALS = LEAST + 3
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sessions that passed, failed and never ended, and a file that is no log."""
+    folder = tmp_path_factory.mktemp("logs")
+    for trial in range(TRIALS):
+        record(folder, trial=trial, does_it=trial % 3 > 0, ends=trial % 5 > 0)
+    (folder / "broken.jsonl").write_text("nonsense\n")
+    return folder
+
+
+@pytest.fixture
+def folder(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "logs"))
+
+
+def logs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+def told(report: Report) -> str:
+    return json.dumps({**report.to_json(), "paths": [item.path for item in report.sessions]}, sort_keys=True)
+
+
+def counted(folder: Path, **options: object) -> tuple[Report, int]:
+    """The report, and how many logs were graded for it."""
+    seen: list[int] = []
+    report = grade_many(logs(folder), FIND, watch=lambda done, _: seen.append(done), **options)  # type: ignore[arg-type]
+    return report, len(seen)
+
+
+def test_several_processes_give_the_report_of_one(folder: Path) -> None:
+    alone = grade_logs(logs(folder), FIND, skip_unreadable=True)
+    assert told(grade_many(logs(folder), FIND, jobs=2, keep=False)) == told(alone)
+    assert not (folder / PLACE).exists()
+
+
+def test_what_is_unchanged_is_not_graded_again(folder: Path) -> None:
+    first, graded = counted(folder, jobs=1)
+    again, graded_again = counted(folder, jobs=1)
+    assert (graded, graded_again) == (TRIALS + 1, 0)
+    assert told(again) == told(first)
+
+
+def test_a_changed_log_is_graded_again_and_no_other(folder: Path) -> None:
+    counted(folder, jobs=1)
+    changed = folder / "trial1.jsonl"
+    changed.write_text(changed.read_text().replace("Wifi is now off.", "Wifi is now on."))
+    report, graded = counted(folder, jobs=1)
+    assert graded == 1
+    assert told(report) == told(grade_logs(logs(folder), FIND, skip_unreadable=True))
+
+
+@pytest.mark.parametrize("option", [{"mode": "compat"}, {"keep_spoiled": True}, {"similarity": "exact"}])
+def test_other_options_do_not_take_kept_scores(folder: Path, option: dict[str, object]) -> None:
+    counted(folder, jobs=1)
+    assert counted(folder, jobs=1, **option)[1] == TRIALS + 1
+
+
+def test_a_changed_scenario_file_counts_as_a_change(folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("family: mine\nscenarios:\n  - name: mine\n    extends: wifi_off\n")
+    grade_many(logs(folder), SuiteFinder((mine,)), jobs=1)
+    mine.write_text("family: mine\nscenarios:\n  - name: mine\n    extends: wifi_off\n    max_turns: 7\n")
+    seen: list[int] = []
+    grade_many(logs(folder), SuiteFinder((mine,)), jobs=1, watch=lambda done, _: seen.append(done))
+    assert len(seen) == TRIALS + 1
+
+
+def test_kept_scores_that_are_broken_are_no_obstacle(folder: Path) -> None:
+    first, _ = counted(folder, jobs=1)
+    (folder / PLACE).write_bytes(b"not a database" * 100)
+    assert told(counted(folder, jobs=1)[0]) == told(first)
+
+
+def test_few_logs_leave_nothing_behind(tmp_path: Path) -> None:
+    record(tmp_path)
+    grade_many(logs(tmp_path), FIND)
+    assert [path.name for path in tmp_path.iterdir()] == ["trial0.jsonl"]
+
+
+def test_a_broken_scenario_file_is_told_by_whichever_process_finds_it(folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("family: mine\nscenarios:\n  - name: wifi_off\n    max_turns: many\n")
+    with pytest.raises(GraderError, match="expected a whole number"):
+        grade_many(logs(folder), SuiteFinder((mine,)), jobs=2)
