@@ -19,10 +19,12 @@ from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
     from mcp.server import Server
+    from sandbox_scenarios import Scenario
 
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import OpenSession, SessionManager, UserFactory
     from sandbox_mcp.session.stored import StateDir
+    from sandbox_mcp.trajectory import Trajectory
 
 DEFAULT_PORT = 8930
 API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
@@ -336,7 +338,24 @@ def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None)
     from sandbox_mcp.server.lobby.server import lobby_server
 
     seat = StoredSeat(state) if state else MemorySeat(manager)
-    return lobby_server(manager.suite, Lobby(manager, seat, _announce), elicits=play.elicits)
+    app = _Pages()
+    return lobby_server(manager.suite, Lobby(manager, seat, _announce, app), elicits=play.elicits, app=app)
+
+
+class _Pages:
+    """Pages of sessions that are over. What makes them is loaded for the first, so that serving begins soon."""
+
+    def html(self) -> str:
+        """The document."""
+        from sandbox_mcp.report.mcp_app import SessionPages
+
+        return SessionPages().html()
+
+    def page(self, trajectory: "Trajectory", scenario: "Scenario") -> Mapping[str, Any]:
+        """What the document shows of a session."""
+        from sandbox_mcp.report.mcp_app import SessionPages
+
+        return SessionPages().page(trajectory, scenario)
 
 
 def _announce(opened: "OpenSession") -> None:
@@ -381,4 +400,4 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
             _note("agent's bearer", opened.bearer)
         _announce(opened)
     _note("logs", str(manager.log_dir))
-    serve_forever(manager, settings, listener, _announce)
+    serve_forever(manager, settings, listener, _announce, _Pages())

@@ -51,6 +51,7 @@ def session_page(
         "milestones": [{**item, "after": after.get(item["id"], [])} for item in found if item["kind"] == "milestone"],
         "minefields": [item for item in found if item["kind"] == "minefield"],
         "unwanted": [item for item in found if item["kind"] == "unwanted"],
+        "untrue": [item for item in found if item["kind"] == "untrue"],
         "conduct": list(conduct.details) if conduct else [],
         "metrics": scores.to_json()["metrics"],
         "labels": _labels(trajectory),

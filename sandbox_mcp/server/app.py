@@ -26,6 +26,7 @@ from sandbox_mcp.server.access import LobbyDoor, SessionDoor
 from sandbox_mcp.server.api import Api
 from sandbox_mcp.server.guard import Guard, problem
 from sandbox_mcp.server.lobby.server import lobby_server
+from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.patience import PatientConnections
@@ -38,16 +39,18 @@ def build_app(
     settings: ServerSettings | None = None,
     announce: Callable[[OpenSession], None] = lambda _: None,
     server: Server[Any] | None = None,
+    app: SessionApp | None = None,
 ) -> Starlette:
     """The application that serves the manager's sessions.
 
-    ``announce`` hears of those that begin in the lobby. ``server`` speaks MCP at session URLs; it is a
-    ``routed_server`` unless a program has one with a face of its own, made by ``server_of``.
+    ``announce`` hears of those that begin in the lobby, and ``app`` makes pages of those that are over, for hosts in
+    it. ``server`` speaks MCP at session URLs; it is a ``routed_server`` unless a program has one with a face of its
+    own, made by ``server_of``.
     """
     settings = settings or ServerSettings()
     sessions = _transport(server or routed_server(elicits=settings.elicits), settings)
-    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits), settings)
-    lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce))] if settings.lobby else []
+    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits, app=app), settings)
+    lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce, app))] if settings.lobby else []
     routes = [
         *lobby_routes,
         *Api(manager, settings).routes(),
@@ -179,6 +182,7 @@ def serve_forever(
     settings: ServerSettings,
     listener: socket.socket,
     announce: Callable[[OpenSession], None] = lambda _: None,
+    app: SessionApp | None = None,
 ) -> None:
     """Serve until a signal says to stop, then close all sessions: nobody can reach them any more."""
     import uvicorn
@@ -188,7 +192,7 @@ def serve_forever(
             await super().shutdown(sockets)
             await manager.close_all()
 
-    Standalone(uvicorn_config(build_app(manager, settings, announce), settings)).run(sockets=[listener])
+    Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), settings)).run(sockets=[listener])
 
 
 def uvicorn_config(app: Starlette, settings: ServerSettings | None = None) -> Any:

@@ -8,7 +8,7 @@ step earlier, in a middleware; tests hold what it answers against the SDK's own 
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 from weakref import WeakKeyDictionary
 
@@ -78,6 +78,17 @@ class Face(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolPages:
+    """The pages that show results of tools: what a server says of itself for it, and the page of each such tool."""
+
+    extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+NO_PAGES = ToolPages()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionFace:
     """One session and nothing else; ``find`` tells which, ``elicits`` whether the client's human may confirm."""
 
@@ -131,7 +142,7 @@ def in_scope(ctx: Context) -> Any:
     return ctx.request.scope[SCOPE_KEY]
 
 
-def server_of(face: Face, **handlers: Any) -> Server[Any]:
+def server_of(face: Face, pages: ToolPages = NO_PAGES, **handlers: Any) -> Server[Any]:
     """A server with this face; ``handlers`` are further arguments of the SDK's server."""
     further = {**ABSENT, **handlers}
     listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
@@ -139,7 +150,7 @@ def server_of(face: Face, **handlers: Any) -> Server[Any]:
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         presentation = face.presentation(ctx)
         if presentation not in listings:
-            listings[presentation] = listing(presentation.listed)
+            listings[presentation] = listing(presentation.listed, pages.tools)
         return listings[presentation]
 
     server: Server[Any] = Server(
@@ -149,15 +160,16 @@ def server_of(face: Face, **handlers: Any) -> Server[Any]:
         on_call_tool=_unreachable,
         **further,
     )
-    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}))
+    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}, pages.extensions))
     return server
 
 
 class _Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(self, face: Face, stamp: Mapping[str, Any]) -> None:
+    def __init__(self, face: Face, stamp: Mapping[str, Any], extensions: Mapping[str, Any]) -> None:
         self._face = face
+        self._extensions = extensions
         self._stamp = stamp
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
         self._confirming = Confirming()
@@ -171,6 +183,8 @@ class _Answering:
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
                 offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
+                if self._extensions:  # the SDK leaves them out of the older protocols, whose hosts look for them too
+                    offered["extensions"] = self._extensions
                 return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
             case method if method in METHODS and not self._face.announces(ctx):
                 raise MCPError(METHOD_NOT_FOUND, "Method not found", method)

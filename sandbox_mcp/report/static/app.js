@@ -23,12 +23,15 @@ class App {
   }
 
   remember(hash) {
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    if (location.hash !== hash) this.rename(hash);
     this.back = hash;
   }
 
+  // The address of the page; in a host's frame a page has none that may be changed.
+  rename(hash) { if (!this.source.framed) history.replaceState(null, "", hash); }
+
   async show() {
-    const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+    const [path, query] = (this.source.framed ? this.source.place : location.hash).replace(/^#\/?/, "").split("?");
     const [kind, ...names] = path.split("/").map(decodeURIComponent);
     const parameters = new URLSearchParams(query || "");
     const asked = this.asking = Symbol("asked");
@@ -54,13 +57,13 @@ class App {
     if (this.asking !== asked) return;
     if (!detail) { this.missing("This session is not in this report; the list says what is known of it."); return; }
     const page = this.page = new SessionPage(detail, this.place);
-    const bar = h("nav", {class: "crumbs"}, h("a", {href: this.back}, "← Sessions"), h("span", {class: "dim"}, " ] and [ go on in the list, ? lists the keys"));
-    this.place.prepend(bar);
+    const bar = this.source.framed ? null : h("nav", {class: "crumbs"}, h("a", {href: this.back}, "← Sessions"), h("span", {class: "dim"}, " ] and [ go on in the list, ? lists the keys"));
+    if (bar) this.place.prepend(bar);
     const milestone = detail.milestones.find((item) => item.id === parameters.get("m"));
     const seq = milestone ? milestone.seq ?? milestone.reasons.find((reason) => reason.seq !== null)?.seq : Number(parameters.get("e"));
     page.go(page.bySeq.has(seq) ? page.bySeq.get(seq) : page.first());
     byId(`milestone-${parameters.get("m")}`)?.classList.add("pointed");
-    page.onmove = (at) => history.replaceState(null, "", link(["s", id], {e: at}));
+    page.onmove = (at) => this.rename(link(["s", id], {e: at}));
   }
 
   missing(text) {

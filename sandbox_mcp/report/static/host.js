@@ -4,8 +4,10 @@
 class HostSource {
   constructor(detail) { this.detailOf = detail; }
   get live() { return false; }
+  get framed() { return true; }
+  get place() { return "#/s/" + encodeURIComponent(this.detailOf.id); }
   static open() {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let id = 0;
       const send = (message) => parent.postMessage({jsonrpc: "2.0", ...message}, "*");
       const started = ++id;
@@ -13,7 +15,7 @@ class HostSource {
         if (event.source !== parent || event.data?.jsonrpc !== "2.0") return;
         const {method, params, result} = event.data;
         if (event.data.id === started && result) { send({method: "ui/notifications/initialized"}); HostSource.context(result.hostContext); }
-        else if (method === "ui/notifications/tool-result") { const page = params?.structuredContent?.page; if (page) { resolve(new HostSource(page)); } }
+        else if (method === "ui/notifications/tool-result") { const page = params?._meta?.["sandbox-mcp/page"]; if (page?.problem) reject(new Error(page.problem)); else if (page) resolve(new HostSource(page)); else reject(new Error("there is no session to show")); }
         else if (method === "ui/notifications/host-context-changed") HostSource.context(params);
         else if (method === "ui/resource-teardown") send({id: event.data.id, result: {}});
       });
@@ -23,7 +25,6 @@ class HostSource {
   }
   static context(context) { if (context?.theme) document.documentElement.dataset.theme = context.theme; }
   async overview() {
-    if (!location.hash.startsWith("#/s/")) history.replaceState(null, "", "#/s/" + encodeURIComponent(this.detailOf.id));
     return {title: this.detailOf.scenario, runs: [], foot: "One session of sandbox-mcp."};
   }
   async page() { return {rows: [], total: 0}; }

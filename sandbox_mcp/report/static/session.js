@@ -29,7 +29,8 @@ class SessionPage {
     const tags = new Map();
     const add = (seq, tag) => { if (seq !== null && seq !== undefined) tags.set(seq, [...(tags.get(seq) || []), tag]); };
     for (const m of this.detail.milestones) add(m.seq, {kind: kindOf(m), text: `${markOf(m)} ${m.id}`, why: m.reasons[0]?.text, milestone: m.id});
-    for (const u of this.detail.unwanted) add(u.seq, {kind: u.voids === false ? "warn" : "bad", text: "✗ unwanted change", why: u.text});
+    for (const u of this.detail.unwanted) add(u.seq, {kind: u.remains ? "warn" : "bad", text: "✗ unwanted change", why: u.text});
+    for (const u of this.detail.untrue) add(u.seq, {kind: "bad", text: "✗ untrue", why: u.text});
     for (const m of this.detail.minefields) if (m.met) add(m.seq, {kind: "bad", text: `✗ minefield ${m.id}`, why: m.about});
     for (const c of this.detail.conduct) add(c.event, {kind: "warn", text: c.count.replaceAll("_", " "), why: c.about});
     return tags;

@@ -15,16 +15,20 @@ from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.lobby.names import LONGEST, matching, named, nearest, page_of
+from sandbox_mcp.server.lobby.showing import SessionApp, ShownResult, shown
 from sandbox_mcp.server.lobby.texts import (
     CONTROL,
     LIST,
     NOT_RUNNING,
+    NOTHING_TO_SHOW,
+    SHOW,
     START,
     elsewhere,
     how_to_play,
+    not_yet,
     over,
     still_running,
-)
+)  # fmt: skip
 from sandbox_mcp.session import CallResult, SessionError, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
 from sandbox_mcp.session.stored import StateDir
@@ -97,35 +101,56 @@ class StoredSeat:
 
 
 class Lobby:
-    """What the lobby's tools do, for one seat. ``announce`` tells a person, never the agent, that a session began."""
+    """What the lobby's tools do, for one seat.
+
+    ``announce`` tells a person, never the agent, that a session began. ``app`` makes pages of sessions that are over.
+    """
 
     def __init__(
-        self, manager: SessionManager, seat: Seat, announce: Callable[[OpenSession], None] = lambda _: None
+        self,
+        manager: SessionManager,
+        seat: Seat,
+        announce: Callable[[OpenSession], None] = lambda _: None,
+        app: SessionApp | None = None,
     ) -> None:
+        self._app = app
+        self._control = CONTROL if app is None else {**CONTROL, SHOW.name: SHOW}
         self._manager = manager
         self._seat = seat
         self._announce = announce
 
     async def call(
-        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
-    ) -> CallResult:
-        """Carry out one call; ``agent`` is what is known of who made it, for the log of a session it begins."""
+        self,
+        name: str,
+        arguments: object,
+        meta: Mapping[str, Any] | None,
+        agent: Mapping[str, Any],
+        *,
+        shows: bool = False,
+    ) -> CallResult | ShownResult:
+        """Carry out one call.
+
+        ``agent`` is what is known of who made it, for the log of a session it begins; ``shows`` tells whether its
+        client shows pages.
+        """
         try:
-            return await self._carry_out(name, arguments, meta, agent)
+            return await self._carry_out(name, arguments, meta, agent, shows)
         except (SandboxError, OSError) as error:
             return CallResult({}, _told(error))
 
     async def _carry_out(
-        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any]
-    ) -> CallResult:
-        if name not in CONTROL:
+        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any], shows: bool
+    ) -> CallResult | ShownResult:
+        if name not in self._control:
             running = self.running()
             return await running.call(name, arguments, meta=meta) if running else self._none_running()
-        bound = bind(CONTROL, name, arguments)
+        bound = bind(self._control, name, arguments)
         if isinstance(bound, Outcome):
             return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
         if name == START.name:
-            return await self._start(agent, **bound.arguments)
+            return await self._start(agent, shows=shows and self._app is not None, **bound.arguments)
+        if name == SHOW.name:
+            return await self._show()
         return await self._list(**bound.arguments) if name == LIST.name else await self._end()
 
     async def _list(self, search: str = "", page: int = 1) -> CallResult:
@@ -145,7 +170,7 @@ class Lobby:
             }
         )
 
-    async def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0) -> CallResult:
+    async def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0, *, shows: bool) -> CallResult:
         try:
             scenario = None if self.running() else await to_thread.run_sync(self._scenario, name)
         except UnknownScenarioError:
@@ -160,7 +185,8 @@ class Lobby:
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
         opened = self._seat.begin(spec)
         self._announce(opened)
-        instructions = how_to_play(opened.session.spec.instructions, person=opened.session.user.kind == "human")
+        person = opened.session.user.kind == "human"
+        instructions = how_to_play(opened.session.spec.instructions, person=person, shows=shows)
         return CallResult({"scenario": scenario.name, "instructions": instructions, "user_says": opened.opening})
 
     def _scenario(self, name: str) -> Scenario:
@@ -171,12 +197,22 @@ class Lobby:
         except UnknownScenarioError:
             return suite.get(named(suite.names(), name))
 
-    async def _end(self) -> CallResult:
+    async def _show(self) -> CallResult | ShownResult:
+        last = self._seat.current()
+        if last is None or self._app is None:
+            return CallResult({}, NOTHING_TO_SHOW)
+        name = last.session.spec.scenario.name
+        if not last.session.over:
+            return CallResult({}, not_yet(name))
+        return await shown(CallResult({"shown": name}), last, self._app)
+
+    async def _end(self) -> CallResult | ShownResult:
         running = self.running()
         if running is None:
             return self._none_running()
         await running.end("abandoned", "ended in the lobby")
-        return CallResult({"ended": running.session.spec.scenario.name})
+        result = CallResult({"ended": running.session.spec.scenario.name})
+        return await shown(result, running, self._app) if self._app else result
 
     def _none_running(self) -> CallResult:
         last = self._seat.current()

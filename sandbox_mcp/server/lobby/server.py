@@ -27,8 +27,9 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.lobby.names import completed, named
 from sandbox_mcp.server.lobby.seats import Lobby, unknown
-from sandbox_mcp.server.lobby.texts import button, how_to_begin, lobby_tools
-from sandbox_mcp.server.mcp_server import in_scope, server_of
+from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, URI, AppResource, SessionApp, shows_pages
+from sandbox_mcp.server.lobby.texts import END, SHOW, button, how_to_begin, lobby_tools
+from sandbox_mcp.server.mcp_server import PreparedResult, ToolPages, in_scope, server_of
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
@@ -65,9 +66,11 @@ class LobbyFace:
         """How to play."""
         return self.told
 
-    async def call(self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None) -> CallResult:
+    async def call(
+        self, ctx: Context, name: str, arguments: object, meta: Mapping[str, Any] | None
+    ) -> CallResult | PreparedResult:
         """Call a tool of the lobby, or of the scenario that it is playing."""
-        return await self.find(ctx).call(name, arguments, meta, host_of(ctx))
+        return await self.find(ctx).call(name, arguments, meta, host_of(ctx), shows=shows_pages(ctx))
 
     def announces(self, ctx: Context) -> bool:  # noqa: ARG002
         """Never: the lobby outlives its scenarios, and what it offers does not change with them."""
@@ -78,10 +81,13 @@ class LobbyFace:
         return self.find(ctx).running() if self.elicits else None
 
 
-def lobby_server(suite: Suite, lobby: Lobby | None = None, *, elicits: bool = True) -> Server[Any]:
+def lobby_server(
+    suite: Suite, lobby: Lobby | None = None, *, elicits: bool = True, app: SessionApp | None = None
+) -> Server[Any]:
     """A server for one lobby, or for the one that the HTTP application found for the request.
 
-    It lists the tools of the suite's world. ``elicits`` lets the client's human confirm calls.
+    It lists the tools of the suite's world. ``elicits`` lets the client's human confirm calls. ``app``, the same as the
+    lobby's, shows sessions that are over.
 
     Raises:
         ScenarioError: the suite has scenarios of several worlds.
@@ -91,8 +97,17 @@ def lobby_server(suite: Suite, lobby: Lobby | None = None, *, elicits: bool = Tr
         return lobby or in_scope(ctx)
 
     start = StartButton(suite)
-    face = LobbyFace(find, Presentation({}, lobby_tools(suite.home)), how_to_begin(suite.home), elicits)
-    return server_of(face, on_list_prompts=start.list, on_get_prompt=start.get, on_completion=start.complete)
+    shown = Presentation({}, lobby_tools(suite.home, shows=app is not None))
+    face = LobbyFace(find, shown, how_to_begin(suite.home), elicits)
+    handlers: dict[str, Any] = {
+        "on_list_prompts": start.list,
+        "on_get_prompt": start.get,
+        "on_completion": start.complete,
+    }
+    if app is None:
+        return server_of(face, **handlers)
+    pages = ToolPages({EXTENSION: {"mimeTypes": [MIME]}}, dict.fromkeys((END.name, SHOW.name), URI))
+    return server_of(face, pages, **handlers, **AppResource(app).handlers())
 
 
 def host_of(ctx: Context) -> Mapping[str, Any]:

@@ -26,18 +26,28 @@ INSTRUCTIONS = (
 )
 _SIMULATED = "This user is simulated and cannot see this chat"
 _PERSON = "This user is a person who answers in forms of this client and does not follow this chat"
+_STOP = "conversation_over is true, stop calling tools"
+_SHOW_AND_STOP = "conversation_over is true, call show_session and no other tool"
 HOW_TO_PLAY = (
     f"{{instructions}} The scenario has begun, and user_says is what its user wants of you now. {_SIMULATED}: "
     f"call {SEND} for everything you want to ask or report, read the "
     "reply in its result, and go on until conversation_over is true. Do not ask the person in this chat for help or "
     "for anything that the user should know, and do not stop half-way to report to them. Do not look for the "
     "scenario's files or its log, and do not tell anybody how you think it works or what it checks. Once "
-    "conversation_over is true, stop calling tools, and tell the person in this chat in a sentence or two what you did "
+    f"{_STOP}, and tell the person in this chat in a sentence or two what you did "
     "and that the scenario is over. Start another one only when they ask for it."
 )
 NOT_RUNNING = (
     "NoScenarioError: no scenario is running; start one with start_scenario if the person in this chat has asked for it"
 )
+
+
+NOTHING_TO_SHOW = "NoScenarioError: no scenario has been played that could be shown"
+
+
+def not_yet(name: str) -> str:
+    """What showing a scenario is told that is still played."""
+    return f"ScenarioRunningError: scenario {name!r} is running, and is shown once it is over; go on with it"
 
 
 def over(name: str) -> str:
@@ -133,12 +143,27 @@ END = _tool(
     "Fails with NoScenarioError: none is running.",
     {"ended": _TEXT},
 )
+SHOW = _tool(
+    "show_session",
+    "Show the person in this chat the scenario that was played last, step by step, where this client shows pages. Call "
+    "it once when a scenario is over and you were told to, or when the person asks; you are shown nothing of it.\n"
+    "Returns shown, the name of the scenario.\n"
+    "Fails with ScenarioRunningError: the scenario is still running.\n"
+    "Fails with NoScenarioError: none has been played.",
+    {"shown": _TEXT},
+    action=False,
+)
 CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START, END)}
 
 
-def how_to_play(instructions: str, *, person: bool) -> str:
-    """What an agent is told whose scenario has begun; ``person`` if somebody at the client plays the user."""
+def how_to_play(instructions: str, *, person: bool, shows: bool = False) -> str:
+    """What an agent is told whose scenario has begun.
+
+    ``person`` tells that somebody at the client plays the user, ``shows`` that the client shows pages.
+    """
     told = HOW_TO_PLAY.replace("{instructions}", instructions)
+    if shows:
+        told = told.replace(_STOP, _SHOW_AND_STOP)
     return told.replace(_SIMULATED, _PERSON) if person else told
 
 
@@ -148,6 +173,7 @@ def how_to_begin(home: World) -> str:
 
 
 @cache
-def lobby_tools(home: World) -> tuple[PresentedTool, ...]:
-    """Everything that the lobby of a world lists, always the same."""
-    return (LIST, START, SEND_TOOL, END, *(present(tool) for tool in home.agent_tools.values()))
+def lobby_tools(home: World, *, shows: bool = False) -> tuple[PresentedTool, ...]:
+    """Everything that the lobby of a world lists, always the same; ``shows`` where it has pages to show."""
+    pages = (SHOW,) if shows else ()
+    return (LIST, START, SEND_TOOL, END, *pages, *(present(tool) for tool in home.agent_tools.values()))
