@@ -52,6 +52,12 @@ async def shown() -> tuple[str, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
+def report_file() -> Path:
+    """Nothing: the browser of this module shows no report."""
+    return Path()
+
+
+@pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page that shows the session in a frame; the loop is a thread's own, as the browser's driver has one here."""
     with ThreadPoolExecutor(1) as thread:

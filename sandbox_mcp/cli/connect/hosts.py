@@ -26,7 +26,8 @@ class Host:
     """An MCP host: the file each system keeps its configuration in, and the key that servers stand under.
 
     ``project`` says that the file lies in the project that the host works on, ``typed`` that an entry names its
-    transport; ``then`` is what to do afterwards, ``command`` the host's own command, which takes the entry as JSON.
+    transport; ``then`` is what to do afterwards, ``command`` the host's own command, which takes the entry as JSON, and
+    ``beware`` what goes wrong in silence otherwise.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Host:
     typed: bool = False
     then: str = "Restart it"
     command: tuple[str, ...] = ()
+    beware: str = ""
 
     def entry(self, argv: list[str]) -> dict[str, Any]:
         """What the host has to be told of the server."""
@@ -85,6 +87,7 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
             typed=True,
             then="Start claude in that project, and approve the server",
             command=("claude", "mcp", "add-json", NAME),
+            beware="Headless, 'claude -p' begins before its servers are up: set MCP_CONNECTION_NONBLOCKING=0 for it.",
         ),
         "cursor": Host(
             "Cursor",
@@ -94,6 +97,7 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
                 "linux": "~/.cursor/mcp.json",
             },
             then="Switch the server on in Cursor's MCP settings",
+            beware="Cursor starts a new server disabled, and its model sees no tools until you switch it on.",
         ),
         "vscode": Host(
             "Visual Studio Code",
