@@ -61,7 +61,7 @@ def read_message(body: Any) -> ModelAnswer:
 
 
 def _call(block: Block) -> FunctionCall:
-    """One call; what is no object, and no Unicode, stays what it is, for the session to judge."""
+    """One call; what is not an object, or not Unicode, stays what it is, for the session to judge."""
     given = block["input"]
     arguments = readable(given) if isinstance(given, str) else json.dumps(given)
     return FunctionCall(str(block["id"]), readable(str(block["name"])), arguments)

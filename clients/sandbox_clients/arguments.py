@@ -12,7 +12,7 @@ from typing import Any, cast
 def as_arguments(text: str) -> Mapping[str, Any] | str:
     """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
 
-    An object with what is no Unicode inside is no object that could be sent, so it stays the text that escapes it.
+    An object with what is not Unicode inside is not an object that could be sent, so it stays the text that escapes it.
     """
     try:
         value = json.loads(text or "{}")

@@ -1,7 +1,7 @@
 """What an agent under test is: something that is told what the user says and answers, acting through tools on the way.
 
 Policy: an agent learns what a session's agent may learn and nothing more. Its faults, and those of what it runs on, are
-:class:`AgentError`; they end the session without a score. What a tool refuses is no fault but an answer.
+:class:`AgentError`; they end the session without a score. What a tool refuses is not a fault but an answer.
 """
 
 from abc import ABC, abstractmethod

@@ -62,7 +62,7 @@ def versions_in(name: str, distributions: Iterable[str]) -> dict[str, str | None
 
 
 def versions_here(distributions: Iterable[str]) -> dict[str, str | None]:
-    """The same for the environment that this process runs in."""
+    """Which version of each distribution this process has; None for those that it lacks."""
     return {wanted: _version(wanted, sys.path) for wanted in distributions}
 
 

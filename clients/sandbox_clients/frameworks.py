@@ -123,7 +123,7 @@ def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | No
     """Which version of each distribution an interpreter has; None for those that it lacks.
 
     Raises:
-        UnknownAgentError: it is no interpreter.
+        UnknownAgentError: it is not an interpreter.
     """
     command = [str(python), str(WORKERS / "lines.py"), *distributions]
     try:

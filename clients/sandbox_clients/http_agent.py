@@ -81,7 +81,7 @@ class HttpAgent(Agent):
         """The agent at this address.
 
         Raises:
-            UnknownAgentError: it is no address, or the variable that should hold the key is not set.
+            UnknownAgentError: it is not an address, or the variable that should hold the key is not set.
         """
         variable = settings.endpoint.key_variable
         if variable and not os.environ.get(variable):
@@ -90,9 +90,9 @@ class HttpAgent(Agent):
             parts = urlsplit(url)
             port = parts.port
         except ValueError as error:
-            raise UnknownAgentError(f"agent {url!r} is no address: {error}") from error
+            raise UnknownAgentError(f"agent {url!r} is not an address: {error}") from error
         if not parts.hostname or port == 0:
-            raise UnknownAgentError(f"agent {url!r} is no address; write http://HOST:PORT/PATH")
+            raise UnknownAgentError(f"agent {url!r} is not an address; write http://HOST:PORT/PATH")
         return cls(public_address(url), url, settings)
 
     @property

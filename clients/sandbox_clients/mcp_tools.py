@@ -201,7 +201,7 @@ def output(result: "CallToolResult") -> ToolOutput:
 
 
 def parsed(text: str) -> Any:
-    """The value that a result's text stands for; text that is no JSON stands for itself."""
+    """The value that a result's text stands for; text that is not JSON stands for itself."""
     try:
         return unwrapped(json.loads(text))
     except ValueError:
@@ -209,9 +209,9 @@ def parsed(text: str) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    """A value without the object ``{"result": ...}`` that carries values which are no objects.
+    """A value without the object ``{"result": ...}`` that carries values which are not objects.
 
-    What was announced beside the result, under ``notices``, is no part of a carried value.
+    What was announced beside the result, under ``notices``, is not a part of a carried value.
     """
     if isinstance(value, Mapping):
         given = cast("Mapping[str, Any]", value)

@@ -72,7 +72,7 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
     """The agent of that name: one of ours, a framework, a command, an address, or what ``module:attribute`` points to.
 
     Raises:
-        UnknownAgentError: there is none, it is no agent, or it lacks what it needs.
+        UnknownAgentError: there is none, it is not an agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
     if name in AGENTS:
@@ -94,7 +94,7 @@ def _command(name: str, settings: AgentSettings) -> Agent:
     try:
         command = tuple(shlex.split(line, posix=sys.platform != "win32"))
     except ValueError as error:
-        raise UnknownAgentError(f"agent {name!r} is no command line: {error}") from error
+        raise UnknownAgentError(f"agent {name!r} is not a command line: {error}") from error
     if not command:
         raise UnknownAgentError(f"agent {name!r} names no command; write {prefix}:PROGRAM ARGUMENTS")
     return (LineAgent if prefix == "command" else TextAgent)(name, command, settings)
@@ -120,5 +120,5 @@ def _own(name: str, settings: AgentSettings) -> Agent:
     made = found(settings) if callable(found) else None
     if not isinstance(made, Agent):
         expected = "an Agent, something that makes one from AgentSettings, or an async function"
-        raise UnknownAgentError(f"{name!r} is no agent; expected {expected}, found {type(found).__name__}")
+        raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {type(found).__name__}")
     return made

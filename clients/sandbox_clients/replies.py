@@ -57,7 +57,7 @@ def _mapping(said: Mapping[str, Any], key: str, who: str) -> Mapping[str, Any]:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _short(text: str) -> str:

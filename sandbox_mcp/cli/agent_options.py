@@ -113,7 +113,7 @@ def agent_endpoint(options: Mapping[str, Any]) -> "EndpointSettings":
 
 
 def parameters(given: Iterable[str]) -> dict[str, Any]:
-    """What ``NAME=JSON`` options say; a value that is no JSON is text.
+    """What ``NAME=JSON`` options say; a value that is not JSON is text.
 
     Raises:
         click.UsageError: one has another form.

@@ -36,7 +36,7 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
     """What the options ask for; None for the offline sources.
 
     Raises:
-        SandboxError: the options contradict each other, or name something that is no knowledge or no tape.
+        SandboxError: the options contradict each other, or name something that is neither knowledge nor a tape.
     """
     if replay_tape and (live or record_tape):
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")

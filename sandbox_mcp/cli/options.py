@@ -34,7 +34,7 @@ def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) ->
 
         for path in paths:
             if path.suffix != ".py" and not path.exists():
-                told = f"{str(path)!r} is no file; worlds are found by name, and world:{path} selects scenarios"
+                told = f"{str(path)!r} is not a file; worlds are found by name, and world:{path} selects scenarios"
                 raise click.UsageError(told)
             use_file(path)
 

@@ -87,7 +87,7 @@ async def _body(request: Request) -> Body:
     try:
         body = json.loads(await request.body())
     except ValueError as problem:
-        raise BadRequestError(f"the body is no JSON: {problem}") from problem
+        raise BadRequestError(f"the body is not JSON: {problem}") from problem
     if not isinstance(body, dict):
         raise BadRequestError("the body must be a JSON object")
     streams = {"stream": True} if request.url.path.endswith(":streamGenerateContent") else {}

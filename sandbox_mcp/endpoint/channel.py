@@ -3,7 +3,7 @@
 Policy: where ``send_message_to_user`` is offered it is the only way to speak, so what the model would say becomes a
 call of it, and what that call returns is what the user says next. Where a scenario has to be started with
 ``start_scenario``, the conversation begins with what that call returns. Tools that have to be loaded with
-``ToolSearch``, as in Claude Code, are loaded before anything else, and that is no part of the conversation.
+``ToolSearch``, as in Claude Code, are loaded before anything else, and that is not a part of the conversation.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Faults as they look on the wire: a status, silence, an answer that breaks off, is no JSON, or has nothing in it.
+"""Faults as they look on the wire: a status, silence, an answer that breaks off, is not JSON, or has nothing in it.
 
 Policy: a fault looks like the answer that it spoils, in the client's protocol, streamed where a stream was asked for.
 """

@@ -31,7 +31,7 @@ class PlannedFault:
     """How the endpoint fails.
 
     ``status`` answers with that HTTP status and perhaps ``retry_after`` seconds; ``hang`` never answers; ``half`` stops
-    in the middle of an answer; ``invalid_json`` and ``empty`` answer with what is no JSON and with no choice. The same
+    in the middle of an answer; ``invalid_json`` and ``empty`` answer with what is not JSON and with no choice. The same
     request fails ``times`` times, or always if that is None.
     """
 

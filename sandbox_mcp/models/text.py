@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 def readable(text: str) -> str:
-    """The text with whatever is no character replaced."""
+    """The text with whatever is not a character replaced."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -123,7 +123,7 @@ class RunFolder:
         """Write the manifest, or add to the one that is there.
 
         Raises:
-            RunError: the folder holds a run of another agent or user, or something that is no run.
+            RunError: the folder holds a run of another agent or user, or something that is not a run.
         """
         path = self.root / MANIFEST
         before = self._manifest(path) if path.exists() else {}
@@ -151,9 +151,9 @@ class RunFolder:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise RunError(f"{str(path)!r} is no manifest of a run: {error}") from error
+            raise RunError(f"{str(path)!r} is not a manifest of a run: {error}") from error
         if not isinstance(found, dict):
-            raise RunError(f"{str(path)!r} is no manifest of a run: expected one JSON object")
+            raise RunError(f"{str(path)!r} is not a manifest of a run: expected one JSON object")
         return cast("dict[str, Any]", found)
 
     def _set_aside(self, path: Path) -> None:

@@ -125,7 +125,7 @@ def _json(text: str, tool: ToolInfo) -> Mapping[str, Any]:
     try:
         found: Any = json.loads(text)
     except ValueError as error:
-        raise TypingError(f"the arguments of {tool.name} are no JSON: {error}") from error
+        raise TypingError(f"the arguments of {tool.name} are not JSON: {error}") from error
     return cast("Mapping[str, Any]", found)
 
 

@@ -183,7 +183,7 @@ def _loaded(text: str, path: Path) -> Any:
         try:
             return json.loads(text)
         except ValueError as error:
-            raise RunError(f"user lines {str(path)!r} are no JSON: {error}") from error
+            raise RunError(f"user lines {str(path)!r} are not JSON: {error}") from error
     from sandbox_scenarios.yaml_lines import load
 
     try:

@@ -172,7 +172,7 @@ def read_trajectory(path: str | Path) -> Trajectory:
     """Read one log.
 
     Raises:
-        TrajectoryError: the file is missing, is no log, has a broken line, or was written by a newer version.
+        TrajectoryError: the file is missing, is not a log, has a broken line, or was written by a newer version.
     """
     source = Path(path)
     try:
@@ -190,7 +190,7 @@ def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
     if cut:
         whole.pop()
     if not whole:
-        problem = "is no trajectory log: its first line is cut off" if cut else _EMPTY
+        problem = "is not a trajectory log: its first line is cut off" if cut else _EMPTY
         raise TrajectoryError(path, None, problem)
     _check_schema(*whole[0], path, document=len(whole) > 1 and _is_whole(data))
     events = [(number, _event(number, line, path)) for number, line in whole]
@@ -219,7 +219,7 @@ def assemble(events: Iterable[Event], path: str = "", *, cut: bool = False) -> T
 def _assembled(events: Sequence[tuple[int, Event]], path: str, *, cut: bool) -> Trajectory:
     line, started = events[0] if events else (1, None)
     if not isinstance(started, SessionStarted):
-        raise TrajectoryError(path, line, "is no trajectory log: its first line must be the 'session' event")
+        raise TrajectoryError(path, line, "is not a trajectory log: its first line must be the 'session' event")
     last = events[-1][1]
     ended = last if isinstance(last, SessionEnded) else None
     between: list[Message | ToolCall] = []
@@ -250,13 +250,13 @@ def _check_schema(number: int, line: bytes, path: str, *, document: bool) -> Non
     try:
         head = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise TrajectoryError(path, number, f"is no trajectory log: not JSON ({error})") from error
+        raise TrajectoryError(path, number, f"is not a trajectory log: not JSON ({error})") from error
     schema = head.get("schema") if isinstance(head, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(schema, int):
         raise TrajectoryError(
             path,
             number,
-            f"is no trajectory log: its first line must be the 'session' event with a schema number; {_ELSEWHERE}",
+            f"is not a trajectory log: its first line must be the 'session' event with a schema number; {_ELSEWHERE}",
         )
     if schema > SCHEMA:
         problem = f"was written with log schema {schema}; this version reads up to {SCHEMA}, upgrade sandbox-mcp"

@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_read_does_not_keep_the_others_from_being_graded(lo
     done = invoke("grade", log.parent)
     assert done.exit_code == 2
     assert "1.000" in done.stdout
-    assert done.stderr.startswith(f"sandbox-mcp: {broken}:1: is no trajectory log: not JSON")
+    assert done.stderr.startswith(f"sandbox-mcp: {broken}:1: is not a trajectory log: not JSON")
 
 
 def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
@@ -101,7 +101,7 @@ def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
     found = json.loads(done.stdout)
     assert len(found["sessions"]) == 1
     assert [item["path"] for item in found["unreadable"]] == [str(broken)]
-    assert "is no trajectory log: not JSON" in found["unreadable"][0]["reason"]
+    assert "is not a trajectory log: not JSON" in found["unreadable"][0]["reason"]
 
 
 def test_explanations_are_of_the_logs_that_could_be_read(log: Path) -> None:

@@ -168,8 +168,8 @@ def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_
         ("my_agents:", "module 'my_agents' has no ''"),
         ("no_such_module:x", "module 'no_such_module' cannot be imported"),
         ("broken_agents:x", "cannot be imported: No module named 'no_such_package'"),
-        ("my_agents:wrong", "'my_agents:wrong' is no agent"),
-        ("my_agents:number", "is no agent; expected an Agent"),
+        ("my_agents:wrong", "'my_agents:wrong' is not an agent"),
+        ("my_agents:number", "is not an agent; expected an Agent"),
         (":x", "cannot be imported"),
     ],
 )

@@ -236,7 +236,7 @@ def test_logs_see_no_credentials() -> None:
 
 @pytest.mark.parametrize("address", ["http://", "https://:80/x", "http://host:port/x", "http://[::1/x"])
 def test_what_is_no_address_is_told(address: str) -> None:
-    with pytest.raises(UnknownAgentError, match="is no address"):
+    with pytest.raises(UnknownAgentError, match="is not an address"):
         agent_named(address)
 
 

@@ -92,5 +92,5 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("line", ["command:", "command-text:  ", "command:x 'y"])
 def test_what_is_no_command_line_is_told(line: str) -> None:
-    with pytest.raises(UnknownAgentError, match=r"names no command|is no command line"):
+    with pytest.raises(UnknownAgentError, match=r"names no command|is not a command line"):
         agent_named(line)

@@ -202,7 +202,7 @@ def test_a_person_who_interrupts_it_gets_a_closed_log(tmp_path: Path) -> None:
         (["--http", "--state-dir", "{tmp}"], "--state-dir is for stdio"),
         (["--scenarios", "{tmp}/none.yaml", "--scenario", "x"], "does not exist"),
         (["--scenario", "wifi_off", "--log-dir", "{tmp}/file/logs"], "choose another with --log-dir"),
-        (["--scenario", "wifi_off", "--session", "old", "--state-dir", "{tmp}"], "is no trajectory log"),
+        (["--scenario", "wifi_off", "--session", "old", "--state-dir", "{tmp}"], "is not a trajectory log"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_one_line(tmp_path: Path, args: list[str], says: str) -> None:

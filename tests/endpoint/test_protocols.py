@@ -113,7 +113,7 @@ def test_models_are_listed_and_any_model_exists(client: OpenAI) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "says"),
     [
-        ("chat/completions", "{", "the body is no JSON"),
+        ("chat/completions", "{", "the body is not JSON"),
         ("chat/completions", "[]", "the body must be a JSON object"),
         ("chat/completions", "{}", "messages must be a list with at least one message"),
         ("chat/completions", '{"messages": [{"role": "robot"}]}', "unknown role 'robot'"),

@@ -161,7 +161,7 @@ def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Pa
     out = tmp_path / "scores.json"
     assert invoke("grade", good, "--out", out)[0] == 2
     (warning,) = read_report(out, find).warnings
-    assert "is no trajectory log: not JSON" in warning
+    assert "is not a trajectory log: not JSON" in warning
 
 
 def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:

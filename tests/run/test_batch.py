@@ -144,7 +144,7 @@ def test_a_folder_holds_one_agent_only(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("hello")
-    with pytest.raises(RunError, match="is no manifest of a run"):
+    with pytest.raises(RunError, match="is not a manifest of a run"):
         played(tmp_path)
 
 

@@ -155,7 +155,7 @@ def test_a_folder_belongs_to_one_agent_one_user_and_one_form(folder: RunFolder, 
 @pytest.mark.parametrize("text", ["", "[", "[]", "\udcff"])
 def test_a_manifest_that_cannot_be_read_is_told(folder: RunFolder, text: str) -> None:
     (folder.root / "run.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(RunError, match="is no manifest of a run"):
+    with pytest.raises(RunError, match="is not a manifest of a run"):
         folder.state(MANIFEST)
 
 

@@ -73,7 +73,7 @@ def test_commands(line: str, wanted: object) -> None:
     ("line", "problem"),
     [
         ("set_wifi_status off", "cannot read 'off': arguments of set_wifi_status are written name=value; it has: on"),
-        ("set_wifi_status {on: false}", "the arguments of set_wifi_status are no JSON"),
+        ("set_wifi_status {on: false}", "the arguments of set_wifi_status are not JSON"),
         ("send_text content='x", "a quote within a value is written inside other quotes"),
         ("/tool waitt", "there is no tool 'waitt'; did you mean 'wait'?"),
         ("set_wifi_statu on=false", "there is no tool 'set_wifi_statu'; did you mean 'set_wifi_status'?"),

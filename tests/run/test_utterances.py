@@ -52,7 +52,7 @@ def test_an_opening_that_was_written_down_is_not_said_twice(tmp_path: Path) -> N
         ("a.yaml", "wifi_off: []", "'wifi_off' must be a list"),
         ("a.yaml", "wifi_off: [3]", "'wifi_off' must be a list"),
         ("a.yaml", "wifi_of: [Yes.]", "have nothing for scenario 'wifi_off'; did you mean 'wifi_of'?"),
-        ("a.json", "{", "are no JSON"),
+        ("a.json", "{", "are not JSON"),
     ],
 )
 def test_a_file_that_says_nothing_is_told(tmp_path: Path, name: str, text: str, problem: str) -> None:

@@ -117,7 +117,7 @@ async def test_a_log_of_something_else_is_not_gone_on_with(tmp_path: Path) -> No
 
 async def test_a_file_that_is_no_log_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text("shopping list\nmilk\n")
-    with pytest.raises(TrajectoryError, match="is no trajectory log"):
+    with pytest.raises(TrajectoryError, match="is not a trajectory log"):
         process(tmp_path)
     assert (tmp_path / "mine.jsonl").read_text() == "shopping list\nmilk\n"
 

@@ -143,7 +143,7 @@ class TestCut:
 
     def test_the_first_line_cut(self) -> None:
         error = fault(to_line(started()).encode()[:40])
-        assert str(error) == "log.jsonl: is no trajectory log: its first line is cut off"
+        assert str(error) == "log.jsonl: is not a trajectory log: its first line is cut off"
 
     @given(st.integers(0, len(data_of(SESSION))))
     def test_a_mended_log_can_be_appended_to(self, size: int) -> None:
@@ -178,7 +178,7 @@ class TestSpoilt:
     def test_a_file_that_is_no_json(self, line: bytes) -> None:
         error = fault(line)
         assert error.line == 1
-        assert "is no trajectory log: not JSON" in str(error)
+        assert "is not a trajectory log: not JSON" in str(error)
 
     @pytest.mark.parametrize("line", [b"{}\n", b"[]\n", b"3\n", b'{"role": "user"}\n', b'{"schema": "one"}\n'])
     def test_a_file_that_is_no_log(self, line: bytes) -> None:

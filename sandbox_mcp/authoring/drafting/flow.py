@@ -108,7 +108,7 @@ def _equal(leaf: Any, value: Any) -> bool:
 
 
 def _telling(value: Any, path: tuple[str | int, ...], name: str) -> bool:
-    """Whether a value is so special that being equal is no chance."""
+    """Whether a value is so special that being equal is not chance."""
     if path[-1:] == (name,) and not isinstance(value, bool):
         return True
     return telling(value)
