@@ -1,24 +1,47 @@
 """``sandbox-mcp replay``: proof that a recorded session is deterministic."""
 
+import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
 from sandbox_mcp.cli.options import as_json, of_each_log, print_json, world_files
 from sandbox_mcp.plurals import counted
 
+if TYPE_CHECKING:
+    from sandbox_mcp.worlds.office.tooltalk import ReplayedConversation
+
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--tooltalk",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout of ToolTalk whose ground truth is executed in the office instead.",
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="With --tooltalk: where to write what came out.")
 @world_files
 @as_json
-def command(paths: tuple[Path, ...], as_json: bool) -> None:
+def command(paths: tuple[Path, ...], tooltalk: Path | None, out: Path | None, as_json: bool) -> None:
     """Execute every call of recorded sessions again and say whether results and state agree.
 
     PATHS are logs or folders of them. Exits with 1 if a session disagrees, with 2 if a log cannot be
     read; it is named, and the others are replayed.
+
+    With --tooltalk, every call of ToolTalk's ground truth is executed on its databases, and the outcome is held
+    against what was recorded: by ToolTalk's own metrics, and to the letter. Exits with 1 if a call is not accepted, or
+    differs otherwise than in the original's own replay.
     """
+    if tooltalk is not None and not paths:
+        _replay_tooltalk(tooltalk, out, as_json)
+        return
+    if tooltalk is not None or out is not None or not paths:
+        raise click.UsageError("give logs or folders of them, or --tooltalk with a checkout and perhaps -o")
     from sandbox_mcp.session.replay import differences
 
     unusable: list[Path] = []
@@ -34,3 +57,43 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
         click.echo(f"agreeing with their replay: {agreeing} of {counted(len(found), 'session')}", err=True)
     if unusable or any(found.values()):
         raise click.exceptions.Exit(2 if unusable else 1)
+
+
+def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:
+    from sandbox_mcp.worlds.office.tooltalk import replay
+
+    replayed = list(replay(checkout))
+    calls = [call for conversation in replayed for call in conversation.calls]
+    with TemporaryDirectory() as folder:
+        accepted = _accepted(replayed, out or Path(folder))
+    differing = [call for call in calls if call.difference]
+    unknown = [call for call in differing if not call.known]
+    if as_json:
+        shown = [{**asdict(call), "known": call.known} for call in differing]
+        print_json({"calls": len(calls), "accepted": accepted, "differences": shown})
+    else:
+        click.echo(f"accepted by ToolTalk's metrics: {accepted} of {counted(len(calls), 'call')}")
+        kinds = Counter(call.difference for call in differing if call.known)
+        told = ", ".join(f"{kind} {number}" for kind, number in kinds.items()) or "none"
+        click.echo(f"differing as in the original's own replay: {sum(kinds.values())} ({told})")
+        click.echo(f"differing otherwise: {len(unknown)}")
+        for call in unknown:
+            click.echo(f"  {call.name} {call.tool}: recorded {call.recorded}, replayed {call.replayed}")
+    if unknown or accepted < len(calls):
+        raise click.exceptions.Exit(1)
+
+
+def _accepted(replayed: "Sequence[ReplayedConversation]", folder: Path) -> int:
+    """How many calls of the ground truth ToolTalk's metrics find among those replayed, as its authors count."""
+    from sandbox_grader.importers import importer
+    from sandbox_grader.metric import Subject
+    from sandbox_grader.tooltalk import ToolTalk
+
+    from sandbox_mcp.trajectory import parse_trajectory, to_line
+
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{conversation.name}.json" for conversation in replayed]
+    for path, conversation in zip(paths, replayed, strict=True):
+        path.write_text(json.dumps(conversation.document, indent=1), encoding="utf-8")
+    sessions = (parse_trajectory("".join(map(to_line, item.events)).encode()) for item in importer("tooltalk")(paths))
+    return sum(ToolTalk().grade(Subject(session), "compat").values["matches"] for session in sessions)

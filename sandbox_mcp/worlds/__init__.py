@@ -18,6 +18,7 @@ from sandbox_mcp.world.faults import WorldError
 
 BUILT_IN = {
     "phone": "sandbox_mcp.worlds.phone:phone",
+    "office": "sandbox_mcp.worlds.office:office",
     "patent": "sandbox_mcp.worlds.lookups.patent:patent",
     "movies": "sandbox_mcp.worlds.lookups.movies:movies",
     "travel": "sandbox_mcp.worlds.lookups.travel:travel",

@@ -609,11 +609,11 @@ def _written_literals(written: Any) -> tuple[Any, ...]:
     parts = cast("dict[str, Any]", written)
     if "one_of" in parts:
         return tuple(parts["one_of"])
-    return (parts.get("exact", parts.get("close")),)
+    return (next((parts[name] for name in ("exact", "close", "set") if name in parts), None),)
 
 
 def _literals(expected: Expected) -> tuple[Any, ...]:
     """The values that something has to equal, as far as the file says them."""
-    if expected.ref is not None or expected.measure not in (None, "exact", "one_of", "close"):
+    if expected.ref is not None or expected.measure not in (None, "exact", "one_of", "set", "close"):
         return ()
     return tuple(expected.value) if expected.measure == "one_of" else (expected.value,)

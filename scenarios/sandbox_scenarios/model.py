@@ -14,7 +14,7 @@ Category = Literal[
 ]  # fmt: skip
 """ToolSandbox, section 3: what a scenario is about. A scenario may be in several."""
 
-Measure = Literal["exact", "close", "contains", "one_of", "rouge", "any", "facts"]
+Measure = Literal["exact", "close", "contains", "one_of", "set", "rouge", "any", "facts"]
 Conversion = Literal["raw", "float", "int", "text"]
 START = "start"
 """As the name of a milestone: the moment before the user's first message."""

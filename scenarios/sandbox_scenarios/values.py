@@ -19,7 +19,7 @@ from sandbox_scenarios.model import Conversion, Expected, Fact, ValueRef
 from sandbox_scenarios.wordings import wordings
 
 _NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
-MEASURES = ("exact", "close", "contains", "one_of", "rouge", "any", "facts", "from")
+MEASURES = ("exact", "close", "contains", "one_of", "set", "rouge", "any", "facts", "from")
 CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITION = re.compile(r"-?[0-9]{1,9}")
@@ -77,7 +77,8 @@ class Resolver:
             ValueProblemError: the mapping does not name one known measure, or its parts do not fit.
         """
         if isinstance(value, list):
-            raise ValueProblemError(f"{value!r} is a list; one of several values is written one_of: [...]")
+            told = "write one_of: [...] for one of several values, set: [...] for a list of these in any order"
+            raise ValueProblemError(f"{value!r} is a list; {told}")
         if not isinstance(value, dict):
             return Expected(value=self.plain(value))
         parts = cast("dict[str, Any]", value)
@@ -95,10 +96,10 @@ class Resolver:
         target = self.plain(parts[measure])
         if measure == "any":
             return Expected(measure="any")
-        if measure == "one_of":
+        if measure in ("one_of", "set"):
             if not isinstance(target, list):
-                raise ValueProblemError("one_of expects a list of values")
-            return Expected(measure="one_of", value=tuple(cast("list[Any]", target)))
+                raise ValueProblemError(f"{measure} expects a list of values")
+            return Expected(measure=measure, value=tuple(cast("list[Any]", target)))
         if measure == "close" and not _number(parts.get("within")):
             raise ValueProblemError("close also needs within, the tolerance as a number")
         if measure == "close" and not _number(target):

@@ -63,6 +63,7 @@ def test_an_address_is_no_label() -> None:
         ({"close": wall(2025, 5, 16, 9, 30), "within": 60}, Expected(measure="close", value=NINE_THIRTY, within=60)),
         ({"contains": "neighb"}, Expected(measure="contains", value="neighb")),
         ({"one_of": ["a", None, 3]}, Expected(measure="one_of", value=("a", None, 3))),
+        ({"set": ["a", "b"]}, Expected(measure="set", value=("a", "b"))),
         ({"one_of": ["@contact.wren"]}, Expected(measure="one_of", value=(row_id("contact", "wren"),))),
         ({"rouge": "See you."}, Expected(measure="rouge", value="See you.")),
         ({"any": True}, Expected(measure="any")),

@@ -16,7 +16,7 @@ LO = -1
 
 Cells = Mapping[str, Any]
 Kind = Literal["snapshot", "addition", "removal", "update", "guardrail", "trace_dependent"]
-ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_exact", "one_of", "mentions"]
+ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_exact", "one_of", "set", "mentions"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
 from sandbox_grader.rouge import rouge_l
+from sandbox_grader.values import same_set
 
 CellMeasure = Callable[[Any], float | None]
 Target = tuple[tuple[str, CellMeasure], ...]
@@ -95,6 +96,7 @@ _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
     "one": lambda _value: lambda _cell: 1.0,
     "one_of": lambda values: lambda cell: 1.0 if cell in values else 0.0,
     "rouge_l": _rouge,
+    "set": lambda values: lambda cell: 1.0 if same_set(values, cell) else 0.0,
 }
 
 

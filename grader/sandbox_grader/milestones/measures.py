@@ -17,7 +17,7 @@ from sandbox_grader.claims.texts import faults
 from sandbox_grader.milestones.cells import converted, is_number
 from sandbox_grader.milestones.wording import says
 from sandbox_grader.rouge import rouge_l
-from sandbox_grader.values import same_value
+from sandbox_grader.values import same_set, same_value
 
 Lookup = Callable[[ValueRef], tuple[Any, ...]]
 """The acceptable values that a reference stands for; none where nothing was matched, or nothing found there."""
@@ -39,7 +39,8 @@ def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> fl
     """How well ``actual``, the value of the column or argument ``name``, is what was expected: 0 to 1.
 
     ``exact``: equal JSON values, where true is not 1. ``close``: numbers at most ``within`` apart. ``contains``: the
-    text occurs, in any case. ``one_of``: exactly one of the values. ``rouge``: the ROUGE-L F1, and 1 for equal texts.
+    text occurs, in any case. ``one_of``: exactly one of the values. ``set``: a list of these values and no others, in
+    any order. ``rouge``: the ROUGE-L F1, and 1 for equal texts.
     ``any``: 1. ``facts``: the share of facts of which some wording occurs; 0 if a wording to avoid does. A text that
     turns round what the reference solutions write is 0 whatever it resembles. A target of
     null asks for null. Several acceptable targets (written forms of a number) count by the best.
@@ -111,6 +112,10 @@ def _one_of(target: Any, actual: Any, _within: float | None) -> float:
     return 1.0 if any(same_value(option, actual) for option in target) else 0.0
 
 
+def _set(target: Any, actual: Any, _within: float | None) -> float:
+    return 1.0 if same_set(target, actual) else 0.0
+
+
 def _rouge(target: Any, actual: Any, _within: float | None) -> float:
     if isinstance(target, str) and isinstance(actual, str):
         return 1.0 if target.strip() == actual.strip() else rouge_l(target, actual)
@@ -122,7 +127,8 @@ def _any(_target: Any, _actual: Any, _within: float | None) -> float:
 
 
 MEASURES: Mapping[str, Callable[[Any, Any, float | None], float]] = {
-    "exact": _exact, "close": _close, "contains": _contains, "one_of": _one_of, "rouge": _rouge, "any": _any,
+    "exact": _exact, "close": _close, "contains": _contains, "one_of": _one_of, "set": _set, "rouge": _rouge,
+    "any": _any,
 }  # fmt: skip
 
 

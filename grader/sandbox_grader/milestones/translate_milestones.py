@@ -122,7 +122,7 @@ def _golden(pattern: CallPattern) -> Iterator[dict[str, Any]]:
     options = {
         name: expected.value if expected.measure == "one_of" else (expected.value,)
         for name, expected in pattern.arguments.items()
-        if expected.measure not in ("any", "contains", "facts") and expected.ref is None
+        if expected.measure not in ("any", "contains", "facts", "set") and expected.ref is None
     }
     for chosen in product(*options.values()):
         yield dict(zip(options, chosen, strict=True))

@@ -71,6 +71,12 @@ class TestText:
         assert compare(Expected("contains", "Milk"), "buy bread") == 0
         assert compare(Expected("contains", "None"), None) == 0
 
+    @pytest.mark.parametrize(
+        ("actual", "value"), [(("a", "b"), 1), (("b", "a"), 1), (("a",), 0), (("a", "b", "c"), 0), (None, 0), ("ab", 0)]
+    )
+    def test_set(self, actual: Any, value: int):
+        assert compare(Expected("set", ("a", "b")), actual) == value
+
     def test_one_of(self):
         choice = Expected("one_of", ("celsius", "Celsius", None))
         assert [compare(choice, value) for value in ("Celsius", "C", None)] == [1, 0, 1]
