@@ -47,13 +47,13 @@ class Registered(TypedDict):
     user: Person
 
 
-class Found(TypedDict):
+class FoundUsers(TypedDict):
     """The accounts that a search found."""
 
     users: list[Person]
 
 
-class Own(TypedDict):
+class OwnAccount(TypedDict):
     """The account that is logged in."""
 
     user: Person
@@ -221,13 +221,13 @@ def delete_account(tx: Tx, password: Secret) -> Done:
 
 
 @office.query(name="GetAccountInformation", group=GROUP)
-def get_account_information(tx: Tx) -> Own:
+def get_account_information(tx: Tx) -> OwnAccount:
     """Tell what is known of the account that is logged in."""
     return {"user": _person(me(tx))}
 
 
 @office.query(name="QueryUser", group=GROUP)
-def query_user(tx: Tx, username: str | None = None, email: str | None = None) -> Found:
+def query_user(tx: Tx, username: str | None = None, email: str | None = None) -> FoundUsers:
     """Find accounts by username, by mail address, or by both.
 
     Args:

@@ -11,7 +11,7 @@ from sandbox_mcp.worlds.office.world import office
 GROUP = "alarm"
 
 
-class Set(TypedDict):
+class AlarmSet(TypedDict):
     """The id of an alarm that was set."""
 
     alarm_id: str
@@ -24,14 +24,14 @@ class AlarmTime(TypedDict):
     time: str
 
 
-class Found(TypedDict):
+class FoundAlarms(TypedDict):
     """Alarms, oldest first."""
 
     alarms: list[AlarmTime]
 
 
 @office.action(name="AddAlarm", group=GROUP, adds=[Alarm], said=["set"])
-def add_alarm(tx: Tx, time: str) -> Set:
+def add_alarm(tx: Tx, time: str) -> AlarmSet:
     """Set an alarm for a time of day.
 
     Args:
@@ -53,7 +53,7 @@ def delete_alarm(tx: Tx, alarm_id: Id[Alarm]) -> Done:
 
 
 @office.query(name="FindAlarms", group=GROUP)
-def find_alarms(tx: Tx, start_range: str | None = None, end_range: str | None = None) -> Found:
+def find_alarms(tx: Tx, start_range: str | None = None, end_range: str | None = None) -> FoundAlarms:
     """Find the alarms that are set, all of them or those between two times of day.
 
     Args:

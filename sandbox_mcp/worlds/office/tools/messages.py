@@ -14,7 +14,7 @@ from sandbox_mcp.worlds.office.world import office
 GROUP = "messages"
 
 
-class Sent(TypedDict):
+class MessageSent(TypedDict):
     """The id of a message that was sent."""
 
     message_id: str
@@ -29,14 +29,14 @@ class Note(TypedDict):
     message: str
 
 
-class Found(TypedDict):
+class FoundMessages(TypedDict):
     """Messages, the newest first."""
 
     messages: list[Note]
 
 
 @office.action(name="SendMessage", group=GROUP, adds=[Message], reaches="receiver", said=["sent", "messaged", "told"])
-def send_message(tx: Tx, receiver: str, message: Text) -> Sent:
+def send_message(tx: Tx, receiver: str, message: Text) -> MessageSent:
     """Send a message from the account that is logged in to another user.
 
     Args:
@@ -61,7 +61,7 @@ def search_messages(
     sender: str | None = None,
     start_date: str | None = None,
     end_date: str | None = None,
-) -> Found:
+) -> FoundMessages:
     """Find the newest five messages received that fit; at least one thing to search by is needed.
 
     Args:

@@ -11,7 +11,7 @@ from sandbox_mcp.worlds.office.world import office
 GROUP = "reminder"
 
 
-class Added(TypedDict):
+class ReminderAdded(TypedDict):
     """The id of a reminder that was added."""
 
     reminder_id: str
@@ -33,7 +33,7 @@ class Tasks(TypedDict):
 
 
 @office.action(name="AddReminder", group=GROUP, adds=[Reminder], said=["added", "remind"])
-def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> Added:
+def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> ReminderAdded:
     """Add a reminder.
 
     Args:
