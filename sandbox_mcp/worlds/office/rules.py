@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 from sandbox_mcp.world.faults import NoDataError, ToolFault
 from sandbox_mcp.world.tables import Id, Table, cells_of, schema_of
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.office.tables import Account, Session
+from sandbox_mcp.worlds.office.tables import Account, LogIn
 
 MOMENT, TIME = "%Y-%m-%d %H:%M:%S", "%H:%M:%S"
 NEWEST = 5
@@ -46,7 +46,7 @@ def me(tx: Tx) -> Account:
     Raises:
         NotLoggedInError: none is.
     """
-    session = next(iter(tx.all(Session)), None)
+    session = next(iter(tx.all(LogIn)), None)
     if session is None:
         raise NotLoggedInError("nobody is logged in; log in first, or register")
     return tx.get(Account, session.account)

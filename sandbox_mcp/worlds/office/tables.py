@@ -24,7 +24,7 @@ class Account(Table):
     next_code: str | None = column(default=None, hidden=True)
 
 
-class Session(Table):
+class LogIn(Table, name="session"):
     """Who is logged in; there is one at most, because one person at a time uses the office."""
 
     session_token: Id[Self] = key()
@@ -74,7 +74,7 @@ class Email(Table, lasting=True):
     body: Text
 
 
-class Message(Table, lasting=True):
+class ShortMessage(Table, name="message", lasting=True):
     """A short message between users, as one account has it."""
 
     message_id: Id[Self] = key()
@@ -121,6 +121,6 @@ class Climate(Table, fixed="climate.csv"):
     snow_days: int
 
 
-OWNED = (Session, Verification, Alarm, Event, Email, Message, Reminder)
+OWNED = (LogIn, Verification, Alarm, Event, Email, ShortMessage, Reminder)
 """The tables whose rows belong to an account, and go with it."""
 TABLES = (Account, *OWNED, WeatherDay, Climate)

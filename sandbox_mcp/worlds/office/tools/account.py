@@ -17,7 +17,7 @@ from sandbox_mcp.worlds.office.rules import (
     check_phone,
     me,
 )
-from sandbox_mcp.worlds.office.tables import OWNED, Account, Session, Verification
+from sandbox_mcp.worlds.office.tables import OWNED, Account, LogIn, Verification
 from sandbox_mcp.worlds.office.world import office
 
 GROUP = "account"
@@ -59,7 +59,7 @@ class OwnAccount(TypedDict):
     user: Person
 
 
-@office.action(name="RegisterUser", group=GROUP, adds=[Account, Session], said=["registered", "created"])
+@office.action(name="RegisterUser", group=GROUP, adds=[Account, LogIn], said=["registered", "created"])
 def register_user(
     tx: Tx, username: str, password: Secret, email: str, name: str | None = None, phone: str | None = None
 ) -> Registered:
@@ -81,10 +81,10 @@ def register_user(
     if phone is not None:
         check_phone("phone", phone)
     account = tx.add(Account, username=username, password=password, email=email, name=name, phone=phone)
-    return {"session_token": tx.add(Session, account=account.account_id).session_token, "user": _person(account)}
+    return {"session_token": tx.add(LogIn, account=account.account_id).session_token, "user": _person(account)}
 
 
-@office.action(name="UserLogin", group=GROUP, adds=[Session], said=["logged in", "signed in"])
+@office.action(name="UserLogin", group=GROUP, adds=[LogIn], said=["logged in", "signed in"])
 def user_login(tx: Tx, username: str, password: Secret) -> LoggedIn:
     """Log in to an account. Nobody may be logged in.
 
@@ -95,14 +95,14 @@ def user_login(tx: Tx, username: str, password: Secret) -> LoggedIn:
     _check_nobody(tx)
     account = _named(tx, username)
     _check_password(account, password)
-    return {"session_token": tx.add(Session, account=account.account_id).session_token}
+    return {"session_token": tx.add(LogIn, account=account.account_id).session_token}
 
 
-@office.action(name="LogoutUser", group=GROUP, removes=[Session], destructive=False, said=["logged out", "signed out"])
+@office.action(name="LogoutUser", group=GROUP, removes=[LogIn], destructive=False, said=["logged out", "signed out"])
 def logout_user(tx: Tx) -> Done:
     """Log out of the account that is logged in."""
     me(tx)
-    for session in tx.all(Session):
+    for session in tx.all(LogIn):
         tx.remove(session)
     return SUCCESS
 
@@ -268,7 +268,7 @@ def _named(tx: Tx, username: str) -> Account:
 
 
 def _check_nobody(tx: Tx) -> None:
-    session = next(iter(tx.all(Session)), None)
+    session = next(iter(tx.all(LogIn)), None)
     if session is not None:
         name = tx.get(Account, session.account).username
         raise AlreadyLoggedInError(f"{name!r} is logged in, and one account can be at a time; log out first")

@@ -8,7 +8,7 @@ from typing import TypedDict
 from sandbox_mcp.world.tables import Text
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.office.rules import Filter, MatchType, me, written
-from sandbox_mcp.worlds.office.tables import Message
+from sandbox_mcp.worlds.office.tables import ShortMessage
 from sandbox_mcp.worlds.office.world import office
 
 GROUP = "messages"
@@ -35,7 +35,7 @@ class FoundMessages(TypedDict):
     messages: list[Note]
 
 
-@office.action(name="SendMessage", group=GROUP, adds=[Message], reaches="receiver", said=["sent", "messaged", "told"])
+@office.action(name="SendMessage", group=GROUP, adds=[ShortMessage], reaches="receiver", said=["sent", "messaged"])
 def send_message(tx: Tx, receiver: str, message: Text) -> MessageSent:
     """Send a message from the account that is logged in to another user.
 
@@ -47,9 +47,14 @@ def send_message(tx: Tx, receiver: str, message: Text) -> MessageSent:
     if not message.strip() or not receiver.strip():
         raise ValueError("`receiver` and `message` must not be empty")
     row = tx.add(
-        Message, account=owner.account_id, folder="sent", timestamp=tx.now, sender=owner.username, receiver=receiver,
+        ShortMessage,
+        account=owner.account_id,
+        folder="sent",
+        timestamp=tx.now,
+        sender=owner.username,
+        receiver=receiver,
         message=message,
-    )  # fmt: skip
+    )
     return {"message_id": row.message_id}
 
 
@@ -73,12 +78,12 @@ def search_messages(
     """
     owner = me(tx)
     wanted = Filter(tx, query, match_type, sender, (start_date, end_date))
-    received = tx.all(Message, account=owner.account_id, folder="inbox")
+    received = tx.all(ShortMessage, account=owner.account_id, folder="inbox")
     found = wanted.newest(tx, received, lambda note: (note.timestamp, note.sender, note.message))
     return {"messages": [_note(tx, note) for note in found]}
 
 
-def _note(tx: Tx, note: Message) -> Note:
+def _note(tx: Tx, note: ShortMessage) -> Note:
     return {
         "message_id": note.message_id,
         "timestamp": written(tx, note.timestamp),
