@@ -131,7 +131,7 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 @scenarios_of_world
 @as_json
 def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
-    """Count what the suite covers, the phone's beside ToolSandbox's figures, look-ups beside ToolScan's."""
+    """Count what the suite covers, beside ToolSandbox's figures, ToolTalk's and ToolScan's, world by world."""
     from sandbox_grader.toolscan.names import name_similarity
     from sandbox_scenarios.stats import measure
 
@@ -143,7 +143,7 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
     else:
         _print_stats(found)
     if check and found.missed:
-        click.echo(f"short of ToolSandbox's figures: {', '.join(item.name for item in found.missed)}", err=True)
+        click.echo(f"short of published figures: {', '.join(item.name for item in found.missed)}", err=True)
         raise click.exceptions.Exit(1)
 
 
@@ -172,6 +172,10 @@ def _print_stats(found: "Stats") -> None:
     click.echo("")
     rows = [(variant, *(item[reading] for reading in found.readings)) for variant, item in found.similarity.items()]
     print_table(("similarity of tool names", *found.readings), rows)
+    if found.dialogues:
+        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in found.dialogues]
+        click.echo("")
+        print_table(("dialogues", "ours", "ToolTalk", ""), rows)
     if found.environments:
         from sandbox_scenarios.stats import environment_heads
 

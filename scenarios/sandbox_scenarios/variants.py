@@ -55,6 +55,13 @@ def _with(count: int | None) -> Selection:
     return select
 
 
+def _with_groups(scenario: Scenario) -> list[Tool]:
+    """Every tool of the groups that the scenario uses: ToolTalk's API mode ``suite``; ``exact`` is the base variant."""
+    groups = {tool.domain for tool in _needed(scenario)}
+    others = scenario.home.agent_tools.items()
+    return [tool for name, tool in others if tool.domain in groups and name not in scenario.without]
+
+
 Change = Callable[[PresentedTool, World], PresentedTool]
 
 
@@ -126,6 +133,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
         BASE: Variant(_needed),
         "3_distraction_tools": Variant(_with(3)),
         "10_distraction_tools": Variant(_with(10)),
+        "suite_tools": Variant(_with_groups),
         "all_tools": Variant(_with(None)),
         "tool_name_scrambled": Variant(_with(3), _rename_tool),
         "tool_description_scrambled": Variant(_with(3), _drop_description),

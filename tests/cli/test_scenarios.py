@@ -116,7 +116,7 @@ def test_stats_print_tables(claimed: Path) -> None:
 def test_stats_check_what_falls_short(claimed: Path) -> None:
     done = run("stats", "--check", "--scenarios", claimed)
     assert done.exit_code == 1
-    assert done.stderr.startswith("short of ToolSandbox's figures: test cases, ")
+    assert done.stderr.startswith("short of published figures: test cases, ")
 
 
 def test_stats_as_json(claimed: Path) -> None:

@@ -56,6 +56,11 @@ def test_all_tools_are_all_tools() -> None:
     assert list(presented(WIFI_OFF, "all_tools")) == usual
 
 
+def test_suite_tools_are_all_tools_of_the_groups_that_are_used() -> None:
+    alarm = SUITE.get("office_add_alarm")
+    assert list(presented(alarm, "suite_tools")) == ["AddAlarm", "DeleteAlarm", "FindAlarms"]
+
+
 def test_the_nearest_distractions_come_first() -> None:
     first = [tool.name for tool in distractors(WIFI_OFF)[:3]]
     assert all(agent_tools()[name].domain == "setting" for name in first)

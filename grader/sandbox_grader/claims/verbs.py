@@ -115,6 +115,7 @@ _WORD_KINDS: Mapping[str, tuple[str, ...]] = {
     "switch": ("switch",),
     "sign": ("signin",),
     "login": ("signin",),
+    "logout": ("signin",),
     "log": ("signin",),
     "call": ("call",),
     "dial": ("call",),
@@ -142,11 +143,12 @@ _WORD_KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 def kinds_of(tool: str) -> frozenset[str]:
-    """The kinds of deeds that a tool's name tells: ``add_reminder`` adds and reminds. Its words count as kinds too."""
-    words = re.findall(r"[a-z]+", tool.lower())
+    """The kinds of deeds that a tool's name tells: ``add_reminder`` and ``AddReminder`` add and remind."""
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", tool)]
     first = words[0] if words else ""
     if first in (
         "get",
+        "query",
         "search",
         "find",
         "list",

@@ -191,7 +191,10 @@ def _undoing(case: RehearsedSolution) -> Iterator[tuple[str, PlannedCall, str]]:
 def _back(
     case: RehearsedSolution, table: str, key: str, before: Row | None, after: Row | None
 ) -> Iterator[PlannedCall]:
-    if table == "setting" and before and after:
+    if case.scenario.home.name != DEFAULT:
+        if before is None:
+            yield from _removed_again(case, table, key)
+    elif table == "setting" and before and after:
         changed = (column for column in SWITCHES if before[column] != after[column])
         yield from (PlannedCall(SWITCHES[column], {"on": before[column]}) for column in changed)
     elif table == "account" and after and after["signed_in"]:
@@ -203,6 +206,15 @@ def _back(
     elif before and after and table in _CHANGERS:
         changed = {column: before[column] for column in before if before[column] != after[column]}
         yield PlannedCall(_CHANGERS[table], {_KEYS[table]: key, **_given(case, _CHANGERS[table], changed)})
+
+
+def _removed_again(case: RehearsedSolution, table: str, key: str) -> Iterator[PlannedCall]:
+    """A new row removed with a tool that removes from its table and asks for nothing but its id."""
+    for tool in case.scenario.home.agent_tools.values():
+        required = [parameter for parameter in tool.parameters if parameter.required]
+        removes = tool.effects is not None and table in tool.effects.removes
+        if removes and len(required) == 1 and required[0].role and required[0].role.table == table:
+            yield PlannedCall(tool.name, {required[0].name: key})
 
 
 _REMOVERS = {"contact": "remove_contact", "reminder": "remove_reminder", "timer": "cancel_timer"}
@@ -220,11 +232,20 @@ def _given(case: RehearsedSolution, tool: str, row: Row) -> dict[str, Any]:
 def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
     number = 0
     for call in _meddling(case):
-        if _works(case, call) and not _allowed(case, call):
+        if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
             number += 1
             about = f"at last does what nobody asked for: {call.tool} with {dict(call.arguments)!r}"
             solution, span = finished(case.solution, call), SWITCHED if call.tool in SWITCHES.values() else ZERO
             yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
+
+
+def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
+    """Whether all that the call does is remove what the solution made, such as the session of a log-in."""
+    changes = _tried(case, call).changes
+    start = case.scenario.world
+    return bool(changes) and all(
+        change.after is None and change.key not in start.table(change.table) for change in changes
+    )
 
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:

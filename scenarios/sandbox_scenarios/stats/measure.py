@@ -58,7 +58,8 @@ class Stats:
 
     ``similarity`` maps a variant to the mean of each reading over its tool lists, ``calls`` a tool and a category to
     the scenarios whose solutions call it, ``arguments`` a tool to how many of its arguments some solution gives, of
-    how many. ``environments`` are those that scenarios are tagged with, beside ToolScan's table 3.
+    how many. ``environments`` are those that scenarios are tagged with, beside ToolScan's table 3, ``dialogues`` what
+    there is of ToolTalk's easy and hard conversations in the world that it describes.
     """
 
     scenarios: int
@@ -73,11 +74,12 @@ class Stats:
     calls: Mapping[str, Mapping[str, int]]
     arguments: Mapping[str, tuple[int, int]]
     environments: tuple[Environment, ...] = ()
+    dialogues: tuple[Count, ...] = ()
 
     @property
     def missed(self) -> tuple[Count, ...]:
         """What falls short of the published figures."""
-        counts = (*self.statistics, *self.categories, *self.columns, *self.tools)
+        counts = (*self.statistics, *self.categories, *self.columns, *self.tools, *self.dialogues)
         return tuple(item for item in counts if not item.met)
 
     @property
@@ -98,6 +100,7 @@ class Stats:
             **counted,
             **{name: dict(getattr(self, name)) for name in rest},
             "environments": {item.name: asdict(item) for item in self.environments},
+            "dialogues": {item.name: {"ours": item.ours, "tooltalk": item.theirs} for item in self.dialogues},
             "missed": [item.name for item in self.missed],
         }
 
@@ -130,6 +133,7 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         calls=_calls(scenarios, every_tool),
         arguments=_arguments(scenarios, every_tool),
         environments=environments(scenarios, turns, similarity),
+        dialogues=_dialogues(scenarios, homes[0]) if [home.name for home in homes] == [published.TOOLTALK] else (),
     )
 
 
@@ -145,6 +149,26 @@ def _statistics(scenarios: Sequence[Scenario], tools: int, published_too: bool) 
         Count(name, value, theirs if published_too else None, not name.startswith("average"))
         for (name, theirs), value in named
     )
+
+
+def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
+    """What ToolTalk counts.
+
+    A conversation is easy with one plug-in and hard with three or more; a turn is a word of the user or of the agent.
+    """
+    tools = home.agent_tools
+    plug_ins = {item.name: len({tools[call.tool].domain for call in _planned(item.solutions[0])}) for item in scenarios}
+    hard = [item.solutions[0] for item in scenarios if plug_ins[item.name] >= 3]
+    ours = (
+        sum(count == 1 for count in plug_ins.values()),
+        len(hard),
+        _mean([2 * len(solution.turns) for solution in hard]),
+        _mean([len(_planned(solution)) for solution in hard]),
+        len(tools),
+        len({tool.domain for tool in tools.values()}),
+    )
+    named = zip(published.DIALOGUES.items(), ours, strict=True)
+    return tuple(Count(name, value, theirs, not name.startswith("average")) for (name, theirs), value in named)
 
 
 def turns(solution: Solution) -> int:

@@ -1,6 +1,7 @@
 """The published figures that the suite is held against.
 
-Source: ToolSandbox, tables 4, 6, 7 and 8. Tables 6 to 8 count every scenario once per variant.
+Source: ToolSandbox, tables 4, 6, 7 and 8. Tables 6 to 8 count every scenario once per variant. ToolTalk, section 2 and
+the conversations of its repository.
 """
 
 from collections.abc import Mapping
@@ -68,3 +69,18 @@ TOOLS: Mapping[str, int] = MappingProxyType(
     }
 )
 """Table 8: milestones per tool."""
+
+TOOLTALK = "office"
+"""The world that ToolTalk describes."""
+
+DIALOGUES: Mapping[str, float] = MappingProxyType(
+    {
+        "easy conversations": 28,
+        "hard conversations": 50,
+        "average turns of a hard one": 7.42,
+        "average calls of a hard one": 4.76,
+        "tools": 28,
+        "plug-ins": 7,
+    }
+)
+"""ToolTalk, section 2; the two averages are those of its 50 hard conversations."""
