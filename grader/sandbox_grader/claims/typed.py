@@ -25,7 +25,7 @@ READ_AS: dict[str, tuple[str, ...]] = {
     "date": ("date",),
     "weekday": ("weekday",),
     "duration": ("duration", "time"),
-    "count": ("number", "duration"),
+    "count": ("number", "duration", "phone"),
     "money": ("money", "number"),
     "temperature": ("temperature", "number"),
     "quantity": ("quantity", "number"),
@@ -269,6 +269,8 @@ def _counted(item: Mention, number: float, unit: str) -> bool:
     seconds = {"day": 86400, "night": 86400, "hour": 3600, "minute": 60, "second": 1, "week": 604800}.get(unit)
     if item.kind == "duration":
         return bool(seconds) and item.number == number * (seconds or 1)
+    if item.kind == "phone":  # seven digits and more look like one
+        return str(item.value) == str(int(number))
     return item.number == number and (not unit or item.unit in ("", unit, *_ANY_NOUN) or not seconds)
 
 

@@ -14,6 +14,8 @@ from sandbox_scenarios.facts import facts_of
         ("The film won 3 awards.", {"count": "3 awards"}),
         ("It won three awards in all.", {"count": "3 awards"}),
         ("Critics gave it 56 out of 100.", {"number": 56}),
+        ("It was played 2,681,395 times, so 2,681,395 plays.", {"count": "2681395 plays"}),
+        ("It had 2681395 plays.", {"count": "2681395 plays"}),
         ("That is 8 out of 10 points.", {"number": 8}),
     ],
 )
@@ -26,6 +28,7 @@ def test_is_said(message: str, fact: object) -> None:
     [
         ("It took $114,700,000.", {"money": "114600000 USD"}),
         ("It costs 3 won.", {"count": "3 awards"}),
+        ("It had 2,681,396 plays.", {"count": "2681395 plays"}),
         ("Call 5550178 about it.", {"money": "5550178 USD"}),
     ],
 )

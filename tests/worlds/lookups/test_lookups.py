@@ -3,8 +3,10 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 from sandbox_grader.milestones.baselines import REFUSAL
@@ -17,6 +19,9 @@ from sandbox_scenarios.stats.measure import turns
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.select import select
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.trajectory import MemoryLog
+from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
 from tests.scenarios.playing import talk
@@ -123,3 +128,29 @@ class TestIrrelevance:
             assert base in suite.names()
             assert suite.get(base).tools == suite.get(name).tools
             assert suite.get(base).user.opening != suite.get(name).user.opening
+
+
+class TestFeedback:
+    """Source: ToolScan, section 8.1.1: the study leaves out what the checker says, not what the service says."""
+
+    @pytest.fixture
+    def told(self, suite: Suite) -> Callable[[str, str, dict[str, Any]], str]:
+        def call(variant: str, tool: str, arguments: dict[str, Any]) -> str:
+            scenario = suite.get("patent_kettle_granted")
+            session = Session(SessionSpec(scenario, variant), ScriptedUser.of(scenario.user), MemoryLog())
+            session.begin()
+            return str(session.call(tool, arguments).error)
+
+        return call
+
+    def test_with_it_the_right_name_is_told(self, told: Callable[[str, str, dict[str, Any]], str]) -> None:
+        assert "it takes title" in told("base", "get_patents_with_title", {"titel": "kettle"})
+
+    def test_without_it_that_is_not_told(self, told: Callable[[str, str, dict[str, Any]], str]) -> None:
+        assert "title" not in told("no_feedback", "get_patents_with_title", {"titel": "kettle"})
+
+    @pytest.mark.parametrize("variant", ["base", "no_feedback"])
+    def test_what_the_service_says_is_told_with_and_without(
+        self, told: Callable[[str, str, dict[str, Any]], str], variant: str
+    ) -> None:
+        assert "there is no patent 'NX1'" in told(variant, "get_patent_with_number", {"number": "NX1"})
