@@ -29,7 +29,7 @@ class Region(Table, fixed="data/data_regions.csv"):
     capital: str
 
 
-class Value(Table, fixed="data/data_values.csv"):
+class DataPoint(Table, fixed="data/data_values.csv"):
     """One figure."""
 
     id: Id[Self] = key()
@@ -56,7 +56,7 @@ class Ranked(TypedDict):
     value: float
 
 
-class Change(TypedDict):
+class ValueChange(TypedDict):
     """What changed between two years; the change is the later value less the earlier one."""
 
     before: float
@@ -76,7 +76,7 @@ class RegionFigure(TypedDict):
 
 data = World(
     "data",
-    tables=[Dataset, Region, Value],
+    tables=[Dataset, Region, DataPoint],
     instructions="You answer questions with the help of the statistics of an archipelago, for 2018 to 2024.",
     user="You talk to an assistant that can look into an archipelago's statistics for you.",
     place="in the archipelago's statistics",
@@ -86,7 +86,7 @@ data = World(
 def _value(tx: Tx, dataset: str, region: str, year: int) -> float:
     known(tx, Dataset, dataset, "dataset")
     known(tx, Region, region, "region")
-    rows = tx.all(Value, dataset=dataset, region=region, year=year)
+    rows = tx.all(DataPoint, dataset=dataset, region=region, year=year)
     if not rows:
         raise NoDataError(f"dataset {dataset!r} says nothing of {region!r} in {year}")
     return rows[0].value
@@ -128,7 +128,7 @@ def get_dataset_value(tx: Tx, dataset: Id[Dataset], region: Id[Region], year: in
 
 
 @data.query
-def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_year: int, to_year: int) -> Change:
+def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_year: int, to_year: int) -> ValueChange:
     """Get how much a value changed in a region between two years.
 
     Args:
@@ -138,7 +138,7 @@ def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_ye
         to_year: The later year.
     """
     before, after = _value(tx, dataset, region, from_year), _value(tx, dataset, region, to_year)
-    return Change(before=before, after=after, change=round(after - before, 3), unit=tx.get(Dataset, dataset).unit)
+    return ValueChange(before=before, after=after, change=round(after - before, 3), unit=tx.get(Dataset, dataset).unit)
 
 
 @data.query
@@ -153,7 +153,7 @@ def get_dataset_ranking(
         ascending: True to have the lowest value first.
         limit: How many regions to list, 1 to 25.
     """
-    rows = tx.all(Value, dataset=known(tx, Dataset, dataset, "dataset").id, year=year)
+    rows = tx.all(DataPoint, dataset=known(tx, Dataset, dataset, "dataset").id, year=year)
     ranked = sorted(rows, key=lambda row: row.value, reverse=not ascending)
     return [
         Ranked(place=place, region=tx.get(Region, row.region).name, value=row.value)
@@ -170,7 +170,7 @@ def get_region_values(tx: Tx, region: Id[Region], year: int, topic: Topic | None
         year: The year, 2018 to 2024.
         topic: Only datasets of this topic.
     """
-    rows = tx.all(Value, region=known(tx, Region, region, "region").code, year=year)
+    rows = tx.all(DataPoint, region=known(tx, Region, region, "region").code, year=year)
     sets = [(row, tx.get(Dataset, row.dataset)) for row in rows]
     return [
         RegionFigure(dataset=found.id, title=found.title, value=row.value, unit=found.unit)

@@ -112,7 +112,7 @@ class CastLine(TypedDict):
     role: str
 
 
-class CrewLine(TypedDict):
+class FilmCrewLine(TypedDict):
     """Somebody in a crew."""
 
     person: str
@@ -228,7 +228,7 @@ def get_movie_cast(tx: Tx, movie: Id[Movie]) -> list[CastLine]:
 
 
 @movies.query
-def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[CrewLine]:
+def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[FilmCrewLine]:
     """List who worked on a film behind the camera.
 
     Args:
@@ -236,7 +236,7 @@ def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[Cre
         job: Only people with this job.
     """
     rows = [row for row in tx.all(Credit, movie=_movie(tx, movie).id) if job in (None, row.job)]
-    return [CrewLine(person=row.person, name=_person(tx, row.person).name, job=row.job) for row in rows]
+    return [FilmCrewLine(person=row.person, name=_person(tx, row.person).name, job=row.job) for row in rows]
 
 
 @movies.query

@@ -10,7 +10,7 @@ from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, know
 Feeling = Literal["like", "laugh", "wonder", "sorry"]
 
 
-class User(Table, fixed="data/social_users.csv"):
+class Member(Table, fixed="data/social_users.csv"):
     """Somebody with an account."""
 
     handle: Id[Self] = key()
@@ -24,8 +24,8 @@ class Follow(Table, fixed="data/social_follows.csv"):
     """Who follows whom, and since when."""
 
     id: Id[Self] = key()
-    follower: Id[User]
-    followed: Id[User]
+    follower: Id[Member]
+    followed: Id[Member]
     since: str
 
 
@@ -33,7 +33,7 @@ class Post(Table, fixed="data/social_posts.csv"):
     """What somebody wrote for everybody."""
 
     id: Id[Self] = key()
-    author: Id[User]
+    author: Id[Member]
     day: str
     text: str
     views: int
@@ -44,7 +44,7 @@ class Comment(Table, fixed="data/social_comments.csv"):
 
     id: Id[Self] = key()
     post: Id[Post]
-    author: Id[User]
+    author: Id[Member]
     day: str
     text: str
 
@@ -92,30 +92,30 @@ class FollowerLine(TypedDict):
 
 social = World(
     "social",
-    tables=[User, Follow, Post, Comment, Reaction],
+    tables=[Member, Follow, Post, Comment, Reaction],
     instructions="You answer questions about what is posted in a social network.",
     user="You talk to an assistant that can look around in a social network for you.",
     place="in the social network",
 )
 
 
-def _user(tx: Tx, handle: str) -> User:
-    return known(tx, User, handle.removeprefix("@"), "user")
+def _user(tx: Tx, handle: str) -> Member:
+    return known(tx, Member, handle.removeprefix("@"), "user")
 
 
 @social.query
-def find_user(tx: Tx, name: str) -> list[User]:
+def find_user(tx: Tx, name: str) -> list[Member]:
     """Find people by name, with handle, town, and the day they joined.
 
     Args:
         name: The name, or a part of it.
     """
-    return first((row for row in tx.all(User) if has_words(row.name, name)), None)
+    return first((row for row in tx.all(Member) if has_words(row.name, name)), None)
 
 
 @social.query
 def get_user_posts(
-    tx: Tx, user: Id[User], after: str | None = None, before: str | None = None, words: str | None = None
+    tx: Tx, user: Id[Member], after: str | None = None, before: str | None = None, words: str | None = None
 ) -> list[PostLine]:
     """List what somebody has posted, the latest first, 25 at most.
 
@@ -135,7 +135,7 @@ def get_user_posts(
 
 
 @social.query
-def get_user_followers(tx: Tx, user: Id[User], after: str | None = None) -> list[FollowerLine]:
+def get_user_followers(tx: Tx, user: Id[Member], after: str | None = None) -> list[FollowerLine]:
     """List who follows somebody, the newest first.
 
     Args:

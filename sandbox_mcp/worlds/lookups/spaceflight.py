@@ -112,7 +112,7 @@ class LaunchDetails(TypedDict):
     agency: str
 
 
-class CrewLine(TypedDict):
+class SeatLine(TypedDict):
     """Somebody in a crew."""
 
     astronaut: str
@@ -291,14 +291,14 @@ def find_stays_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[StayLine
 
 
 @spaceflight.query
-def find_crew_with_launch(tx: Tx, launch: Id[Launch]) -> list[CrewLine]:
+def find_crew_with_launch(tx: Tx, launch: Id[Launch]) -> list[SeatLine]:
     """List who was aboard a launch, and in which seat; nobody if it carried no crew.
 
     Args:
         launch: The launch's id.
     """
     rows = tx.all(CrewSeat, launch=_launch(tx, launch).id)
-    return [CrewLine(astronaut=row.astronaut, name=_astronaut(tx, row.astronaut).name, seat=row.seat) for row in rows]
+    return [SeatLine(astronaut=row.astronaut, name=_astronaut(tx, row.astronaut).name, seat=row.seat) for row in rows]
 
 
 @spaceflight.query

@@ -94,7 +94,7 @@ class MatchLine(TypedDict):
     away_goals: int
 
 
-class Report(TypedDict):
+class MatchReport(TypedDict):
     """All that is known of a match."""
 
     day: str
@@ -241,7 +241,7 @@ def get_player_season_statistics(tx: Tx, player: str, season: int) -> Statistics
 
 
 @sports.query
-def get_match_report(tx: Tx, home: str, away: str, season: int) -> Report:
+def get_match_report(tx: Tx, home: str, away: str, season: int) -> MatchReport:
     """Get the day, the result and the number of spectators of one match.
 
     Args:
@@ -251,7 +251,7 @@ def get_match_report(tx: Tx, home: str, away: str, season: int) -> Report:
     """
     ids = _team(tx, home).id, _team(tx, away).id
     row = only([row for row in tx.all(Match, season=season) if (row.home, row.away) == ids], "such match")
-    return Report(
+    return MatchReport(
         day=row.day, home=_name(tx, row.home), away=_name(tx, row.away), home_goals=row.home_goals,
         away_goals=row.away_goals, spectators=row.spectators,
     )  # fmt: skip

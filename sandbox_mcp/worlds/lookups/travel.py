@@ -11,7 +11,7 @@ SightKind = Literal["museum", "garden", "castle", "market", "tower"]
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
-class City(Table, fixed="data/travel_cities.csv"):
+class TravelCity(Table, fixed="data/travel_cities.csv"):
     """A city; the fee is what it charges visitors per night, in euros."""
 
     id: Id[Self] = key()
@@ -25,7 +25,7 @@ class Hotel(Table, fixed="data/travel_hotels.csv"):
 
     id: Id[Self] = key()
     name: str
-    city: Id[City]
+    city: Id[TravelCity]
     stars: int
     price: int
     rooms: int
@@ -49,7 +49,7 @@ class Sight(Table, fixed="data/travel_sights.csv"):
 
     id: Id[Self] = key()
     name: str
-    city: Id[City]
+    city: Id[TravelCity]
     kind: SightKind
     opens: str
     closes: str
@@ -61,8 +61,8 @@ class Flight(Table, fixed="data/travel_flights.csv"):
     """A flight that goes every day; times are local, the price is in euros."""
 
     id: Id[Self] = key()
-    origin: Id[City]
-    destination: Id[City]
+    origin: Id[TravelCity]
+    destination: Id[TravelCity]
     departs: str
     arrives: str
     price: int
@@ -72,8 +72,8 @@ class Train(Table, fixed="data/travel_trains.csv"):
     """A train that goes every day; times are local, the price is in euros."""
 
     id: Id[Self] = key()
-    origin: Id[City]
-    destination: Id[City]
+    origin: Id[TravelCity]
+    destination: Id[TravelCity]
     departs: str
     arrives: str
     price: int
@@ -115,7 +115,7 @@ class Ride(TypedDict):
 
 travel = World(
     "travel",
-    tables=[City, Hotel, Review, Sight, Flight, Train],
+    tables=[TravelCity, Hotel, Review, Sight, Flight, Train],
     instructions="You answer questions of travellers with the help of a travel agency's books.",
     user="You talk to an assistant that can look into a travel agency's books for you.",
     place="in the travel agency's books",
@@ -123,18 +123,18 @@ travel = World(
 
 
 @travel.query
-def find_city(tx: Tx, name: str) -> list[City]:
+def find_city(tx: Tx, name: str) -> list[TravelCity]:
     """Find cities by name.
 
     Args:
         name: The name, or a part of it.
     """
-    return [row for row in tx.all(City) if has_words(row.name, name)]
+    return [row for row in tx.all(TravelCity) if has_words(row.name, name)]
 
 
 @travel.query
 def find_hotels_in_city(
-    tx: Tx, city: Id[City], stars: int | None = None, max_price: int | None = None
+    tx: Tx, city: Id[TravelCity], stars: int | None = None, max_price: int | None = None
 ) -> list[HotelLine]:
     """List the hotels in a city, the cheapest first.
 
@@ -143,7 +143,7 @@ def find_hotels_in_city(
         stars: Only hotels with exactly so many stars.
         max_price: The most that a night may cost, in euros.
     """
-    rows = tx.all(Hotel, city=known(tx, City, city, "city").id)
+    rows = tx.all(Hotel, city=known(tx, TravelCity, city, "city").id)
     chosen = [row for row in rows if stars in (None, row.stars) and (max_price is None or row.price <= max_price)]
     return [
         HotelLine(hotel=row.id, name=row.name, stars=row.stars, price=row.price)
@@ -152,20 +152,20 @@ def find_hotels_in_city(
 
 
 @travel.query
-def find_sights_in_city(tx: Tx, city: Id[City], kind: SightKind | None = None) -> list[SightLine]:
+def find_sights_in_city(tx: Tx, city: Id[TravelCity], kind: SightKind | None = None) -> list[SightLine]:
     """List the sights of a city.
 
     Args:
         city: The city's id.
         kind: Only sights of this kind.
     """
-    rows = tx.all(Sight, city=known(tx, City, city, "city").id)
+    rows = tx.all(Sight, city=known(tx, TravelCity, city, "city").id)
     return [SightLine(sight=row.id, name=row.name, kind=row.kind) for row in rows if kind in (None, row.kind)]
 
 
 @travel.query
 def find_flights_between_cities(
-    tx: Tx, origin: Id[City], destination: Id[City], max_price: int | None = None
+    tx: Tx, origin: Id[TravelCity], destination: Id[TravelCity], max_price: int | None = None
 ) -> list[Ride]:
     """List the daily flights from one city to another, by the time of departure.
 
@@ -179,7 +179,7 @@ def find_flights_between_cities(
 
 @travel.query
 def find_trains_between_cities(
-    tx: Tx, origin: Id[City], destination: Id[City], max_price: int | None = None
+    tx: Tx, origin: Id[TravelCity], destination: Id[TravelCity], max_price: int | None = None
 ) -> list[Ride]:
     """List the daily trains from one city to another, by the time of departure.
 
@@ -195,7 +195,7 @@ def _rides(
     tx: Tx, rows: list[Flight] | list[Train], origin: str, destination: str, max_price: int | None
 ) -> list[Ride]:
     for city in (origin, destination):
-        known(tx, City, city, "city")
+        known(tx, TravelCity, city, "city")
     chosen = [row for row in rows if row.destination == destination and (max_price is None or row.price <= max_price)]
     return [
         Ride(number=row.id, departs=row.departs, arrives=row.arrives, price=row.price)
