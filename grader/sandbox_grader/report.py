@@ -57,7 +57,8 @@ class Report:
     """Sessions and what they come to by ``metric``, which is ``family.name``.
 
     ``similarity`` names what free text was compared by. ``planned`` is how many sessions there were to be, ``wasted``
-    what sessions took that were set aside, and ``stopped`` why no more were played.
+    what sessions took that were set aside, and ``stopped`` why no more were played. ``floor`` and ``ceiling`` are the
+    reports of a refusing and of the reference agent, see :mod:`sandbox_grader.bounds`.
     """
 
     sessions: list[Scores] = field(default_factory=list[Scores])
@@ -71,6 +72,8 @@ class Report:
     prices: Prices = field(default_factory=Prices)
     wasted: Spent = field(default_factory=Spent)
     stopped: str | None = None
+    floor: "Report | None" = None
+    ceiling: "Report | None" = None
 
     @property
     def ordered(self) -> list[Scores]:
@@ -226,6 +229,8 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the sessions themselves, as one JSON object."""
+        from sandbox_grader.bounds import to_json
+
         ordered, rows, known = self.ordered, self.rows(), check_metric(self.metric, self.sessions, quiet=True)
         spoiled = [(item, _spoiling(item)) for item in ordered]
         estimate = self.estimate if known else None
@@ -256,6 +261,7 @@ class Report:
             "user_conduct": rates([v.values for i in ordered if (v := i.verdicts.get(USERS)) and v.values]),
             "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
             "families": self.families(),
+            "bounds": to_json(self),
             "stopped": self.stopped,
             "warnings": self.warnings,
             "unreadable": [asdict(item) for item in self.unreadable],

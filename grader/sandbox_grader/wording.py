@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from sandbox_grader.bounds import sides_of
 from sandbox_grader.comparison import Comparison, measures
 from sandbox_grader.report import Report, why_not
 from sandbox_grader.scores import SCORE, Scores
@@ -65,12 +66,16 @@ def certainty(report: Report) -> list[TextTable]:
     """The mean, pass@k and pass^k with their intervals, where anything counts."""
     if report.estimate is None:
         return []
+    sides = [side for side in (report.floor, report.ceiling) if side is not None]
     rows: Cells = [
-        (name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters)
+        (
+            name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters,
+            *(side.score if name == report.metric else None for side in sides),
+        )
         for name, found in measures(report).items()
         if found is not None
-    ]
-    return [TextTable(("", "mean", "low", "high", "scenarios"), rows)]
+    ]  # fmt: skip
+    return [TextTable(("", "mean", "low", "high", "scenarios", *(side.name for side in sides)), rows)]
 
 
 MAIN: Mapping[str, tuple[str, ...]] = {
@@ -83,7 +88,8 @@ _COUNTS = ("counts", "failures", "errors", "kinds")
 
 
 def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> Iterator[str]:
-    """A line per family besides the milestones: its main figures, or all of them."""
+    """A line per family besides the milestones: its main figures, or all of them, with floor and ceiling if known."""
+    floor, ceiling = sides_of(report)
     for family, values in families.items():
         if family == "toolsandbox":
             continue
@@ -91,7 +97,11 @@ def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> 
         figures = dict(_figures(values))
         main = MAIN.get(family, tuple(name for name, value in figures.items() if value))
         chosen = {name: value for name, value in figures.items() if full or name in main}
-        told = ", ".join(f"{name} {value:.3f}" for name, value in chosen.items())
+        told = ", ".join(
+            f"{name} {value:.3f}"
+            + (f" ({floor[at]:.3f} to {ceiling[at]:.3f})" if (at := (family, name)) in floor else "")
+            for name, value in chosen.items()
+        )
         yield f"{family}{by}: {told or 'nothing found' if figures else 'nothing to say'}"
 
 

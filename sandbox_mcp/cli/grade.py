@@ -8,6 +8,7 @@ import click
 from sandbox_mcp.cli.options import (
     RowChoice,
     as_json,
+    bounds_option,
     check_threshold,
     exit_if_missed,
     metric_option,
@@ -16,6 +17,7 @@ from sandbox_mcp.cli.options import (
     row_options,
     scenario_files,
     threshold_options,
+    with_bounds,
 )
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.  [default: keep]")
 @row_options
+@bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
@@ -64,6 +67,7 @@ def command(
     similarity: str,
     keep: bool,
     rows: RowChoice,
+    bounds: bool,
     quiet: bool,
     places: tuple[Path, ...],
     as_json: bool,
@@ -83,12 +87,15 @@ def command(
     check_threshold(threshold, metric)
     logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
-    report = grade_many(logs, finder(places), mode, **options, keep=keep, watch=counting("graded", quiet=quiet))
+    find = finder(places)
+    report = grade_many(logs, find, mode, **options, keep=keep, watch=counting("graded", quiet=quiet))
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
     if told := _without_scenario(report, as_json=as_json):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
+    if bounds:
+        with_bounds(report, find)
     if out:
         report.write(out, threshold)
     if as_json:
@@ -144,13 +151,13 @@ def _print_scores(report: "Report", choice: RowChoice) -> None:
         print_table(table.headers, table.rows)
     summary = report.summary()
     if (mean := report.score) is not None:
-        floor = summary["refusal"] if report.metric == "toolsandbox.score" else None
-        refusing = "" if floor is None else f"; an agent that refuses everything would get {floor:.3f}"
-        click.echo(
-            f"\n{counted(summary['counts']['scored'], 'scored session')}, mean {headers[0]} {mean:.3f}"
-            f"{refusing} (mode {report.mode})"
-        )
+        low, high = (side.score if side else None for side in (report.floor, report.ceiling))
+        told = f" (floor {low:.3f}, ceiling {high:.3f})" if low is not None and high is not None else ""
+        scored = counted(summary["counts"]["scored"], "scored session")
+        click.echo(f"\n{scored}, mean {headers[0]} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
     for line in family_lines(report, summary["families"], full=choice.everything):
         click.echo(line)
+    if report.floor and report.ceiling:
+        click.echo("in brackets: from what an agent that refuses everything gets to what the reference gets")

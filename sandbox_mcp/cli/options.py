@@ -244,6 +244,23 @@ def print_json(value: object) -> None:
     click.echo(json_text(value))
 
 
+bounds_option: Callable[[Command], Command] = click.option(
+    "--bounds/--no-bounds",
+    default=True,
+    show_default=True,
+    help="Also grade a refusing agent (floor) and the reference (ceiling) on the same scenarios.",
+)
+
+
+def with_bounds(report: "Report", find: Callable[[str], Any]) -> None:
+    """Give a report its floor and its ceiling; ``find`` gives None for scenarios that are not known."""
+    from sandbox_grader.bounds import bounded
+
+    from sandbox_mcp.authoring.rehearsal import RehearsalStage
+
+    bounded(report, find, lambda scenario: RehearsalStage(scenario).rehearse(scenario.solutions[0]).log)
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print rows in columns, numbers right-aligned; a terminal gets a table that fits its width."""
     if not sys.stdout.isatty():

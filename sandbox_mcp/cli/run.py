@@ -13,10 +13,12 @@ import click
 
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
+from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import (
     RowChoice,
     as_json,
+    bounds_option,
     check_threshold,
     exit_if_missed,
     metric_option,
@@ -26,6 +28,7 @@ from sandbox_mcp.cli.options import (
     scenario_files,
     terminated_as_interrupted,
     threshold_options,
+    with_bounds,
 )
 from sandbox_mcp.cli.progress import Display
 from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
 )
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
 @row_options
+@bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @knowledge_options
 @scenario_files
@@ -94,6 +98,7 @@ def command(
     threshold: float | None,
     threshold_by: str,
     rows: RowChoice,
+    bounds: bool,
     **options: Any,
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
@@ -108,6 +113,8 @@ def command(
     check_threshold(threshold, options["metric"])
     with terminated_as_interrupted():
         report = _evaluated(Recipe(places, options), everything=rows.everything)
+    if bounds:
+        with_bounds(report, finder(places))
     if as_json:
         print_json(report.summary())
     else:

@@ -1,0 +1,69 @@
+"""The floor and the ceiling that stand beside the figures of a report."""
+
+from collections.abc import Sequence
+
+from sandbox_grader.bounds import bounded, figures
+from sandbox_grader.metric import Mode
+from sandbox_grader.milestones.baselines import refusing
+from sandbox_grader.report import Report
+from sandbox_grader.scores import grade
+from sandbox_grader.wording import certainty, family_lines
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import Scenario
+
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.trajectory import Trajectory
+
+SUITE = Suite()
+NAMES = ("wifi_off", "landlord_number", "late_for_dinner_no_address_book")
+
+
+def solved(scenario: Scenario) -> Trajectory:
+    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+
+
+def report(logs: Sequence[Trajectory], mode: Mode = "strict", names: Sequence[str] = NAMES) -> Report:
+    graded = [grade(log, SUITE.get(name), mode) for name, log in zip(names, logs, strict=True)]
+    found = Report(graded, mode)
+    bounded(found, lambda name: SUITE.get(name) if name in NAMES else None, solved)
+    return found
+
+
+def test_the_refusing_agent_stands_on_the_floor_of_every_figure():
+    found = report([refusing(SUITE.get(name)) for name in NAMES])
+    told = [item for family in figures(found).values() for item in family if item[2] is not None]
+    assert len(told) > 30
+    assert [name for name, value, low, _ in told if value != low] == []
+
+
+def test_the_reference_agent_reaches_the_ceiling_of_every_figure():
+    for mode in ("strict", "compat"):
+        found = report([solved(SUITE.get(name)) for name in NAMES], mode)
+        told = [item for family in figures(found).values() for item in family if item[3] is not None]
+        assert len(told) > 30
+        assert [name for name, value, _, high in told if value != high] == []
+
+
+def test_trials_count_once_in_the_bounds():
+    names = ("wifi_off", "wifi_off", "landlord_number")
+    found = report([solved(SUITE.get(name)) for name in names], names=names)
+    assert found.floor is not None
+    assert len(found.floor.sessions) == 2
+
+
+def test_scenarios_that_are_not_known_have_no_bounds():
+    found = report([solved(SUITE.get("what_address_is_this"))], names=["what_address_is_this"])
+    assert found.floor is None
+    assert found.summary()["bounds"] is None
+    assert certainty(found)[0].headers == ("", "mean", "low", "high", "scenarios")
+    assert not any("(" in line for line in family_lines(found, found.families(), full=True) if "tooltalk" not in line)
+
+
+def test_summary_and_tables_tell_them():
+    found = report([solved(SUITE.get(name)) for name in NAMES])
+    bounds = found.summary()["bounds"]
+    assert (bounds["floor"]["score"], bounds["ceiling"]["score"]) == (0.0, 1.0)
+    assert bounds["floor"]["families"]["toolscan"]["mean_of_seven"] < 1
+    assert certainty(found)[0].rows[0][-2:] == (0.0, 1.0)
+    lines = list(family_lines(found, found.families(), full=False))
+    assert any("success_rate 1.000 (0.333 to 1.000)" in line for line in lines)
