@@ -34,15 +34,16 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]
     names = tuple(dict.fromkeys(name for world in worlds for name in _of_world(suite, world)))
-    tagged = names or (suite.names("*") if any(map(_is_tag, others)) else ())
-    names = names or suite.names()
+    tagged = {item: _of_tag(suite, names, item) for item in others if _is_tag(item)}
+    if not names and (not others or len(tagged) < len(others)):
+        names = suite.names()
     if not expanded or (worlds and not any(map(_looks, others))):
         chosen = set(names)
     else:
         chosen: set[str] = set()
     for selector in others:
-        chosen |= _of_tag(suite, tagged, selector) if _is_tag(selector) else _chosen(suite, names, selector)
-    order = tuple(dict.fromkeys((*names, *tagged)))
+        chosen |= set(tagged[selector]) if selector in tagged else _chosen(suite, names, selector)
+    order = tuple(dict.fromkeys((*names, *(name for found in tagged.values() for name in found))))
     return (*(name for name in order if name in chosen), *sorted(chosen.difference(order)))
 
 
@@ -64,8 +65,9 @@ def _is_tag(selector: str) -> bool:
     return ":" in selector and not selector.startswith((CATEGORY, WORLD))
 
 
-def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
-    found = {name for name in names if any(fnmatchcase(tag, pattern) for tag in suite.get(name).tags)}
+def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> tuple[str, ...]:
+    """The scenarios with such a tag, among some names if there are any."""
+    found = tuple(name for name in suite.tagged(pattern) if not names or name in names)
     if not found:
         raise RunError(f"no scenario has a tag {pattern!r}; expected one such as 'irrelevance:*'")
     return found

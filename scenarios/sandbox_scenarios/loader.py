@@ -158,6 +158,20 @@ class Suite:
         names = self._playable(paths)
         return tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
 
+    def tagged(self, pattern: str) -> tuple[str, ...]:
+        """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
+
+        Only files in which there are tags are read. Raises like :meth:`names`.
+        """
+        paths = self._paths(self._places[: self._own] or (BUILT_IN,))
+        files = _each(self._file, [path for path in paths if "tags" in self._texts[path]])
+        entries = ((name, file.entries[number]) for file in files for name, number in file.index.items())
+        return tuple(
+            name
+            for name, entry in entries
+            if not entry.get("abstract") and any(fnmatchcase(tag, pattern) for tag in entry.get("tags") or ())
+        )
+
     @cached_property
     def home(self) -> World:
         """The world of the scenarios that :meth:`names` lists, by a scan of the texts.
