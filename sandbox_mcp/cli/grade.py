@@ -1,5 +1,6 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from sandbox_grader import Report
     from sandbox_grader.many import SuiteFinder
 
+    from sandbox_mcp.run.judging import Judged
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -52,6 +55,16 @@ if TYPE_CHECKING:
 @row_options
 @bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--judge", metavar="MODEL", help="Also ask a model what replies state; it decides nothing.")
+@click.option("--judge-base-url", metavar="URL", help="Its endpoint. [default: OPENAI_BASE_URL, or OpenAI's]")
+@click.option("--judge-api-key-env", metavar="NAME", help="Variable that holds its key. [default: OPENAI_API_KEY]")
+@click.option(
+    "--judge-answers",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("judge-answers.ndjson"),
+    show_default=True,
+    help="File of its answers: nothing in it is asked again.",
+)
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
 @as_json
@@ -62,6 +75,10 @@ def command(
     threshold: float | None,
     threshold_by: str,
     out: Path | None,
+    judge: str | None,
+    judge_base_url: str | None,
+    judge_api_key_env: str | None,
+    judge_answers: Path,
     explain: bool,
     keep_spoiled: bool,
     similarity: str,
@@ -98,8 +115,9 @@ def command(
         with_bounds(report, find)
     if out:
         report.write(out, threshold)
+    judged = _judged(logs, find, (judge, judge_base_url, judge_api_key_env), judge_answers) if judge else None
     if as_json:
-        print_json(report.to_json())
+        print_json({**report.to_json(), **({"judge": judged.to_json()} if judged else {})})
     elif explain:
         unreadable = {item.path for item in report.unreadable}
         graded = [path for path in logs if str(path) not in unreadable]
@@ -108,6 +126,8 @@ def command(
             click.echo(scores.explain())
     elif report.sessions:
         _print_scores(report, rows)
+    if judged and not as_json:
+        _print_judged(report, judged)
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
@@ -124,6 +144,46 @@ def _without_scenario(report: "Report", *, as_json: bool) -> str:
     names = ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     plays = counted(sum(item.scenario in named for item in lacking), "session")
     return f"{plays} of {names}, which is not known here; name the file or folder with --scenarios PATH"
+
+
+def _judged(
+    logs: Sequence[Path], find: "SuiteFinder", asked: tuple[str, str | None, str | None], answers: Path
+) -> "Judged":
+    """What a model (named with its address and the variable of its key) says of every session with a scenario."""
+    from anyio import run
+
+    from sandbox_mcp.models.asking import EndpointSettings
+    from sandbox_mcp.run.judging import judged
+    from sandbox_mcp.trajectory import TrajectoryError, read_trajectory
+
+    model, base_url, key_variable = asked
+    sessions = list[tuple[str, Any, Any]]()
+    for path in logs:
+        try:
+            trajectory = read_trajectory(path)
+        except TrajectoryError:
+            continue  # told already
+        if (scenario := find(trajectory.started.scenario)) is not None and trajectory.started.world is not None:
+            sessions.append((trajectory.started.session, scenario, trajectory))
+    return run(judged, sessions, EndpointSettings(model, base_url, key_variable), answers)
+
+
+def _print_judged(report: "Report", judged: "Judged") -> None:
+    """The judge's column, its agreement with the grader, and where they differ."""
+    rows = [(item.session, item.number("toolsandbox.score"), judged.share(item.session)) for item in report.sessions]
+    click.echo()
+    print_table(
+        ("session", "score", f"judge {judged.model}: facts stated"), [row for row in rows if row[2] is not None]
+    )
+    agreed = "unknown" if judged.agreement is None else f"{judged.agreement:.3f}"
+    facts = counted(len(judged.opinions), "fact")
+    click.echo(f"\n{facts}, {judged.asked} asked now, the others kept; agreement with the grader {agreed}")
+    for item in judged.differences:
+        heard, said = ("stated" if word else "not stated" for word in (item.told.stated, item.stated))
+        click.echo(
+            f"{item.session}, {item.told.milestone}, {item.told.fact}: grader {heard} ({item.told.why}), judge {said}"
+            f" ({one_line(item.why)})"
+        )
 
 
 def finder(places: tuple[Path, ...]) -> "SuiteFinder":

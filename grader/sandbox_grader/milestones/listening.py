@@ -64,6 +64,17 @@ class Listener:
         stated = sum(1 for item in given if item.outcome == "stated")
         return Listened(stated / len(given) if given else 1.0, reasons, false)
 
+    def findings(self, expected: Expected, index: int, lookup: Lookup | None) -> Iterator[tuple[Fact, Finding]]:
+        """Every fact, as far as its values are known, with what a message was heard to say of it."""
+        facts = claims_of(expected)
+        filled = [filled_in(fact, expected.values, lookup) for fact in facts]
+        heard = iter(self._hear(index, [fact for fact in filled if fact is not None]).findings)
+        for fact, known in zip(facts, filled, strict=True):
+            if known is not None:
+                yield known, next(heard)
+            else:
+                yield fact, _missing(fact)
+
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""
         return self._hear(index, ()).invented
