@@ -12,7 +12,7 @@ ELSEWHERE = {
     "Scores": ("sandbox_grader.scores", "What `grade` returns and a report holds, one per session."),
     "Comparison": ("sandbox_grader.comparison", "What `report.compare` returns."),
     "Estimate": ("sandbox_grader.statistics", "What `report.estimate` and `report.pass_k` return."),
-    "Phone": ("sandbox_mcp.run.by_hand", "What `Suite()[name].open()` gives."),
+    "SessionAtHand": ("sandbox_mcp.run.by_hand", "What `Suite()[name].open()` gives."),
 }
 """Public classes that are met, not imported."""
 DECLARING = frozenset(

@@ -27,7 +27,7 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class MadeCall:
     """A call of a solution as it was carried out; ``arguments`` is None if it could not be made."""
 
     call: PlannedCall
@@ -45,7 +45,7 @@ class Rehearsed:
 
     log: Trajectory
     world: Running
-    done: tuple[Done, ...]
+    done: tuple[MadeCall, ...]
     turns: int
     results: Mapping[str, Any]
 
@@ -97,7 +97,7 @@ class RehearsalStage:
 class _Playing:
     session: Session
     results: dict[str, Any]
-    done: list[Done] = field(default_factory=list[Done])
+    done: list[MadeCall] = field(default_factory=list[MadeCall])
 
     def act(self, turn: PlannedTurn) -> None:
         for batch in turn.batches:
@@ -109,13 +109,13 @@ class _Playing:
             try:
                 made.append((call, fill(call.arguments, self.results)))
             except PlanError as problem:
-                self.done.append(Done(call, error=str(problem)))
+                self.done.append(MadeCall(call, error=str(problem)))
         if not made:
             return
         outputs = self.session.call_batch([AgentCall(call.tool, arguments) for call, arguments in made])
         for (call, arguments), output in zip(made, outputs, strict=True):
             value = unwrapped(output.structured) if output.error is None else None
-            self.done.append(Done(call, arguments, value, output.error))
+            self.done.append(MadeCall(call, arguments, value, output.error))
             if call.label:
                 self.results[call.label] = refusal(output.error) if output.error is not None else value
 

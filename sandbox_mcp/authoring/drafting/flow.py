@@ -27,7 +27,7 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldValue:
     """A value from a result in a reply: as it is written there, and with how many decimals if it was rounded."""
 
     ref: Ref
@@ -46,7 +46,7 @@ class Flow:
 
     arguments: tuple[Mapping[str, Ref], ...]
     replies: tuple[str, ...]
-    told: tuple[tuple[Told, ...], ...]
+    told: tuple[tuple[ToldValue, ...], ...]
     labels: Mapping[int, str]
 
     def reference(self, ref: Ref) -> str:
@@ -123,12 +123,12 @@ def telling(value: Any) -> bool:
     return isinstance(value, str) and len(value) >= SHORT
 
 
-def _told(story: Story, turn: int) -> Iterator[Told]:
+def _told(story: Story, turn: int) -> Iterator[ToldValue]:
     """What a reply takes from results, in the order in which it stands there; longer before shorter, new before old."""
     reply, said = story.turns[turn].reply, story.said_until(turn)
     free = reply
     steps = [step for step in story.steps if step.turn <= turn]
-    found: list[tuple[int, Told]] = []
+    found: list[tuple[int, ToldValue]] = []
     for item in sorted(_candidates(steps, said), key=lambda item: (-len(item.written), -item.ref.step)):
         match = re.search(rf"(?<!\w){re.escape(item.written)}(?!\w)", free)
         if match:
@@ -138,14 +138,14 @@ def _told(story: Story, turn: int) -> Iterator[Told]:
     yield from (item for _, item in sorted(found, key=lambda pair: pair[0]))
 
 
-def _candidates(steps: Iterable[StoryStep], said: str) -> Iterator[Told]:
+def _candidates(steps: Iterable[StoryStep], said: str) -> Iterator[ToldValue]:
     for step in steps:
         for path, leaf in leaves(step.result):
             if telling(leaf) and not says(said, leaf):
-                yield Told(Ref(step.number, path), leaf, as_text(leaf))
+                yield ToldValue(Ref(step.number, path), leaf, as_text(leaf))
 
 
-def _rounded(text: str, steps: list[StoryStep], said: str) -> Iterator[tuple[int, Told]]:
+def _rounded(text: str, steps: list[StoryStep], said: str) -> Iterator[tuple[int, ToldValue]]:
     """Numbers in a text that are results with fewer decimals."""
     for match in _NUMBER.finditer(text):
         decimals = len(match[0].partition(".")[2])
@@ -157,7 +157,7 @@ def _rounded(text: str, steps: list[StoryStep], said: str) -> Iterator[tuple[int
             ]
             if near and not says(said, match[0]):
                 path, leaf = near[0]
-                yield match.start(), Told(Ref(step.number, path), leaf, match[0], decimals)
+                yield match.start(), ToldValue(Ref(step.number, path), leaf, match[0], decimals)
                 break
 
 
@@ -170,7 +170,7 @@ def _labels(story: Story, steps: Iterable[int]) -> Mapping[int, str]:
     return labels
 
 
-def _with_placeholders(reply: str, told: Iterable[Told], flow: Flow) -> str:
+def _with_placeholders(reply: str, told: Iterable[ToldValue], flow: Flow) -> str:
     text = reply
     for item in sorted(told, key=lambda item: -len(item.written)):
         if item.decimals is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_scenarios.lint.effects import needs
 
-from sandbox_mcp.authoring.drafting.flow import Flow, Told
+from sandbox_mcp.authoring.drafting.flow import Flow, ToldValue
 from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
@@ -215,7 +215,7 @@ class Drafter:
             facts = self._reported(number, reply)
         return {"facts": facts, **({"values": values} if values else {})} if facts else {}
 
-    def _value(self, item: Told) -> dict[str, Any]:
+    def _value(self, item: ToldValue) -> dict[str, Any]:
         path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
         decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
         return {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
@@ -243,7 +243,7 @@ class Drafter:
         return {name: sorted(reduced.predecessors(name), key=place.__getitem__) for name in self.drafted}
 
 
-def _wordings(item: Told) -> list[list[str]]:
+def _wordings(item: ToldValue) -> list[list[str]]:
     """A text that was told: a name may be cut short, and what is longer than a few words told in others."""
     text = item.value
     if item.ref.path[-1:] == ("name",):
