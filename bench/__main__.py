@@ -1,12 +1,13 @@
 """``python -m bench``: every budget in one run. Figures are CPU time; ratios above 1 miss their budget.
 
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
-``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`.
+``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
+``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`.
 """
 
 import sys
 
-from bench import core, grader, server, suite, talk, truth
+from bench import core, grader, server, suite, talk, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -19,6 +20,9 @@ def main(parts: list[str]) -> None:
         return
     if parts[:1] == ["truth"]:
         truth.main(parts[1:])
+        return
+    if parts[:1] == ["view"]:
+        viewer.main(parts[1:])
         return
     unknown = set(parts) - set(PARTS)
     if unknown:

@@ -37,6 +37,7 @@ def command(
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen(128)  # whoever reads the address may ask at once
     except OSError as error:
         raise ReportError(f"port {port} cannot be used: {error.strerror}; 0 takes a free one") from error
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"

@@ -8,7 +8,7 @@ import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -23,9 +23,10 @@ from sandbox_mcp.report.causes import causes, milestone_details, state_of
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
-VERSION = 1
+VERSION = 2
 """Of the index's form; another one is made anew."""
 SCHEMA = """
+CREATE TABLE IF NOT EXISTS overviews (run TEXT PRIMARY KEY, stamp TEXT NOT NULL, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, path TEXT NOT NULL, manifest TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (
     place INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, run TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL,
@@ -105,6 +106,10 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
+Unread = tuple[RunSource, Path, str]
+"""A log to be read: its run, its path, and what tells this state of it from another."""
+
+
 class Index:
     """Sessions of some runs. One thread may write while others read, each through an index of its own."""
 
@@ -115,7 +120,7 @@ class Index:
         self.store = sqlite3.connect(str(place) if place else ":memory:", check_same_thread=False)
         self.store.row_factory = sqlite3.Row
         if self.store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            for table in ("runs", "sessions", "texts"):
+            for table in ("runs", "sessions", "texts", "overviews"):
                 self.store.execute(f"DROP TABLE IF EXISTS {table}")
             self.store.execute(f"PRAGMA user_version = {VERSION}")
         if place:
@@ -131,17 +136,28 @@ class Index:
 
     def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
         """Read every log that is new or has changed; yields how many are done, and how many there are."""
-        known = dict(self.store.execute("SELECT path, stamp FROM sessions"))
-        todo: list[tuple[RunSource, Path, str]] = []
+        yield from self.read(self.unread(sources, self.known(sources)))
+
+    def known(self, sources: Sequence[RunSource]) -> dict[str, str]:
+        """Note the runs, and tell which logs have been read, by path, and what they were like then."""
+        self.store.executemany(
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
+            [(source.key, str(source.path), json.dumps(source.manifest)) for source in sources],
+        )
+        return dict(self.store.execute("SELECT path, stamp FROM sessions"))
+
+    def unread(self, sources: Sequence[RunSource], known: Mapping[str, str]) -> "list[Unread]":
+        """The logs that are new or have changed. It asks the disk and not the index, so it needs no lock."""
+        found: list[Unread] = []
         for source in sources:
-            self.store.execute(
-                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
-                (source.key, str(source.path), json.dumps(source.manifest)),
-            )
             for path in source.logs():
                 stamp = self._stamp(path)
                 if stamp and known.get(str(path)) != stamp:
-                    todo.append((source, path, stamp))
+                    found.append((source, path, stamp))
+        return found
+
+    def read(self, todo: "Sequence[Unread]") -> Iterator[tuple[int, int]]:
+        """Read these logs; yields how many are done, and how many there are."""
         for number, (source, path, stamp) in enumerate(todo):
             self._read(source, path, stamp)
             if number % 200 == 199:
@@ -250,6 +266,20 @@ class Index:
         for row in self.store.execute(query, (run,)):
             facts: dict[str, Any] = json.loads(zlib.decompress(row["facts"])) if row["facts"] else {}
             yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
+
+    def kept(self, run: RunSource, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What was worked out about a run, or works it out if a session has come or changed since."""
+        sessions = self.store.execute("SELECT count(*), max(place) FROM sessions WHERE run = ?", (run.key,)).fetchone()
+        stamp = json.dumps([self.mode, *sessions, run.manifest], sort_keys=True)
+        row = self.store.execute("SELECT stamp, data FROM overviews WHERE run = ?", (run.key,)).fetchone()
+        if row is not None and row["stamp"] == stamp:
+            found: dict[str, Any] = json.loads(zlib.decompress(row["data"]))
+            return found
+        made = work()
+        packed = zlib.compress(json.dumps(made).encode())
+        self.store.execute("INSERT OR REPLACE INTO overviews VALUES (?, ?, ?)", (run.key, stamp, packed))
+        self.store.commit()
+        return made
 
     def session(self, key: str) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
         """One session, read and graded again, and the run it belongs to; None where there is none of that name."""

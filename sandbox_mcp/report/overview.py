@@ -7,6 +7,7 @@ first one, so that the counts add up to the sessions that did not get everything
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from sandbox_grader.spending import Price, Prices, Spent
@@ -26,7 +27,8 @@ Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 def overview(index: Index, title: str) -> dict[str, Any]:
     """All runs of an index, as the page reads them."""
-    return {"title": title, "foot": FOOT, "runs": [run_overview(index, source) for source in reversed(index.runs())]}
+    runs = [index.kept(source, partial(run_overview, index, source)) for source in reversed(index.runs())]
+    return {"title": title, "foot": FOOT, "runs": runs}
 
 
 def run_overview(index: Index, source: RunSource) -> dict[str, Any]:

@@ -6,6 +6,7 @@ graded once: the first page is there before the last log has been read.
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ from sandbox_mcp.server.settings import ServerSettings
 
 PAUSE = 1.0
 """Seconds between two looks for new logs."""
+REST = 5
+"""How much longer than a look took the next one waits, so that looking through a great many logs leaves room."""
 MOST = 500
 """How many sessions one answer lists at most."""
 GRID = 4000
@@ -52,6 +55,7 @@ class Viewer:
         self.progress = (0, 0)
         self._overview: tuple[int, dict[str, Any]] | None = None
         self._version = 0
+        self._due = 0.0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="index", daemon=True)
 
@@ -67,12 +71,16 @@ class Viewer:
 
     def _follow(self) -> None:
         while not self._stopped.is_set():
+            began = time.monotonic()
             with suppress(ReportError):  # a folder that has gone: what was read of it is still shown
                 self._read()
-            self._stopped.wait(PAUSE)
+            self._stopped.wait(max(PAUSE, REST * (time.monotonic() - began)))
 
     def _read(self) -> None:
-        reading = self.index.add(find_runs(self.paths))
+        sources = find_runs(self.paths)
+        with self.lock:
+            known = self.index.known(sources)
+        reading = self.index.read(self.index.unread(sources, known))
         while not self._stopped.is_set():
             with self.lock:
                 step = next(reading, None)
@@ -84,8 +92,10 @@ class Viewer:
     def overview(self) -> dict[str, Any]:
         """All runs at a glance, worked out anew when there is something new."""
         with self.lock:
-            if self._overview is None or self._overview[0] != self._version:
+            if self._overview is None or (self._overview[0] != self._version and time.monotonic() >= self._due):
+                began = time.monotonic()
                 self._overview = (self._version, overview(self.index, self.title))
+                self._due = began + REST * (time.monotonic() - began)
             done, of = self.progress
             return {**self._overview[1], "reading": {"done": done, "of": of}}
 

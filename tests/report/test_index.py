@@ -1,6 +1,7 @@
 """The index: what it lists, what it finds, and that it reads a log once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -106,3 +107,24 @@ def test_a_scenario_that_passes_in_some_trials_is_flaky(tmp_path: Path) -> None:
     index = Index(None, find)
     list(index.add(find_runs([run])))
     assert [row["flaky"] for row in index.rows("run", "is:flaky")] == [True, True]
+
+
+def test_what_is_known_of_a_run_is_worked_out_again_only_when_a_session_comes(tmp_path: Path) -> None:
+    a_run(tmp_path / "runs" / "one", scenarios=("wifi_off",))
+    index = Index(tmp_path / "index.db", find)
+    list(index.add(find_runs([tmp_path / "runs"])))
+    [source] = index.runs()
+    made: list[int] = []
+
+    def work() -> dict[str, Any]:
+        made.append(len(made))
+        return {"made": len(made)}
+
+    assert [index.kept(source, work)["made"] for _ in range(2)] == [1, 1]
+    index.close()
+    index = Index(tmp_path / "index.db", find)
+    assert index.kept(source, work)["made"] == 1
+    a_run(tmp_path / "runs" / "one", scenarios=("wifi_off", "landlord_number"))
+    list(index.add(find_runs([tmp_path / "runs"])))
+    assert index.kept(index.runs()[0], work)["made"] == 2
+    index.close()
