@@ -79,6 +79,9 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         code = group.main(standalone_mode=False)  # click returns the code of an Exit instead of raising it
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         fail(_in_our_words(error))
     except (click.Abort, KeyboardInterrupt):

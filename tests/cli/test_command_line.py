@@ -1,6 +1,7 @@
 """The real command, started as a user starts it: help, exit codes, one line for every mistake."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -124,3 +125,24 @@ def test_the_version_is_the_packages() -> None:
 
     assert run("-V").stdout == run("--version").stdout
     assert run("--version").stdout == f"sandbox-mcp, version {__version__}\n"
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("gr", ["plain,grade"]), ("xyzzy --o", [])])
+def test_a_shell_completes_what_is_typed(typed: str, offered: list[str]) -> None:
+    words = {"COMP_WORDS": f"sandbox-mcp {typed}", "COMP_CWORD": str(len(typed.split()))}
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("sandbox-mcp"))],
+        env={**os.environ, **words, "_SANDBOX_MCP_COMPLETE": "bash_complete"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.stdout.split(), done.stderr) == (offered, "")
+
+
+def test_without_a_command_the_help_is_shown_as_it_stands() -> None:
+    done = run()
+    assert done.returncode == 2
+    assert "Commands:\n" in done.stderr
+    assert len(done.stderr.splitlines()) > len(COMMANDS)
