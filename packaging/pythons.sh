@@ -10,8 +10,8 @@
 # code is 1 where tests failed, else 0.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-QUICK="tests/session/test_session.py tests/world tests/trajectory tests/scenarios/test_loader.py tests/grader/importers
-    tests/grader/milestones/test_strict.py tests/server/test_mcp_server.py tests/e2e/test_serve_stdio.py tests/run/test_play.py"
+QUICK="tests/session/test_session.py tests/world tests/trajectory tests/grader/importers/test_losses.py
+    tests/grader/milestones/test_strict.py tests/server/test_mcp_server.py tests/run/test_play.py"
 
 interpreter() {
     if command -v uv >/dev/null; then

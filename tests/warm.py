@@ -82,14 +82,19 @@ def _stand_in(folder: Path, place: str) -> None:
     client.chmod(0o755)
 
 
-def _main(place: str) -> None:
-    """Import everything, and serve in the background, so that whoever started it goes on when it listens."""
+def import_everything() -> None:
+    """Import all that command lines need."""
     for root in OURS:
         for module in walk_packages(import_module(root).__path__, f"{root}."):
             if not any(part in module.name for part in APART):
                 import_module(module.name)
     for name in LAZY:
         import_module(name)
+
+
+def _main(place: str) -> None:
+    """Import everything, and serve in the background, so that whoever started it goes on when it listens."""
+    import_everything()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
         listener.listen(64)

@@ -1,0 +1,85 @@
+"""Dies at a given write: a command runs in a child that kills itself at its n-th change to a folder.
+
+Started as a program, which imports everything once. It reads JSON lines, each a trial: ``folder``, ``at`` (0
+lets it live), ``argv`` of the command, ``stdin`` and ``stdout`` as paths. For each it prints how the child ended; how
+many changes it made stands beside ``stdout``. What counts as one are files opened to write, renamed or removed, folders
+made, and each write to a file, of which only half is done.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Crash:
+    """Counts the changes to a folder, and ends the process at one of them."""
+
+    def __init__(self, folder: Path, at: int) -> None:
+        self._folder, self._at = str(folder), at
+        self.count = 0
+        self._write = os.write
+        sys.addaudithook(self._audit)
+        os.write = self._half  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in ("open", "os.rename", "os.remove", "os.mkdir") or not str(arguments[0]).startswith(
+            self._folder
+        ):
+            return
+        if event != "open" or (isinstance(arguments[2], int) and arguments[2] & WRITING):
+            self._change()
+
+    def _half(self, descriptor: int, data: bytes, /) -> int:
+        if descriptor > 2 and os.path.realpath(f"/proc/self/fd/{descriptor}").startswith(self._folder):
+            self.count += 1
+            if self.count == self._at:
+                self._write(descriptor, bytes(data)[: len(data) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+        return self._write(descriptor, data)
+
+    def _change(self) -> None:
+        self.count += 1
+        if self.count == self._at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def trial(folder: str, at: int, argv: list[str], stdin: str, stdout: str) -> None:
+    """In the child: the command with its input and output, and the crash. Does not come back."""
+    from sandbox_mcp.cli import main
+
+    os.dup2(os.open(stdin, os.O_RDONLY), 0)
+    os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.dup2(os.open(f"{stdout}.errors", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    crash = Crash(Path(folder), at)
+    code: object = 1
+    try:
+        sys.argv = ["sandbox-mcp", *argv]
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.stdout.flush()
+        Path(f"{stdout}.count").write_text(str(crash.count))
+        os._exit(code if isinstance(code, int) else 1)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from tests.warm import import_everything
+
+    import_everything()
+    from sandbox_scenarios import Suite
+
+    Suite().names()  # the suite's files stay read
+    for line in sys.stdin:
+        asked = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            trial(**asked)
+        _, status = os.waitpid(child, 0)

@@ -1,0 +1,136 @@
+"""Killed at any write, run and serve lose nothing: the same command goes on, every log is whole and graded right."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
+from tests.server.serving_kit import ENVELOPE
+
+POINTS = int(os.environ.get("SANDBOX_MCP_CRASHES", "5"))
+"""So many crashes of each command, spread over all of its writes; 0 tries every one."""
+KILLED = -9
+ROOT = Path(__file__).resolve().parents[2]
+Trial = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+    """Runs commands in children of a process that has imported everything, which tells how each ended."""
+    beside = tmp_path_factory.mktemp("beside")
+    (beside / "nothing").write_text("")
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "tests/e2e/crashing.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+
+        def trial(folder: Path, at: int, argv: list[str], stdin: Path | None = None, stdout: Path | None = None) -> int:
+            asked = {
+                "folder": str(folder), "at": at, "argv": argv, "stdin": str(stdin or beside / "nothing"),
+                "stdout": str(stdout or beside / "said"),
+            }  # fmt: skip
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(json.dumps(asked) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        trial.__dict__["beside"] = beside
+        yield trial
+        process.stdin.close()
+
+
+def points(count: int) -> list[int]:
+    """The writes at which to die: all, or some that are spread over them, the first and the last among them."""
+    if not POINTS or count <= POINTS:
+        return list(range(1, count + 1))
+    return sorted({1 + round(number * (count - 1) / (POINTS - 1)) for number in range(POINTS)})
+
+
+def counted(crashing: Trial) -> int:
+    return int((crashing.__dict__["beside"] / "said.count").read_text())
+
+
+def timeless(path: Path) -> list[dict[str, Any]]:
+    return [{**json.loads(line), "wall": {}} for line in path.read_text().splitlines()]
+
+
+def test_run_goes_on_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> None:
+    def command(folder: Path) -> list[str]:
+        return [
+            "run",
+            "wifi_off",
+            "landlord_number",
+            "--jobs",
+            "1",
+            "--agent",
+            "reference",
+            "--quiet",
+            "--threshold",
+            "1",
+            "--out",
+            str(folder),
+        ]
+
+    whole = tmp_path / "whole"
+    assert crashing(whole, 0, command(whole)) == 0
+    for at in points(counted(crashing)):
+        folder = tmp_path / f"at{at}"
+        assert crashing(folder, at, command(folder)) == KILLED, at
+        assert crashing(folder, 0, command(folder)) == 0, (
+            at,
+            (crashing.__dict__["beside"] / "said.errors").read_text(),
+        )
+        for log in (whole / "logs").iterdir():
+            assert timeless(folder / "logs" / log.name) == timeless(log), at
+
+
+def calls(names: list[tuple[str, bool]]) -> str:
+    return "".join(
+        json.dumps(
+            {"jsonrpc": "2.0", "id": id_, "method": "tools/call",
+             "params": {"name": "set_wifi_status", "arguments": {"on": on}, "_meta": ENVELOPE}}
+        ) + "\n"
+        for id_, on in names
+    )  # fmt: skip
+
+
+def test_what_serve_answered_is_in_the_log_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> None:
+    asked, answers = tmp_path / "asked", tmp_path / "said"
+    asked.write_text(calls([(f"c{number}", bool(number % 2)) for number in range(6)]))
+
+    def command(folder: Path) -> list[str]:
+        return ["serve", "--scenario", "wifi_off", "--session", "mine", "--state-dir", str(folder)]
+
+    def serve(folder: Path, at: int) -> int:
+        return crashing(folder, at, command(folder), asked, answers)
+
+    whole = tmp_path / "whole"
+    assert serve(whole, 0) == 0, (tmp_path / "said.errors").read_text()
+    count = int((tmp_path / "said.count").read_text())
+    for at in points(count):
+        folder = tmp_path / f"at{at}"
+        assert serve(folder, at) == KILLED, at
+        answered = sum('"result"' in line for line in answers.read_text().splitlines())
+        log = folder / "mine.jsonl"
+        recorded = made(log.read_bytes()) if log.exists() and log.stat().st_size else 0
+        assert recorded >= answered, at
+        assert serve(folder, 0) == 0, (at, (tmp_path / "said.errors").read_text())
+        again = read_trajectory(log)
+        assert [event.seq for event in again.events] == sorted({event.seq for event in again.events}), at
+        assert made(log.read_bytes()) >= recorded, at
+
+
+def made(data: bytes) -> int:
+    """The calls that a log holds, the last line of which may be cut off."""
+    try:
+        return sum(isinstance(event, ToolCall) for event in parse_trajectory(data).events)
+    except Exception:  # noqa: BLE001 - not even its first line is whole
+        return 0
