@@ -8,7 +8,7 @@ AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons fuzz check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons soak fuzz check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -71,6 +71,9 @@ test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says wh
 
 pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
 	@JOBS=$(JOBS) packaging/pythons.sh
+
+soak: $(VENV)/.dev ## Put 200 clients on a server for 10 minutes, or SECONDS=..., and see that nothing grows, is lost or gets mixed up.
+	$(BIN)/python -m bench.soak $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $(SECONDS)) $(if $(CLIENTS),--clients $(CLIENTS))
 
 fuzz: $(VENV)/.dev ## Try importers, logs, YAML and both doors with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
 	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) SANDBOX_MCP_CRASHES=0 \
