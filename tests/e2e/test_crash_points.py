@@ -13,9 +13,10 @@ import pytest
 from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
 from tests.server.serving_kit import ENVELOPE
 
-POINTS = int(os.environ.get("SANDBOX_MCP_CRASHES", "5"))
+POINTS = int(os.environ.get("SANDBOX_MCP_CRASHES", "3"))
 """So many crashes of each command, spread over all of its writes; 0 tries every one."""
 KILLED = -9
+pytestmark = pytest.mark.timeout(0 if not POINTS else 600)
 ROOT = Path(__file__).resolve().parents[2]
 Trial = Callable[..., int]
 
