@@ -39,7 +39,8 @@ def answers(
         return
 
     async def work() -> UserTurn:
-        endpoint = Completions(EndpointSettings("user-model", url, **{"retries": 1, **more}), Pacing(pause))
+        settings: dict[str, Any] = {"retries": 1, **more}
+        endpoint = Completions(EndpointSettings("user-model", url, **settings), Pacing(pause))
         try:
             return await LlmUser(SPEC, endpoint, told).respond(dialogue)
         finally:

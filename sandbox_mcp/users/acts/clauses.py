@@ -214,7 +214,9 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
             rf"for|from|another|this|by|just|do you)\b)",
             r"^(?:commit|execute|apply|accept|agreed|run it|do it)$|\bhave i (?:understood|got|captured)\b|\bare you (?:quite |really |absolutely |very |fully )?(?:sure|certain)\b",
-            r"^do you (?:really |still )?want (?:this|that|it)$",
+            r"^do you (?:really |still )?want (?:this|that|it)$|\b(?:do|would) you (?:want|wish|like|agree) that (?:i|we)\b|^you want that (?:i|we)\b",
+            r"^(?:so )?(?:shall|should) (?!i\b|we\b)(?:\w+ ){1,5}?be \w+(?:ed|en|n|t|ck|ff|out)\b",
+            r"^(?:so )?(?:am i to|do i|have i|did i) (?:correctly |rightly )?(?:understand|take it|gather|assume|read)\w*\b",
             r"\b(?:happy|content|pleased|satisfied) (?:with (?:it|that|this)|for me to)\b|^(?:happy|will that do|does that work|how does that (?:sound|look)|sound good|looks? good|that work)\b",
             r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good) (?:if|with|by|for|to)\b|^you "
             r"(?:agree|sure|okay|confirm)\b",
@@ -256,7 +258,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             rf"\b{_NOUNS} (?:would|will|might) (?:help|be (?:helpful|useful|handy|great|good|needed|required|"
             rf"necessary|enough|lovely))\b",
             rf"\b(?:if|once|unless|until|as soon as|when|after) (?:you|i)(?: could| can| would| have| will)?(?: "
-            rf"please| kindly| just)? (?:tell|give|given|provide|provided|share|shared|send|sent|let|specify|"
+            rf"please| kindly| just)? (?:tell|give|given|provide|provided|share|shared|send|sent|let|narrow|pick|point|describe|identify|spell|specify|"
             rf"specified|supply|have|get|got|know|hear|clarify)\b(?! (?:me )?(?:your |the |a "
             rf")?{_SURE})(?!.{{0,25}}\b(?:any (?:questions|other|further)|(?:he|she|they) (?:repl|answ)))",
             rf"\b{_NOUNS}(?: \w+){{0,3}} (?:is|are|was) (?:missing|needed|required|unknown|unclear|still open|not "
@@ -288,7 +290,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
         ),
         _form(
             ClauseKind.PROMISE,
-            r"^on ?to the\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
+            r"^on ?to the\b|^off i go\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
             r"\b(?:one|two|three|just a|give me (?:a|one|two|some|a few|half a)|a|another|a few) (?:quick )?"
             r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b(?! ago)|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
             r"a)\b",
@@ -309,7 +311,7 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
             r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also ){0,8}"
             r"(?!nothing|anything|something|everything|morning|evening|during|missing|going to be|regarding|according|concerning|interesting|string|king|thing|being|having|"
             r"awaiting|pending|waiting for your|confirming|seeing)"
-            r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was)\b)",
+            r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was|gives|makes|yields|comes)\b)",
             r"\bwill (?:now |then |soon |shortly |be |presently ){0,8}(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
             r"dispatched|removed|deactivated|activated|determined|located|added|deleted|turned|switched|follow|go "
             r"out)\b(?!.{0,40}\b(?:once|if|when|as soon as|after) you\b)|\b(?:is|are) being \w+(?:ed|en|t|ade|one|"

@@ -39,7 +39,7 @@ _FOREIGN = re.compile(
     r"restaurants?|hotels?|taxi|train|tickets?|opening hours|itinerary|picture|photo|birthday|backup|back it up|"
     r"keep an eye|monitor|track|watch the|draft|summar(?:y|ise|ize)|tips?|playlist|bluetooth|airplane mode|flight "
     r"mode|dark mode|brightness|"
-    r"(?:transfer|connect|escalate|forward|hand|pass|refer|put)(?:ring|ing)? (?:you|this|it|your \w+) (?:over |through |on )?to|transfer to|human (?:agent|representative|being)|live agent|supervisor|customer (?:service|support|care)|"
+    r"(?:transfer|connect|escalate|forward|hand|pass|refer|put)(?:ring|ing)? (?:you|this|it|your \w+) (?:over |through |on )?to|transfer to|(?:transfer|connect)(?:ring|ing)? you\b|human (?:agent|representative|being)|live agent|supervisor|customer (?:service|support|care)|"
     r"screenshot|export|print|merge|favou?rites?|nickname|e?mail address)\b"
 )
 _EXTRA = re.compile(

@@ -1,7 +1,7 @@
 """Reads a message: rules and model together, and what the session knows, which counts one way only.
 
-Policy: that the wish is met may turn a question for leave into an offer; that it is not met never turns a claim into a
-promise, because a user believes what it is told. Where rules and model differ, the reading that keeps the talk going is
+Policy: that the wish is met may turn a question for leave into an offer, and settles whether a true claim is one; that it
+is not met never turns a claim into a promise, because a user believes what it is told. Where rules and model differ, the reading that keeps the talk going is
 preferred as long as the wish is not met.
 """
 
@@ -29,6 +29,8 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     act, agreed = combined(rules, model.scores(features(found, rules.kinds, wish)))
     if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
+    if met and rules.act is Act.DELIVERS and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
+        act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
     if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
@@ -37,12 +39,15 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """The act that rules and model speak for together, and whether they agreed.
 
-    The rules' vote counts as much as a lead of ``VOTE`` of the model. Where the model wins, what the rules have seen of
+    The rules' vote counts as much as a lead of ``VOTE`` of the model, and twice that where they see nothing but a refusal. Where the model wins, what the rules have seen of
     its class is taken, such as a delivery rather than giving up.
     """
     voted = CLASS_OF.get(rules.act, rules.act)
+    refused = rules.acts == {Act.GIVES_UP}
     weighed = {
-        act: score + VOTE * (act is voted and rules.act is not Act.UNREADABLE) - CAUTION * (act in _ENDING)
+        act: score
+        + VOTE * (1 + refused) * (act is voted and rules.act is not Act.UNREADABLE)
+        - CAUTION * (act in _ENDING and not refused)
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)

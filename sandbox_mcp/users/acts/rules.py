@@ -192,6 +192,8 @@ def _act(
             return Act.OFFERS
         case ClauseKind.LEAVE if sentence.asks and _CHOICE.search(sentence.text):
             return Act.ASKS
+        case ClauseKind.LEAVE if _CONSENT.search(clause) and not classes_in(matter):
+            return Act.LEAVE
         case ClauseKind.LEAVE | ClauseKind.OFFER:
             return Act.OFFERS if is_extra(matter, wish, done=done) else Act.LEAVE
         case ClauseKind.STATE | ClauseKind.PROMISE if done and _WOULD.search(clause):
@@ -200,6 +202,8 @@ def _act(
             return _ACTS.get(kind)
 
 
+_CONSENT = re.compile(r"\byour (?:okay|approval|consent|permission|confirmation|word|go ahead|yes|blessing)\b")
+"""Asks for leave and names nothing, so that it is about the wish, however finished it sounds."""
 _DO_THAT = re.compile(
     r"\b(?:do|arrange|try|like|want|have|wish) (?:that|so|this|it)\b|^(?:(?:shall|should|may|can) i|want me to)\??$|\bthat (?:help|work|suit|do)\b|\bhow you would like to proceed\b"
 )

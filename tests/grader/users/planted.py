@@ -71,7 +71,9 @@ def planted(scenario: Scenario, log: Trajectory) -> Iterator[tuple[str, Trajecto
 def _is_fact(answer: Answer, scenario: Scenario, view: UserView) -> bool:
     """Whether an answer tells something that the opening has not told, and no other answer to the same denies it."""
     alike = [item for item in scenario.user.script.answers if answer.about[0] in item.about]
-    denied = any(word in item.say for item in alike for word in ("know", "remember", "tell", "recall", "look"))
+    denied = any(
+        word in item.say for item in alike for word in ("know", "remember", "tell", "recall", "look", "idea", "sure")
+    )
     leave = answer.say.startswith(("No", "Not", "Go ahead", "Yes", "Turn", "Switch", "You may", "You can", "Leave"))
     return len(answer.about[0]) > 2 and not denied and not leave and not is_told(answer, view)
 
