@@ -302,10 +302,10 @@ def _without_user(body: str) -> str:
 
 
 VALUES = {
-    "{exakt: 3}": "expected a plain value or a mapping with one of exact, close, contains, one_of, rouge, any, facts",
+    "{exakt: 3}": "expected a plain value or a mapping with one of exact, close, contains, one_of, set, rouge",
     "{exact: a, contains: a}": "found 'exact', 'contains'",
     "{}": "found nothing",
-    "[a, b]": "one of several values is written one_of: [...]",
+    "[a, b]": "write one_of: [...] for one of several values, set: [...] for a list of these",
     "{contains: a, within: 3}": "unknown key 'within'; expected contains",
     "{close: 3}": "close also needs within, the tolerance as a number",
     "{close: soon, within: 1}": "close expects a number or a moment, not 'soon'",
@@ -358,7 +358,7 @@ def test_of_several_faults_the_first_in_the_file_is_told(tmp_path: Path) -> None
 def test_extending_the_unknown(tmp_path: Path) -> None:
     text = file_of(entry(base=f"lakesise {HERE}"))
     error = fault_of(tmp_path, text)
-    assert "scenario 'mine': extends unknown 'lakesise'; did you mean 'lakeside'?" in str(error)
+    assert "scenario 'mine': extends unknown 'lakesise'; did you mean 'lakeside'" in str(error)
     assert error.line == marked_line(text)
 
 

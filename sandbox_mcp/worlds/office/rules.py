@@ -23,13 +23,13 @@ _PHONE = re.compile(r"[0-9]{3}-[0-9]{3}-[0-9]{4}")
 _R = TypeVar("_R", bound=Table)
 
 
-class Done(TypedDict):
+class Success(TypedDict):
     """That an action has worked."""
 
     status: Literal["success"]
 
 
-SUCCESS: Done = {"status": "success"}
+SUCCESS: Success = {"status": "success"}
 
 
 class NotLoggedInError(ToolFault):

@@ -92,18 +92,25 @@ def test_a_call_that_is_not_accepted_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "why"),
+    ("file", "text", "why"),
     [
-        (lambda folder: (folder / "databases/Email.json").unlink(), "lacks Email.json"),
-        (lambda folder: (folder / "databases/Email.json").write_text("{"), "cannot be read"),
-        (lambda folder: (folder / "easy/one.json").unlink(), "holds no conversations"),
-        (lambda folder: (folder / "easy/one.json").write_text('{"conversation": []}'), "is not as ToolTalk has it"),
-        (lambda folder: (folder / "databases").rename(folder / "other"), "has no folder 'databases'"),
+        ("databases/Email.json", None, "lacks Email.json"),
+        ("databases/Email.json", "{", "cannot be read"),
+        ("easy/one.json", None, "holds no conversations"),
+        ("easy/one.json", '{"conversation": []}', "is not as ToolTalk has it"),
     ],
 )
-def test_what_is_no_checkout_is_one_line(tmp_path: Path, spoil: Any, why: str) -> None:
-    spoil(checkout(tmp_path) / "data")
+def test_what_is_no_checkout_is_one_line(tmp_path: Path, file: str, text: str | None, why: str) -> None:
+    spoilt = checkout(tmp_path) / "data" / file
+    if text is None:
+        spoilt.unlink()
+    else:
+        spoilt.write_text(text)
     assert why in str(replayed(tmp_path).exception)
+
+
+def test_a_folder_without_databases_is_one_line(tmp_path: Path) -> None:
+    assert "has no folder 'databases'" in str(replayed(tmp_path).exception)
 
 
 def test_logs_and_a_checkout_are_one_too_many(tmp_path: Path) -> None:

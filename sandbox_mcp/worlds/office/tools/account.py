@@ -12,7 +12,7 @@ from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.office.rules import (
     SUCCESS,
     AlreadyLoggedInError,
-    Done,
+    Success,
     check_address,
     check_phone,
     me,
@@ -99,7 +99,7 @@ def user_login(tx: Tx, username: str, password: Secret) -> LoggedIn:
 
 
 @office.action(name="LogoutUser", group=GROUP, removes=[LogIn], destructive=False, said=["logged out", "signed out"])
-def logout_user(tx: Tx) -> Done:
+def logout_user(tx: Tx) -> Success:
     """Log out of the account that is logged in."""
     me(tx)
     for session in tx.all(LogIn):
@@ -108,7 +108,7 @@ def logout_user(tx: Tx) -> Done:
 
 
 @office.action(name="ChangePassword", group=GROUP, updates=[Account.password], said=["changed"])
-def change_password(tx: Tx, old_password: Secret, new_password: Secret) -> Done:
+def change_password(tx: Tx, old_password: Secret, new_password: Secret) -> Success:
     """Change the password of the account that is logged in.
 
     Args:
@@ -132,7 +132,7 @@ def change_password(tx: Tx, old_password: Secret, new_password: Secret) -> Done:
     reaches="email",
     said=["sent"],
 )
-def send_verification_code(tx: Tx, username: str, email: str) -> Done:
+def send_verification_code(tx: Tx, username: str, email: str) -> Success:
     """Send a verification code to the mail address of an account, so that its password can be reset.
 
     The code goes to the owner alone, who has to tell it. A new code makes earlier ones of the account void.
@@ -153,7 +153,7 @@ def send_verification_code(tx: Tx, username: str, email: str) -> Done:
 
 
 @office.action(name="ResetPassword", group=GROUP, updates=[Account.password], removes=[Verification], said=["reset"])
-def reset_password(tx: Tx, username: str, verification_code: Secret, new_password: Secret) -> Done:
+def reset_password(tx: Tx, username: str, verification_code: Secret, new_password: Secret) -> Success:
     """Give an account a new password, with a verification code that was sent to its owner. A code works once.
 
     Args:
@@ -181,7 +181,7 @@ def update_account_information(
     new_email: str | None = None,
     new_phone_number: str | None = None,
     new_name: str | None = None,
-) -> Done:
+) -> Success:
     """Change what is known of the account that is logged in. What is not given stays as it is.
 
     Args:
@@ -205,7 +205,7 @@ def update_account_information(
 
 
 @office.action(name="DeleteAccount", group=GROUP, removes=[Account, *OWNED], said=["deleted", "removed"])
-def delete_account(tx: Tx, password: Secret) -> Done:
+def delete_account(tx: Tx, password: Secret) -> Success:
     """Delete the account that is logged in, with all that it keeps, and log out. This cannot be undone.
 
     Args:

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from sandbox_mcp.world.tables import Id
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.office.rules import SUCCESS, Done, check_range, me, mine, time_of_day
+from sandbox_mcp.worlds.office.rules import SUCCESS, Success, check_range, me, mine, time_of_day
 from sandbox_mcp.worlds.office.tables import Alarm
 from sandbox_mcp.worlds.office.world import office
 
@@ -42,7 +42,7 @@ def add_alarm(tx: Tx, time: str) -> AlarmSet:
 
 
 @office.action(name="DeleteAlarm", group=GROUP, removes=[Alarm], said=["deleted", "removed"])
-def delete_alarm(tx: Tx, alarm_id: Id[Alarm]) -> Done:
+def delete_alarm(tx: Tx, alarm_id: Id[Alarm]) -> Success:
     """Delete an alarm.
 
     Args:

@@ -4,7 +4,7 @@ from typing import Any, TypedDict, cast
 
 from sandbox_mcp.world.tables import Id, Text
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.office.rules import SUCCESS, Done, check_range, me, mine, moment, written
+from sandbox_mcp.worlds.office.rules import SUCCESS, Success, check_range, me, mine, moment, written
 from sandbox_mcp.worlds.office.tables import Account, Event, EventType
 from sandbox_mcp.worlds.office.world import office
 
@@ -96,7 +96,7 @@ def modify_event(
     new_description: Text | None = None,
     new_location: Text | None = None,
     new_attendees: list[str] | None = None,
-) -> Done:
+) -> Success:
     """Change an event or a meeting. What is not given stays as it is.
 
     Args:
@@ -130,7 +130,7 @@ def modify_event(
 
 
 @office.action(name="DeleteEvent", group=GROUP, removes=[Event], said=["deleted", "removed", "cancelled"])
-def delete_event(tx: Tx, event_id: Id[Event]) -> Done:
+def delete_event(tx: Tx, event_id: Id[Event]) -> Success:
     """Delete an event or a meeting from the calendar.
 
     Args:

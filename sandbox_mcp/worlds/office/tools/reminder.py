@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from sandbox_mcp.world.tables import Id, Text
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.office.rules import SUCCESS, Done, me, mine, moment, written
+from sandbox_mcp.worlds.office.rules import SUCCESS, Success, me, mine, moment, written
 from sandbox_mcp.worlds.office.tables import Reminder, Status
 from sandbox_mcp.worlds.office.world import office
 
@@ -54,7 +54,7 @@ def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> ReminderAdd
     destructive=False,
     said=["completed", "marked", "ticked"],
 )
-def complete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Done:
+def complete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Success:
     """Mark a reminder as complete. It stays in the list.
 
     Args:
@@ -68,7 +68,7 @@ def complete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Done:
 
 
 @office.action(name="DeleteReminder", group=GROUP, removes=[Reminder], said=["deleted", "removed"])
-def delete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Done:
+def delete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Success:
     """Delete a reminder from the list.
 
     Args:
