@@ -29,14 +29,7 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
     refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
     said = [place for place, how in found if how in ("said", "past") or (refusing and how == "denied")]
     if said:
-        if any(_alternative(spoken, place, values) for place in said):
-            return contrary(f"offers {wanted} only as one of several")
-        rival = _rival(spoken, fact, said, others, back) if fact.type == "name" else None
-        if rival is None and fact.type == "name" and len(_listed(spoken, fact, said, others, back)) >= LIST:
-            return contrary(f"names {wanted} only in a list of several")
-        if rival:
-            return contrary(f"says {wanted} and also {rival!r}", rival)
-        return stated(f"says {wanted}")
+        return _against(spoken, fact, said, values, others, back) or stated(f"says {wanted}")
     if any(how == "unsaid" and not _asked(spoken, place) for place, how in found):
         return stated(f"says {wanted}")
     if any(
@@ -50,6 +43,9 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
             return contrary(f"denies the {kind} {wanted}")
         if how == "withdrawn":
             return contrary(f"takes the {kind} {wanted} back")
+    number = _other_number(spoken, values, others) if fact.type == "text" and not found else None
+    if number:
+        return contrary(f"says {number!r}, expected {wanted}", number)
     if fact.type == "name" and not found:
         rival = _other_name(spoken, fact, others, back)
         if rival:
@@ -61,6 +57,47 @@ def _refuses(fact: Fact) -> bool:
     return fact.type == "text" and any(
         re.search(r"\b(?:can't|cannot|unable|impossible)\b", str(value)) for value in fact.value
     )
+
+
+def _against(
+    spoken: Spoken,
+    fact: Fact,
+    said: Sequence[tuple[int, int]],
+    values: Sequence[str],
+    others: Sequence[Fact],
+    back: Background,
+) -> Finding | None:
+    """What takes a wording back that was said: an alternative, a list, another number or name."""
+    wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
+    if any(_alternative(spoken, place, values) for place in said):
+        return contrary(f"offers {wanted} only as one of several")
+    if fact.type != "name":
+        number = _other_number(spoken, values, others)
+        return contrary(f"says {wanted} and also {number!r}", number) if number else None
+    rival = _rival(spoken, fact, said, others, back)
+    if rival:
+        return contrary(f"says {wanted} and also {rival!r}", rival)
+    if len(_listed(spoken, fact, said, others, back)) >= LIST:
+        return contrary(f"names {wanted} only in a list of several")
+    return None
+
+
+_NUMBER_AND_WORDS = re.compile(r"(\d+) ([^\W\d_]{3,}.*)")
+
+
+def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact]) -> str | None:
+    """Another number with the words of a wording that has one, said as so: ``997 Harbor`` where it is 697 Harbor."""
+    asked = (*values, *(str(value) for other in others for value in other.value))
+    right = {number for value in asked for number in re.findall(r"\d+", value)}
+    for value in values:
+        wording = _NUMBER_AND_WORDS.fullmatch(plain(value).lower())
+        if wording is None:
+            continue
+        for start, end in places(spoken, wording[2]):
+            before = re.search(r"(?<![\w.,:])(\d+) $", spoken.low[max(0, start - 12) : start])
+            if before and before[1] not in right and standing(spoken, start, end) == "said":
+                return spoken.text[start - len(before[0]) : end]
+    return None
 
 
 def _parts(fact: Fact, back: Background) -> Iterator[str]:

@@ -1,0 +1,26 @@
+"""Wordings with numbers in them, dates that no calendar has, and wordings that ask."""
+
+import pytest
+from sandbox_grader.claims import hear
+from sandbox_scenarios.model import Fact
+
+ADDRESS = Fact("text", ("697 Harbor",))
+JULY = Fact("date", ("07-12",))
+
+
+@pytest.mark.parametrize(
+    ("fact", "message", "right"),
+    [
+        (ADDRESS, "You are at 697 Harbor Avenue, Cape Town.", True),
+        (ADDRESS, "You are at 697 or 997 Harbor Avenue, Cape Town.", False),
+        (ADDRESS, "You are at 697 Harbor Avenue. Actually, you are at 997 Harbor Avenue.", False),
+        (ADDRESS, "You are at 997 Harbor Avenue, Cape Town.", False),
+        (ADDRESS, "It is 3 km to 697 Harbor Avenue.", True),
+        (JULY, "It runs out on 12 July 2026.", True),
+        (JULY, "It runs out on 12 July. Actually, it runs out on 42 July.", False),
+        (Fact("text", ("which",)), "Which Tomas do you mean?", True),
+        (Fact("text", ("coach",)), "Is it the coach?", False),
+    ],
+)
+def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bool):
+    assert hear(message, [fact]).right is right
