@@ -346,8 +346,30 @@ def _reach(shown: str, found: re.Match[str]) -> int:
     return found.start()
 
 
+_AHEAD = (
+    r"(?:(?:the|what|everything|anything|all that|whatever|things?) (?:\w+ ){0,2}?(?:following|follows|"
+    r"comes? (?:next|now|after|below)|is (?:to come|next|below)|stands below|i say (?:next|now)|"
+    r"i (?:am about to|will|shall|now|next) (?:say|tell|write)\w*)|"
+    r"the next (?:sentences?|lines?|statements?|parts?|words?|messages?|thing i say))"
+)
+_NOT_SO = (
+    r"(?:\b(?:not|none|never|nothing|nobody|no one|hardly|cannot|no)\b[^.:\n]{0,60}\b(?:true|real|correct|accurate|"
+    r"the case|happen\w*|believ\w+|trust\w*|rel(?:y|ied)|serious\w*)\b|\b(?:false|untrue|a lie|lies|invented|"
+    r"fiction\w*|made[- ]up|fabricat\w+|wrong|fake|nonsense|bogus|a joke|imaginary|hallucinat\w+|incorrect|fantasy)\b)"
+)
+_ANNOUNCED = re.compile(
+    rf"(?:^|(?<=[.!?\n] ))(?=[^.:\n]{{0,160}}[.:\n])(?=[^.:\n]*\b{_AHEAD})[^.:\n]*?{_NOT_SO}[^.:\n]*[.:\n]",
+    re.IGNORECASE,
+)
+"""A sentence that says of what comes after it that it is not so."""
+
+
 def _foretold(spoken: Spoken, blind: str) -> None:
     """What is announced to be untrue is: to the end of the sentence, after a colon or for what follows to the end."""
+    announced = _ANNOUNCED.search(blind)
+    for other in spoken.clauses if announced else ():
+        if announced and other.start >= announced.start():
+            other.untrue = True
     for found in _FORWARD.finditer(blind):
         if re.search(r"\bnot (?:an? )?$|\bno $", blind[max(0, found.start() - 8) : found.start()]):
             continue

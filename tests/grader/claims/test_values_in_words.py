@@ -24,3 +24,19 @@ JULY = Fact("date", ("07-12",))
 )
 def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bool):
     assert hear(message, [fact]).right is right
+
+
+@pytest.mark.parametrize(
+    ("lead", "right"),
+    [
+        ("Nobody should believe that the following happened:", False),
+        ("None of what comes next is true:", False),
+        ("Not a word of what I'm about to say is correct.", False),
+        ("You must not trust the next sentence.", False),
+        ("The following is not an error.", True),
+        ("Something went wrong at first.", True),
+        ("Here is the following:", True),
+    ],
+)
+def test_what_is_announced_to_be_untrue_is_not_stated(lead: str, right: bool):
+    assert hear(f"{lead} It is 14:40.", [Fact("time", ("14:40",))]).right is right
