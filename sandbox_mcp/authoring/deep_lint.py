@@ -21,6 +21,7 @@ from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.world import Snapshot
 
@@ -35,7 +36,7 @@ RULES = MappingProxyType(
         "refuse": "ask in 'facts' for what only somebody who tried can say",
         "talk": "ask in 'facts' for more than pleasantries, and let replies come 'after' deeds",
         "random": "let milestones name the values that matter",
-        "category": "take the category out, or let the phone be in a state in which something has to be done first",
+        "category": "take the category out, or let the world be in a state in which something has to be done first",
         "drop": "add a milestone that needs the call, or leave the call out of the solution",
         "guess": "make the value one that cannot be guessed, or add a milestone on the call that tells it",
         "stop": "add milestones on what is left out",
@@ -164,11 +165,12 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
 
 def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
     """Play and grade one mutant."""
-    log, ending, turns = _played(stage, mutant)
+    log, ending, turns = played_out(stage, mutant)
     return Tried(mutant, evaluate(stage.scenario, log).score, ending, turns)
 
 
-def _played(stage: RehearsalStage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
+def played_out(stage: RehearsalStage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
+    """The log of one mutant, why its session ended, and how many turns were said."""
     if not mutant.solution.turns:
         return idle(stage.scenario), None, 0
     found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
@@ -186,7 +188,7 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
     found = {item.id: item for item in mutants_of(stage)}
     if mutant not in found:
         raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
-    return found[mutant], _played(stage, found[mutant])[0]
+    return found[mutant], played_out(stage, found[mutant])[0]
 
 
 def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
@@ -198,27 +200,27 @@ def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
 
 
 def _excused(stage: RehearsalStage, tried: Tried) -> bool:
-    """Calls at random that happen to change the phone as a solution does have done the job."""
+    """Calls at random that happen to change the world as a solution does have done the job."""
     if tried.mutant.rule != "random":
         return False
-    mine = _plain(stage.rehearse(tried.mutant.solution).world.snapshot)
-    solved = (_plain(stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
-    return mine != _plain(stage.scenario.world) and mine in solved
+    home = stage.scenario.home
+    mine = _plain(home, stage.rehearse(tried.mutant.solution).world.snapshot)
+    solved = (_plain(home, stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
+    return mine != _plain(home, stage.scenario.world) and mine in solved
 
 
-def _plain(state: Snapshot) -> Any:
-    """A phone's state but for ids and moments of this session."""
+def _plain(home: World, state: Snapshot) -> Any:
+    """A state but for ids and what differs from run to run."""
+    left_out = {
+        name: {item.name for item in schema.columns if item.passing or (item.role and item.role.kind in ("key", "id"))}
+        for name, schema in home.state_tables.items()
+    }
     return {
         name: sorted(
-            repr([value for column, value in row.items() if column != "creation_timestamp" and not _is_id(column)])
-            for row in rows.values()
+            repr([value for column, value in row.items() if column not in left_out[name]]) for row in rows.values()
         )
         for name, rows in state.tables.items()
     }
-
-
-def _is_id(column: str) -> bool:
-    return column.endswith("_id")
 
 
 def _told(suite: Suite, name: str, tried: Tried) -> Complaint:

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
 from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
+from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import value_schema
 from sandbox_mcp.world.faults import WorldError
@@ -109,12 +110,14 @@ class World:
         place: str = "",
         knowledge: Callable[[], object] | None = None,
         modules: Sequence[str] = (),
+        hints: Callable[[], Hints] = Hints,
     ) -> None:
         """Declare a world.
 
         ``policy`` and ``instructions`` are told to the agent, ``user`` to a model that plays the user, ``place`` says
         where all this is in texts such as "on the phone". ``knowledge`` makes what tools look things up in, outside the
-        state. ``modules`` are imported before the tools are first asked for, and declare theirs.
+        state. ``modules`` are imported before the tools are first asked for, and declare theirs. ``hints`` makes what
+        those who try scenarios may want to know beside the declaration.
 
         Raises:
             WorldError: the name cannot be written in a scenario.
@@ -133,6 +136,7 @@ class World:
         self._classes = tuple(tables)
         self._knowledge = knowledge
         self._modules = tuple(modules)
+        self._hints = hints
         self._pending: dict[str, _Pending | Tool] = {}
         self._events: list[tuple[type[Table], str, Callable[..., Any]]] = []
         self._gates: list[GateRule] = []
@@ -328,6 +332,11 @@ class World:
     def knowledge(self) -> object:
         """What tools look things up in where a session brings nothing else."""
         return self._knowledge() if self._knowledge else None
+
+    @cached_property
+    def hints(self) -> Hints:
+        """What the world says for those who try its scenarios."""
+        return self._hints()
 
     @property
     def briefing(self) -> str:

@@ -29,7 +29,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     without,
 )
 from sandbox_mcp.authoring.mutants.talking import CLOSING, EMPTY, PERMISSION
-from sandbox_mcp.authoring.mutants.wrong import RECIPIENTS, wrong_values
+from sandbox_mcp.authoring.mutants.wrong import wrong_values
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.tools import present
 from sandbox_mcp.trajectory import ToolCall
@@ -486,7 +486,7 @@ def test_on_an_empty_phone_the_wrong_recipient_is_a_stranger() -> None:
 
 def test_every_argument_that_names_somebody_is_known() -> None:
     named = {item.name for tool in agent_tools().values() for item in tool.parameters}
-    assert {name for name in named if name.endswith("_id")} <= RECIPIENTS
+    assert {name for name in named if name.endswith("_id")} <= SUITE.get("wifi_off").home.hints.meant
 
 
 def test_windows_are_changed_far_enough() -> None:

@@ -40,18 +40,11 @@ from sandbox_mcp.authoring.mutants.mutant import (
     uses,
     without,
 )
-from sandbox_mcp.authoring.mutants.wrong import RECIPIENTS, wrong_values
+from sandbox_mcp.authoring.mutants.wrong import is_meant, wrong_values
 from sandbox_mcp.authoring.rehearsal import UNKNOWN
 
-WINDOWS = ("datetime_info_to_timestamp", "shift_timestamp")
-"""Queries whose result may be one end of a window: it is enough that some wrong argument costs."""
 SMALL = 31
 """A whole number up to this is guessed easily."""
-_TARGETS: Mapping[tuple[str, str], str] = {
-    ("messaging", "phone_number"): "recipient_phone_number",
-    ("timer", "seconds"): "due_timestamp",
-}
-"""Arguments that end up in a column of another name."""
 
 
 def calls(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -216,7 +209,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     for name in _mattering(case, spot, done.arguments):
         value = done.arguments[name]
         for number, wrong in enumerate(wrong_values(case.scenario, tool, name, value), start=1):
-            rule = "recipient" if tool.tool.action and name in RECIPIENTS else "change"
+            rule = "recipient" if tool.tool.action and is_meant(case.scenario, tool.tool, name) else "change"
             about = f"makes {_named(spot)} with {name} {wrong!r} instead of {value!r}"
             yield Mutant(
                 case.id(rule, spot.number + 1, name, number),
@@ -229,7 +222,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 
 def _group(case: RehearsedSolution, spot: Spot, name: str) -> str:
-    argument = "" if spot.call.tool in WINDOWS else name
+    argument = "" if spot.call.tool in case.scenario.home.hints.windows else name
     return case.id("change", spot.number + 1, argument)
 
 
@@ -287,7 +280,7 @@ def _muted(solution: Solution, label: str) -> Solution:
 def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
     """Whether the scenario says in so many words that it does not care about the column."""
     for table in {effect.table for effect in effects(case.scenario.home, [tool])}:
-        column = _TARGETS.get((table, name), name)
+        column = case.scenario.home.hints.ends_as.get((table, name), name)
         allowed = case.scenario.allows.get(table, ())
         if column in allowed or "*" in allowed or _any(_cells(case, table, column)):
             return True

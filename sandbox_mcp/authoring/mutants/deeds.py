@@ -4,11 +4,10 @@ Policy: they are offered all tools there are, but for those that the scenario wi
 on this phone is not tried.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_grader.milestones.unwanted import GRADES, differing
-from sandbox_scenarios.lint.effects import EFFECTS
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, Milestone, PlannedCall, TableConstraint
 
 from sandbox_mcp.authoring.mutants.mutant import (
@@ -24,26 +23,12 @@ from sandbox_mcp.authoring.mutants.mutant import (
     started,
 )
 from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, run
+from sandbox_mcp.tools.calling import attempt
 from sandbox_mcp.world import IdStream, Row, Running
-from sandbox_mcp.worlds import DEFAULT
+from sandbox_mcp.world.tx import WHOLE
 
-SWITCHES: Mapping[str, str] = {
-    "low_battery_mode": "set_low_battery_mode_status",
-    "wifi": "set_wifi_status",
-    "cellular": "set_cellular_service_status",
-    "location_service": "set_location_service_status",
-}
 SWITCHED = ScoreSpan(0.0, GRADES["switched"], f"at most {GRADES['switched']}")
 """What is left where a switch was left different from how it was found."""
-STRANGER = "+12025550199"
-NEVER_READ = ("wait",)
-"""Queries that do more than look."""
-READS: Sequence[PlannedCall] = (
-    PlannedCall("search_contacts", {"is_self": True}),
-    PlannedCall("search_messages", {"content": "hello"}),
-    PlannedCall("search_reminder", {"content": "appointment"}),
-)
-"""Looks that need arguments; those that need none come of themselves."""
 AT_ONCE = 2
 """How many looks are added at the start, and as many at the end: people look again, but not for ever."""
 
@@ -59,19 +44,41 @@ def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
     scenario = case.scenario
-    avoid = {*scenario.confirm, *NEVER_READ, *_tools_of(scenario.minefields)}
+    avoid = {*scenario.confirm, *_tools_of(scenario.minefields)}
     plain = [
         PlannedCall(tool.name, {})
         for tool in case.scenario.home.agent_tools.values()
         if not tool.action and not tool.parameters
     ]
-    reads = [call for call in (*plain, *READS) if call.tool in case.stage.tools(ALL) and call.tool not in avoid]
+    looks = [PlannedCall(*look) for look in scenario.home.hints.looks] or _looks(case)
+    reads = [call for call in (*plain, *looks) if call.tool in case.stage.tools(ALL) and call.tool not in avoid]
     for number, place in enumerate(range(0, len(reads), AT_ONCE), start=1):
-        looks = reads[place : place + AT_ONCE]
-        solution = finished(started(case.solution, *looks), *looks)
-        about = f"also looks around with {' and '.join(look.tool for look in looks)}, at the start and at the end"
+        few = reads[place : place + AT_ONCE]
+        solution = finished(started(case.solution, *few), *few)
+        about = f"also looks around with {' and '.join(look.tool for look in few)}, at the start and at the end"
         path = ("reference", case.number)
         yield Mutant(case.id("read", number), about, solution, FULL, variant=ALL, path=path)
+
+
+def _looks(case: RehearsedSolution) -> list[PlannedCall]:
+    """Queries with arguments that fit, where they find something and take no time."""
+    found: list[PlannedCall] = []
+    for tool in case.scenario.home.agent_tools.values():
+        if not tool.action and tool.parameters:
+            call = PlannedCall(tool.name, {item.name: _some(case, item) for item in tool.parameters if item.required})
+            outcome = _tried(case, call) if call.tool in case.stage.tools(ALL) else None
+            if outcome is not None and outcome.fault is None and not _waits(case, call):
+                found.append(call)
+    return found
+
+
+def _waits(case: RehearsedSolution, call: PlannedCall) -> bool:
+    """Whether time passes with a call."""
+    world, bound = case.wide.world, bind(case.stage.tools(ALL), call.tool, call.arguments)
+    tx = world.begin()
+    if isinstance(bound, Bound):
+        attempt(tx, bound)
+    return tx.elapsed > 0
 
 
 def _tools_of(milestones: Sequence[Milestone]) -> set[str]:
@@ -123,13 +130,17 @@ def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
         return case.scenario.clock.now + 86400
     if parameter.value.get("enum"):
         return parameter.value["enum"][0]
-    columns = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
-    if name in columns:
-        return next(iter(case.wide.world.snapshot.table(columns[name])), "none")
-    if name == "phone_number":
-        return STRANGER
+    own = case.scenario.home.hints.some
+    known = own(case.wide.world.snapshot, name) if own else None
+    if known is not None:
+        return known
     if "timestamp" in name:
         return case.scenario.clock.now + 86400
+    if case.scenario.home.hints.some is None and types == ("string",):
+        rows = (row for table in case.wide.world.snapshot.tables.values() for row in table.values())
+        same = next((row[name] for row in rows if isinstance(row.get(name), str)), None)
+        if same is not None:
+            return same
     plain: dict[str, Any] = {"boolean": True, "number": 1.0, "integer": 1, "array": [], "object": {}}
     return plain.get(types[0], "Something")
 
@@ -166,13 +177,13 @@ def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _lasting(case: RehearsedSolution, table: str, call: PlannedCall) -> bool:
-    """Whether some milestone wants the table, and of a setting that column, to stay as it became."""
-    columns = {column for column, tool in SWITCHES.items() if tool == call.tool}
+    """Whether some milestone wants the table, and of a switch its column, to stay as it became."""
+    switch = case.scenario.home.hints.switches.get(call.tool)
     for milestone in case.scenario.milestones:
         for item in milestone.constraints:
             if isinstance(item, TableConstraint) and item.table == table and not milestone.transient:
                 named = {column for row in item.rows for column in row}
-                if item.kind != "unchanged" and (table != "setting" or columns & named):
+                if item.kind != "unchanged" and (switch is None or switch in named):
                     return True
     return False
 
@@ -191,42 +202,32 @@ def _undoing(case: RehearsedSolution) -> Iterator[tuple[str, PlannedCall, str]]:
 def _back(
     case: RehearsedSolution, table: str, key: str, before: Row | None, after: Row | None
 ) -> Iterator[PlannedCall]:
-    if case.scenario.home.name != DEFAULT:
-        if before is None:
-            yield from _removed_again(case, table, key)
-    elif table == "setting" and before and after:
-        changed = (column for column in SWITCHES if before[column] != after[column])
-        yield from (PlannedCall(SWITCHES[column], {"on": before[column]}) for column in changed)
-    elif table == "account" and after and after["signed_in"]:
-        yield PlannedCall("sign_out", {})
-    elif before is None and table in _REMOVERS:
-        yield PlannedCall(_REMOVERS[table], {_KEYS[table]: key})
-    elif after is None and before and table in _ADDERS:
-        yield PlannedCall(_ADDERS[table], _given(case, _ADDERS[table], before))
-    elif before and after and table in _CHANGERS:
-        changed = {column: before[column] for column in before if before[column] != after[column]}
-        yield PlannedCall(_CHANGERS[table], {_KEYS[table]: key, **_given(case, _CHANGERS[table], changed)})
-
-
-def _removed_again(case: RehearsedSolution, table: str, key: str) -> Iterator[PlannedCall]:
-    """A new row removed with a tool that removes from its table and asks for nothing but its id."""
-    for tool in case.scenario.home.agent_tools.values():
-        required = [parameter for parameter in tool.parameters if parameter.required]
-        removes = tool.effects is not None and table in tool.effects.removes
-        if removes and len(required) == 1 and required[0].role and required[0].role.table == table:
-            yield PlannedCall(tool.name, {required[0].name: key})
-
-
-_REMOVERS = {"contact": "remove_contact", "reminder": "remove_reminder", "timer": "cancel_timer"}
-_ADDERS = {"contact": "add_contact", "reminder": "add_reminder"}
-_CHANGERS = {"contact": "modify_contact", "reminder": "modify_reminder"}
-_KEYS = {"contact": "person_id", "reminder": "reminder_id", "timer": "timer_id"}
-
-
-def _given(case: RehearsedSolution, tool: str, row: Row) -> dict[str, Any]:
-    """The columns of a row that a tool takes, without what it cannot be told."""
-    takes = {parameter.name: parameter.types for parameter in case.scenario.home.agent_tools[tool].parameters}
-    return {name: row[name] for name in takes if name in row and (row[name] is not None or "null" in takes[name])}
+    """Calls that may undo a change of a row: the world's own choice, or by what tools declare to write."""
+    home = case.scenario.home
+    if home.hints.back:
+        yield from (PlannedCall(*call) for call in home.hints.back(table, key, before, after))
+        return
+    schema = home.state_tables[table]
+    changed = {name for name in after or () if before and after and before[name] != after[name]}
+    for tool in home.agent_tools.values():
+        effects = tool.effects
+        if not tool.action or effects is None:
+            continue
+        removes = before is None and table in effects.removes
+        adds = after is None and table in effects.adds
+        written = effects.updates.get(table, frozenset())
+        if not (removes or adds or (before and after and (WHOLE in written or changed & written))):
+            continue
+        arguments: dict[str, Any] = {}
+        for item in tool.parameters:
+            if item.role is not None and item.role.kind == "id" and item.role.table == table and not adds:
+                arguments[item.name] = key
+            elif before and item.name in before and schema.column(item.name) and before[item.name] is not None:
+                arguments[item.name] = before[item.name]
+            elif item.required and item.types == ("boolean",) and len(changed) == 1 and before:
+                arguments[item.name] = before[next(iter(changed))]
+        if all(item.name in arguments for item in tool.parameters if item.required):
+            yield PlannedCall(tool.name, arguments)
 
 
 def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -235,7 +236,10 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
         if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
             number += 1
             about = f"at last does what nobody asked for: {call.tool} with {dict(call.arguments)!r}"
-            solution, span = finished(case.solution, call), SWITCHED if call.tool in SWITCHES.values() else ZERO
+            solution, span = (
+                finished(case.solution, call),
+                SWITCHED if call.tool in case.scenario.home.hints.switches else ZERO,
+            )
             yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
@@ -249,24 +253,14 @@ def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
 
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
-    """One deed per tool that acts, each on something the solution left alone."""
-    if case.scenario.home.name != DEFAULT:
+    """Deeds on what the solution left alone: the world's own choice, or one per tool that acts."""
+    own = case.scenario.home.hints.meddling
+    if own is None:
         yield from _meddling_anywhere(case)
         return
-    for table, tools in (("contact", ("remove_contact", "modify_contact")), ("reminder", ("remove_reminder",))):
-        key = _untouched(case, table)
-        if key is not None:
-            more = {"relationship": "astronaut"}
-            for tool in tools:
-                yield PlannedCall(tool, {_KEYS[table]: key, **(more if tool == "modify_contact" else {})})
-    yield PlannedCall("add_contact", {"name": "Nobody Inparticular", "phone_number": STRANGER})
-    due = case.scenario.clock.now + 86400
-    yield PlannedCall("add_reminder", {"content": "Count the clouds", "reminder_timestamp": due})
-    yield PlannedCall("send_message_with_phone_number", {"phone_number": STRANGER, "content": "Count the clouds"})
-    settings = next(iter(case.wide.world.snapshot.table("setting").values()), None)
-    for column, tool in SWITCHES.items():
-        if settings and column != "low_battery_mode":
-            yield PlannedCall(tool, {"on": not settings[column]})
+    yield from (
+        PlannedCall(*call) for call in own(case.scenario.world, case.wide.world.snapshot, case.scenario.clock.now)
+    )
 
 
 def _meddling_anywhere(case: RehearsedSolution) -> Iterator[PlannedCall]:
@@ -284,32 +278,26 @@ def _meddling_anywhere(case: RehearsedSolution) -> Iterator[PlannedCall]:
 
 def _untouched(case: RehearsedSolution, table: str) -> str | None:
     start, end = case.scenario.world.table(table), case.wide.world.snapshot.table(table)
-    left = (key for key, row in start.items() if end.get(key) == row and not row.get("is_self"))
+    left = (key for key, row in start.items() if end.get(key) == row)
     return next(left, None)
 
 
 def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the scenario lets anybody do that, or has a milestone about the same setting."""
-    if case.scenario.home.name != DEFAULT:
-        return _open_to_all(case, call)
-    effect = EFFECTS[call.tool]
+    """Whether the scenario lets anybody do that, or has a milestone about the same switch."""
+    switch = case.scenario.home.hints.switches.get(call.tool)
     named = {
         column
         for milestone in case.scenario.milestones
         for item in milestone.constraints
-        if isinstance(item, TableConstraint) and item.table == effect.table == "setting"
+        if isinstance(item, TableConstraint) and case.scenario.home.tables[item.table].single
         for row in item.rows
         for column in row
     }
-    return _open_to_all(case, call) or bool(effect.columns & named)
+    return _open_to_all(case, call) or switch in named
 
 
 def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario says that such a change is nobody's business."""
-    if case.scenario.home.name != DEFAULT:
-        changed = [(change.table, set(differing(change))) for change in _tried(case, call).changes]
-        allows = case.scenario.allows
-        return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)
-    effect = EFFECTS[call.tool]
-    allowed = case.scenario.allows.get(effect.table, ())
-    return "*" in allowed or bool(effect.columns & set(allowed))
+    changed = [(change.table, set(differing(change))) for change in _tried(case, call).changes]
+    allows = case.scenario.allows
+    return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)

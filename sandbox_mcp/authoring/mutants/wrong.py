@@ -4,89 +4,30 @@ Policy: a wrong value is far off, so that a scenario which still gives full mark
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.tools import Parameter, PresentedTool, fits_schema
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, fits_schema
 from sandbox_mcp.tools.value_schemas import types_in
-from sandbox_mcp.worlds import DEFAULT
-from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
 
 DAY = 86400.0
 FAR = DAY + 3600.0
-OTHER_YEAR = 400 * DAY
-Wrong = Callable[[Any], Iterable[Any]]
 
-_PERSON = ("person_id", "sender_person_id", "recipient_person_id")
-_NUMBER = ("phone_number", "sender_phone_number", "recipient_phone_number")
-RECIPIENTS = frozenset({*_PERSON, *_NUMBER, "reminder_id", "timer_id", "message_id"})
-"""Arguments that say who or what is meant."""
-_COLUMNS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(_PERSON, ("contact", "person_id")),
-        **dict.fromkeys(_NUMBER, ("contact", "phone_number")),
-        "name": ("contact", "name"),
-        "reminder_id": ("reminder", "reminder_id"),
-        "message_id": ("messaging", "message_id"),
-        "timer_id": ("timer", "timer_id"),
-    }
-)
-_NOBODY: Mapping[str, str] = MappingProxyType({"name": "Quentin Xu", "phone_number": "+12025550199"})
-"""Whom to take where the phone knows nobody else."""
-_TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "content": ("Zebra crossing ahead, xylophones are on offer",),
-        "relationship": ("astronaut",),
-        "label": ("Something else",),
-        "location": ("Reykjavik", "a planetarium"),
-        "holiday_name": ("Christmas Day", "New Year's Day"),
-        "query": ("Toyota", "Nestle"),
-        "from_currency_code": ("JPY", "CHF"),
-        "to_currency_code": ("JPY", "CHF"),
-        "username": ("nobody",),
-        "password": ("wrong",),
-    }
-)
-UNITS = (
-    ("meter", "kilometer", "mile", "foot"),
-    ("kilogram", "pound", "gram", "ounce"),
-    ("celsius", "fahrenheit", "kelvin"),
-    ("liter", "gallon", "milliliter", "cup"),
-    ("kilometer per hour", "mile per hour", "meter per second"),
-    ("second", "hour", "day"),
-    ("square meter", "acre", "hectare"),
-)
-"""Units that measure the same thing."""
 
-_NUMBERS: Mapping[str, Wrong] = MappingProxyType(
-    {
-        "reminder_timestamp": lambda value: (value + FAR, value - FAR),
-        "timestamp": lambda value: (value + OTHER_YEAR, value - OTHER_YEAR),
-        "timestamp_0": lambda value: (value + FAR, value - FAR),
-        "timestamp_1": lambda value: (value + FAR, value - FAR),
-        "year": lambda value: (value + 1,),
-        "month": lambda value: (value % 12 + 1,),
-        "day": lambda value: (value % 28 + 1,),
-        "hour": lambda value: ((value + 5) % 24,),
-        "minute": lambda value: ((value + 17) % 60,),
-        "second": lambda value: ((value + 23) % 60,),
-        "days": lambda value: (value + 1, abs(value - 1)),
-        "amount": lambda value: (2 * value + 1,),
-        "seconds": lambda value: (2 * value + 7,),
-    }
-)
+def is_meant(scenario: Scenario, tool: Tool, name: str) -> bool:
+    """Whether an argument says who or what is meant: an id, the one who is reached, or what the world names."""
+    role = next((item.role for item in tool.parameters if item.name == name), None)
+    by_role = role is not None and role.kind == "id"
+    return name in scenario.home.hints.meant or by_role or (tool.reaches is not None and name == tool.reaches)
 
 
 def wrong_values(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> tuple[Any, ...]:
     """Values that the argument ``name`` of a call should not have had; ``value`` is the right one."""
     parameter = next(item for item in tool.tool.parameters if item.name == name)
-    if scenario.home.name == DEFAULT:
-        candidates = _candidates(scenario, tool, name, value)
-    else:
-        candidates = _by_role(scenario, parameter, value)
+    own = scenario.home.hints.wrong
+    candidates = own(scenario.world, tool.tool.name, name, value) if own else _by_role(scenario, parameter, value)
     found = [item for item in candidates if item != value and fits_schema(item, parameter.value)]
     return tuple(item for place, item in enumerate(found) if item not in found[:place])
 
@@ -157,37 +98,3 @@ def some_value(schema: Mapping[str, Any], dice: random.Random) -> Any:
         return {name: some_value(properties[name], dice) for name in schema.get("required", properties)}
     plain: Mapping[str, Any] = {"null": None, "boolean": dice.random() < 0.5, "string": "something"}
     return plain.get(kind, dice.randrange(0, 60))
-
-
-def _candidates(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> Iterable[Any]:
-    if isinstance(value, bool):
-        return (not value,)
-    if isinstance(value, int | float):
-        return _wrong_numbers(tool, name, value)
-    if name in _COLUMNS:
-        table, column = _COLUMNS[name]
-        others = [row[column] for row in scenario.world.table(table).values() if row[column] != value]
-        return others[:2] or (_NOBODY.get(column, "none"),)
-    if name in ("from_unit", "to_unit"):
-        return _other_units(str(value))
-    return _TEXTS.get(name, ("something else",))
-
-
-def _wrong_numbers(tool: PresentedTool, name: str, value: float) -> Iterable[Any]:
-    if name.endswith("lowerbound"):
-        return (LATEST,)
-    if name.endswith("upperbound"):
-        return (EARLIEST,)
-    if name.startswith(("latitude", "longitude")):
-        return ((value + 7.0) if value < 80 else (value - 7.0),)
-    if tool.tool.name == "shift_timestamp":
-        return (value + 3, -value - 1) if name != "timestamp" else (value + OTHER_YEAR, value - OTHER_YEAR)
-    return _NUMBERS.get(name, lambda right: (right + 1,))(value)
-
-
-def _other_units(unit: str) -> Iterable[str]:
-    words = unit.casefold().rstrip("s")
-    for group in UNITS:
-        if any(words in (item, item[: len(words)]) for item in group):
-            return [item for item in group if item != words]
-    return [item for group in UNITS[:2] for item in group[:1]]

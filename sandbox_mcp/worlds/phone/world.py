@@ -1,10 +1,18 @@
 """The phone as a world: its tables, where its tools are declared, what goes off by itself, and signing in."""
 
 from sandbox_mcp.tools import World
+from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.phone.tables import TABLES, Account, Timer
 
 DOMAINS = ("account", "contact", "conversion", "messaging", "reminder", "search", "setting", "time", "timer")
+
+
+def _hints() -> Hints:
+    from sandbox_mcp.worlds.phone.hints import hints  # reads the tools, which read this module
+
+    return hints()
+
 
 phone = World(
     "phone",
@@ -12,6 +20,7 @@ phone = World(
     instructions="You are the assistant on somebody's phone and act through the tools you are given.",
     user="You play a person who owns a phone and writes to the assistant on it.",
     place="on the phone",
+    hints=_hints,
     modules=[f"sandbox_mcp.worlds.phone.tools.{domain}" for domain in DOMAINS],
 )
 

@@ -1,0 +1,37 @@
+"""What a world can say for those who try its scenarios, beyond what its declaration tells.
+
+Policy: nothing here is needed. Mutants are made by the roles of columns and arguments and by declared effects; a world
+whose arguments say less than that, or whose wrong values are better chosen by hand, says it here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox_mcp.world import Row, Snapshot
+
+Tried = tuple[str, Mapping[str, Any]]
+"""A call to try: the tool and its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """A world's own choices; each left out goes by roles.
+
+    ``wrong`` gives values that an argument should not have had, from the state, the tool, the argument and the right
+    value; ``some`` one that fits an argument of a name, None where it knows none. ``meant`` are arguments that say who
+    or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is the column of a table
+    that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks`` are
+    queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change of
+    a row, and that nobody asked for.
+    """
+
+    wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None
+    some: Callable[[Snapshot, str], Any] | None = None
+    meant: frozenset[str] = frozenset()
+    windows: frozenset[str] = frozenset()
+    ends_as: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    looks: tuple[Tried, ...] = ()
+    back: Callable[[str, str, Row | None, Row | None], Iterator[Tried]] | None = None
+    meddling: Callable[[Snapshot, Snapshot, float], Iterator[Tried]] | None = None

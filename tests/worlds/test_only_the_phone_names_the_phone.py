@@ -1,0 +1,45 @@
+"""The phone is named in its own folder: the places that still name its tools are listed, and there are no others."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox_mcp.worlds import named
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
+PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py"}
+"""What a paper printed."""
+STILL = {
+    "grader/sandbox_grader/rebuild.py",
+    "grader/sandbox_grader/conduct/replies.py",
+    "sandbox_mcp/authoring/drafting/draft.py",
+    "sandbox_mcp/authoring/drafting/milestones.py",
+    "sandbox_mcp/authoring/drafting/mines.py",
+    "sandbox_mcp/authoring/drafting/setting.py",
+    "sandbox_mcp/authoring/drafting/story.py",
+    "sandbox_mcp/authoring/drafting/words.py",
+    "sandbox_mcp/cli/knowledge.py",
+    "scenarios/sandbox_scenarios/lint/effects.py",
+}
+"""Where a tool of the phone is still named. This list only gets shorter."""
+
+
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            if not place.startswith("sandbox_mcp/worlds/"):
+                yield place, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_other_module_names_a_tool_of_the_phone_or_imports_from_it() -> None:
+    tools = {name for name, tool in named("phone").agent_tools.items() if "_" in name and tool.domain != "account"}
+    found: set[str] = set()
+    for place, tree in sources():
+        for node in ast.walk(tree):
+            told = isinstance(node, ast.Constant) and node.value in tools
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            if told or str(module).startswith("sandbox_mcp.worlds.phone"):
+                found.add(place)
+    assert found - PUBLISHED == STILL

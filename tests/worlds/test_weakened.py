@@ -1,0 +1,98 @@
+"""Deep lint in worlds it has never seen: what it finds of milestones that were weakened."""
+
+from pathlib import Path
+
+import pytest
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.authoring.mutants import case_of, mutants_of
+from sandbox_mcp.authoring.new_world import new_world
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.weakened import share_of, weakened
+from sandbox_mcp.worlds import FILES
+
+DECLARED = Path(__file__).parent / "declared"
+
+
+@pytest.fixture(params=["library", "workshop"])
+def unseen(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    if request.param == "library":
+        monkeypatch.setenv(FILES, str(DECLARED / "library.py"))
+        return Suite([DECLARED / "library.yaml"])
+    new_world("workshop", tmp_path / "made")
+    monkeypatch.setenv(FILES, str(tmp_path / "made" / "workshop" / "__init__.py"))
+    return Suite([tmp_path / "made" / "scenarios"])
+
+
+def test_every_weakening_that_lets_a_bad_play_through_is_found(unseen: Suite) -> None:
+    share = share_of(unseen, unseen.home.name, unseen.names())
+    assert (share.missed, share.tried > 0) == ((), True)
+
+
+def test_a_weaker_scenario_asks_for_less_and_for_nothing_else(unseen: Suite) -> None:
+    for name in unseen.names():
+        sound = unseen.get(name)
+        found = list(weakened(sound))
+        assert found
+        assert all(weaker.milestones != sound.milestones for _, weaker in found)
+        assert all(len(weaker.milestones) >= len(sound.milestones) - 1 for _, weaker in found)
+
+
+def test_mutants_look_around_undo_and_meddle_by_what_tools_declare(unseen: Suite) -> None:
+    rules = {item.rule for name in unseen.names() for item in mutants_of(RehearsalStage(unseen.get(name)))}
+    assert {"read", "change", "recipient", "drop"} <= rules
+
+
+def test_a_switch_that_was_turned_is_turned_back_by_the_tool_that_writes_its_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FILES, str(tmp_path / "lamps.py"))
+    (tmp_path / "lamps.py").write_text(LAMPS, encoding="utf-8")
+    (tmp_path / "lamps.yaml").write_text(LIT, encoding="utf-8")
+    case = case_of(RehearsalStage(Suite([tmp_path / "lamps.yaml"]).get("light_the_hall")), 0)
+    undone = [item.about for item in mutants_of(case.stage) if item.rule == "undo"]
+    assert undone
+    assert all("switch_lamp" in about and "'on': False" in about for about in undone)
+
+
+LAMPS = '''
+from typing import Self
+from sandbox_mcp import Id, Table, Tx, World, key
+
+class Lamp(Table):
+    id: Id[Self] = key()
+    name: str
+    on: bool = False
+
+lamps = World("lamps", tables=[Lamp])
+
+@lamps.query
+def list_lamps(tx: Tx) -> list[Lamp]:
+    """List all lamps."""
+    return tx.all(Lamp)
+
+@lamps.action(updates=[Lamp.on])
+def switch_lamp(tx: Tx, lamp: Id[Lamp], on: bool) -> Lamp:
+    """Switch a lamp on or off."""
+    return tx.change(tx.get(Lamp, lamp), on=on)
+'''
+LIT = """
+family: lamps
+scenarios:
+- name: light_the_hall
+  world: lamps
+  about: One of two lamps is meant.
+  categories: [multiple_tool_call, single_user_turn]
+  clock: {now: 2026-03-02 09:00:00}
+  state: {lamp: {hall: {name: Hall}, attic: {name: Attic}}}
+  tools: [list_lamps, switch_lamp]
+  user: {goal: You want light in the hall., opening: Light in the hall please.}
+  reference:
+  - turns:
+    - calls:
+      - {tool: list_lamps, as: found}
+      - {tool: switch_lamp, arguments: {lamp: $found.0.id, on: true}}
+      reply: I have switched on the lamp in the hall.
+  milestones:
+  - {id: lit, table: lamp, updates: {id: "@lamp.hall", on: true}}
+"""
