@@ -46,7 +46,7 @@ world_files: Callable[[Command], Command] = click.option(
     callback=_use_worlds,
     expose_value=False,
     is_eager=True,
-    help="A Python file of your own that declares a world. May be repeated.",
+    help="A Python file of your own that declares a world, or a tape of a server. May be repeated.",
 )
 _scenario_files: Callable[[Command], Command] = click.option(
     "--scenarios",

@@ -1,4 +1,4 @@
-"""Worlds by name: our own, those that installed packages declare, and those in files that were named.
+"""Worlds by name: our own, those that installed packages declare, and those in files or on tapes that were named.
 
 Policy: a world is found by name alone, the same way wherever it is asked for, so that a session, a worker process and a
 grader on another machine find the same one. A world's code runs with the rights of whoever plays or grades in it.
@@ -37,6 +37,8 @@ GROUP = "sandbox_mcp.worlds"
 """The entry points under which packages declare worlds."""
 FILES = "SANDBOX_MCP_WORLDS"
 """The environment variable that lists files with worlds; processes that are started here inherit it."""
+TAPE = ".jsonl"
+"""How the name of a file ends that is a tape of a real server and no Python."""
 
 
 class UnknownWorldError(SandboxError):
@@ -79,8 +81,9 @@ def names() -> tuple[str, ...]:
 
 
 def files() -> tuple[Path, ...]:
-    """The files with worlds that were named."""
-    return tuple(Path(part) for part in os.environ.get(FILES, "").split(os.pathsep) if part)
+    """The files with worlds that were named; a tape that is gone takes only its own world with it."""
+    paths = (Path(part) for part in os.environ.get(FILES, "").split(os.pathsep) if part)
+    return tuple(path for path in paths if path.suffix != TAPE or path.exists())
 
 
 def use_file(path: Path) -> tuple[World, ...]:
@@ -97,11 +100,15 @@ def use_file(path: Path) -> tuple[World, ...]:
 
 
 def load(path: Path) -> tuple[World, ...]:
-    """The worlds that a file declares. A file is loaded once.
+    """The worlds that a file declares; of a tape, the one that is recorded there. A Python file is loaded once.
 
     Raises:
         WorldError: it cannot be loaded, or declares no world.
     """
+    if path.suffix == TAPE:
+        from sandbox_mcp.worlds.recorded import world_on
+
+        return (world_on(path),)
     return _loaded(path.resolve())
 
 
@@ -151,7 +158,9 @@ def found_again(name: str, origin: str) -> World:
         return named(name)
     except UnknownWorldError:
         path = Path(origin)
-        found = next((world for world in load(path) if world.name == name), None) if path.suffix == ".py" else None
+        found = (
+            next((world for world in load(path) if world.name == name), None) if path.suffix in (".py", TAPE) else None
+        )
         if found is None:
             raise
         return found

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 from zoneinfo import available_timezones
 
@@ -18,7 +19,7 @@ from sandbox_mcp.tools import Parameter, Tool, World, misfits
 from sandbox_mcp.world import Cell, Clock, Column, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.world.schema import REQUIRED, CellRole
-from sandbox_mcp.worlds import DEFAULT, named
+from sandbox_mcp.worlds import DEFAULT, TAPE, named, use_file
 from sandbox_scenarios.checks import check_calls, check_order, labels_in
 from sandbox_scenarios.means import with_means
 from sandbox_scenarios.merge import RESERVED
@@ -69,6 +70,8 @@ SINGLE = "phone"
 EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC).timestamp(), datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 """Between these a scenario may begin."""
 MAX_TURNS, MAX_CALLS = 30, 100
+RECORDED = "recorded"
+"""Under ``world``: the path of a tape."""
 
 
 def build(
@@ -147,7 +150,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
-        digest=_digest(merged),
+        digest=_digest(merged if recorded_in(raw.world) is None else {**merged, "world": home.digest}),
         path=path,
         line=line,
         home=home,
@@ -161,20 +164,36 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
     Raises:
         ProblemError: it cannot be found.
     """
-    name = world if isinstance(world, str) else DEFAULT
-    if name in worlds:
+    tape, name = recorded_in(world), world if isinstance(world, str) else DEFAULT
+    if tape is None and name in worlds:
         return worlds[name]
     try:
-        home = named(name)
+        home = named(name) if tape is None else use_file(tape)[0]
         home.check()
     except SandboxError as error:
         raise ProblemError(("world",), str(error)) from error
     return home
 
 
+def recorded_in(world: Any) -> Path | None:
+    """The tape of a real server that a scenario names as its world, ``{recorded: tape.jsonl}``; None if it names none.
+
+    Raises:
+        ProblemError: more than the tape stands there, or it does not look like one.
+    """
+    if not isinstance(world, dict) or RECORDED not in world:
+        return None
+    path = cast("dict[str, Any]", world)[RECORDED]
+    if len(cast("dict[str, Any]", world)) > 1:
+        raise ProblemError(("world",), f"a recorded world is a tape and nothing else: {{{RECORDED}: {path}}}")
+    if not isinstance(path, str) or not path.endswith(TAPE):
+        raise ProblemError(("world", RECORDED), f"expected the path of a tape such as tape{TAPE}, not {path!r}")
+    return Path(path)
+
+
 def _rows_of(raw: RawScenario) -> tuple[Mapping[str, Any], str]:
     """The rows of a scenario, and under which key they stand."""
-    if isinstance(raw.world, str) or not raw.world:
+    if isinstance(raw.world, str) or not raw.world or recorded_in(raw.world):
         return raw.state, "state"
     if raw.state:
         raise ProblemError(("state",), "the rows of this scenario stand under 'world' already; write them in one place")

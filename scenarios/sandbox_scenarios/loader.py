@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import build, home_of, labels_of
+from sandbox_scenarios.build import RECORDED, build, home_of, labels_of, recorded_in
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.form import validate
@@ -46,6 +46,7 @@ class _File:
     def __init__(self, path: Path, text: str) -> None:
         self.path = str(path)
         data, self.lines = load(text, self.path)
+        _place_tapes(data, path.parent)
         self.alone = validate(data, self.path, self.lines)
         self.entries: list[dict[str, Any]] = data["scenarios"]
         self.index: dict[str, int] = {}
@@ -53,6 +54,15 @@ class _File:
             if self.index.setdefault(entry["name"], number) != number:
                 line = self.lines.of(("scenarios", number, "name"))
                 raise ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}")
+
+
+def _place_tapes(data: Any, folder: Path) -> None:
+    """Write out where the tapes lie that entries name: a path is relative to the file in which it stands."""
+    entries: Any = cast("dict[str, Any]", data).get("scenarios") if isinstance(data, dict) else None
+    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+        world: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
+        if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
+            world[RECORDED] = str((folder / tape).resolve())
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +213,21 @@ class Suite:
         """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
-            return written if isinstance(written, str) else DEFAULT
+            return self._name_of(written)
         if base not in self._homes:
             found = self._find(base)
             self._homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
         return self._homes[base]
+
+    def _name_of(self, written: Any) -> str:
+        try:
+            if recorded_in(written) is None:
+                return written if isinstance(written, str) else DEFAULT
+            home = home_of(written, self._worlds)
+        except ProblemError as problem:
+            raise ScenarioError(problem.text) from problem
+        self._worlds[home.name] = home
+        return home.name
 
     def _built_in(self, world: str) -> list[Path]:
         """The built-in files that may have scenarios of such worlds."""
@@ -220,6 +240,10 @@ class Suite:
             return {DEFAULT}
         text = self._texts[path]
         found = set(_WORLD.findall(text))
+        if RECORDED in text and not path.is_relative_to(BUILT_IN):
+            file = self._file(path)
+            taped = [entry for entry in file.entries if RECORDED in (entry.get("world") or ())]
+            found.update(self._name_of(entry["world"]) for entry in taped if isinstance(entry["world"], dict))
         for base in set(_EXTENDS.findall(text)):
             homes = [other for other in self._naming(base) if other not in (path, *via)]
             found = found.union(*(self._worlds_in(other, (path, *via)) for other in homes))
@@ -283,7 +307,10 @@ class Suite:
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}
         home = home_of(world, self._worlds)
-        written: dict[str, Any] = merged.get("state") or {} if isinstance(world, str) or not world else world
+        if not isinstance(world, str) and world and recorded_in(world) is None:
+            written: dict[str, Any] = world
+        else:
+            written = merged.get("state") or {}
         rows = ((table, label) for table, labelled in written.items() for label in labels_of(home, table, labelled))
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}
 

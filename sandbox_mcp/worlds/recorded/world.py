@@ -1,0 +1,209 @@
+"""A tape as a world: its tools, and the one table that says which acting calls of the session came so far.
+
+Policy: an answer is given for equal arguments after the same acting calls, and for nothing else. Which acting calls
+came so far is part of the session's state, so that trials of races, replays and other sessions use nothing up. Where a
+tape has several answers to one question the first is given, always.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self, cast
+
+from sandbox_mcp.tools import World
+from sandbox_mcp.tools.definition import Parameter, Tool
+from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.world.faults import ToolFault
+from sandbox_mcp.world.tables import Id, Table, column, key
+from sandbox_mcp.world.transaction import Transaction
+from sandbox_mcp.world.tx import Effects, Tx
+from sandbox_mcp.worlds.recorded.tape import Deed, RecordedCall, Tape, TapeError, TapeTool, deed, read_tape
+
+UNPLAYABLE = frozenset({"send_message_to_user"})
+"""Names that a session may need for itself."""
+
+
+class Act(Table, name="act", lasting=True):
+    """An acting call that this session has made."""
+
+    id: Id[Self] = key()
+    tool: str = column(hidden=True)
+    arguments: str = column(hidden=True)
+
+
+class RecordedError(ToolFault):
+    """What the server itself answered with an error."""
+
+
+class NotRecordedError(ToolFault):
+    """What the tape has no answer for."""
+
+
+def world_on(path: Path) -> World:
+    """The world that a tape holds; read once, and again once the file has changed.
+
+    Raises:
+        TapeError: it cannot be used.
+    """
+    try:
+        stamp = path.stat()
+    except OSError as error:
+        raise TapeError(path, None, f"cannot be read: {error.strerror or error}") from error
+    return _world_on(path.resolve(), stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=64)
+def _world_on(path: Path, _modified: int, _size: int) -> World:
+    tape = read_tape(path)
+    taken = {tool.name for tool in ENGINE_TOOLS} | UNPLAYABLE
+    clash = next((name for name in tape.tools if name in taken), None)
+    if clash:
+        raise TapeError(path, None, f"has a tool of the name {clash!r}, which every session has for itself")
+    stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")[:40]
+    world = World(
+        f"recorded_{stem}_{tape.digest[:6]}" if stem else f"recorded_{tape.digest[:6]}",
+        tables=[Act],
+        version=tape.digest,
+        policy=str(tape.server.get("instructions") or ""),
+    )
+    world.origin = str(path)
+    answers = _Answers(tape)
+    world.include(*(_tool(tool, world.name, answers) for tool in tape.tools.values()))
+    return world
+
+
+class _Answers:
+    """The answers of a tape by what was asked and after which acting calls."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self._found: dict[tuple[tuple[Deed, ...], Deed], RecordedCall] = {}
+        for call in tape.calls:
+            self._found.setdefault((call.after, call.deed), call)
+
+    def to(self, asked: Deed, after: tuple[Deed, ...]) -> RecordedCall:
+        """The call on the tape that is equal.
+
+        Raises:
+            NotRecordedError: there is none; the message names the nearest.
+        """
+        found = self._found.get((after, asked))
+        if found is None:
+            missing = f"the tape has no answer to {_written(asked)} {_told(after)}"
+            raise NotRecordedError(f"{missing}; {self._nearest(asked, after)}")
+        return found
+
+    def _nearest(self, asked: Deed, after: tuple[Deed, ...]) -> str:
+        if not self.tape.calls:
+            return "no call is recorded at all"
+
+        def likeness(call: RecordedCall) -> tuple[bool, float, bool, int]:
+            alike = SequenceMatcher(None, call.deed[1], asked[1], autojunk=False).ratio()
+            return call.deed[0] == asked[0], alike, call.after == after, -call.line
+
+        nearest = max(self.tape.calls, key=likeness)
+        return f"the nearest recorded call is {_written(nearest.deed)} {_told(nearest.after)} (line {nearest.line})"
+
+
+def _written(asked: Deed, limit: int = 300) -> str:
+    tool, arguments = asked
+    return f"{tool} {arguments if len(arguments) <= limit else arguments[:limit] + '...'}"
+
+
+def _told(after: tuple[Deed, ...]) -> str:
+    if not after:
+        return "before any acting call"
+    return f"after {len(after)} acting {'call' if len(after) == 1 else 'calls'}, the last {_written(after[-1], 120)}"
+
+
+def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
+    schema = listed.listed
+    given = cast("Mapping[str, Any]", schema["inputSchema"])
+    properties = cast("Mapping[str, Any]", given.get("properties") or {})
+    required = cast("Sequence[str]", given.get("required") or ())
+    effects = Effects(adds=frozenset({"act"})) if listed.acts else Effects()
+    return Tool(
+        name=listed.name,
+        domain=group,
+        action=listed.acts,
+        destructive=listed.destructive,
+        caller="agent",
+        function=_answering(listed, effects, answers),
+        description=str(schema.get("description") or schema.get("title") or ""),
+        parameters=tuple(_parameter(name, item, given, name in required) for name, item in properties.items()),
+        result_schema=_result_schema(listed, answers.tape),
+        effects=effects,
+    )
+
+
+def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
+    """What the tool's results look like: the server's word, unless the tape has results that are not one object."""
+    calls = [call for call in tape.calls if call.deed[0] == listed.name and not call.refused]
+    if not all(isinstance(call.result.get("structuredContent"), Mapping) for call in calls):
+        return {}
+    output = listed.listed.get("outputSchema")
+    if isinstance(output, Mapping):
+        return inlined(output, cast("Mapping[str, Any]", output))
+    return {"type": "object"} if calls else {}
+
+
+def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callable[..., Any]:
+    def answer(transaction: Transaction, /, **arguments: Any) -> Any:
+        tx = Tx(transaction, listed.name, effects)
+        after = tuple((act.tool, act.arguments) for act in tx.all(Act))
+        asked = deed(listed.name, arguments, answers.tape.redacted)
+        call = answers.to(asked, after)
+        if call.refused:
+            raise RecordedError(text_of(call.result) or "the server gave no reason")
+        if listed.acts:
+            tx.add(Act, tool=asked[0], arguments=asked[1])
+        return value_of(call.result)
+
+    return answer
+
+
+def value_of(result: Mapping[str, Any]) -> Any:
+    """What a tool gave: its object where it gave one, else its text, else the blocks of its content as they are."""
+    structured = result.get("structuredContent")
+    if structured is not None:
+        return structured
+    blocks = cast("list[Any]", result.get("content") or [])
+    only = cast("Mapping[str, Any]", blocks[0]) if len(blocks) == 1 and isinstance(blocks[0], Mapping) else None
+    return only.get("text") if only is not None and only.get("type") == "text" else blocks
+
+
+def text_of(result: Mapping[str, Any]) -> str:
+    """The texts of a result, one below the other; what is no text as JSON."""
+    parts = cast("list[Mapping[str, Any]]", result.get("content") or [])
+    return "\n".join(
+        str(part.get("text")) if part.get("type") == "text" else json.dumps(part, ensure_ascii=False) for part in parts
+    )
+
+
+def _parameter(name: str, value: Any, whole: Mapping[str, Any], required: bool) -> Parameter:
+    schema: dict[str, Any] = inlined(value, whole) if isinstance(value, dict) else {}
+    text = str(schema.pop("description", ""))
+    return Parameter(name, schema, required, text)
+
+
+def inlined(schema: Any, whole: Mapping[str, Any], via: tuple[str, ...] = ()) -> Any:
+    """A schema with what its references lead to in their place; one that has itself inside ends in 'anything'."""
+    if isinstance(schema, list):
+        return [inlined(item, whole, via) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = cast("Mapping[str, Any]", schema)
+    reference = parts.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/"):
+        if reference in via:
+            return {}
+        beside = {name: item for name, item in parts.items() if name != "$ref"}
+        target: Any = whole
+        for part in reference[2:].split("/"):
+            target = cast("Mapping[str, Any]", target).get(part) if isinstance(target, Mapping) else None
+        found: dict[str, Any] = inlined(target, whole, (*via, reference)) if isinstance(target, Mapping) else {}
+        return {**found, **inlined(beside, whole, via)}
+    return {name: inlined(item, whole, via) for name, item in parts.items() if name != "$defs"}

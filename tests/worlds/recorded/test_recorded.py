@@ -1,0 +1,133 @@
+"""A tape as a world: what is answered, what is refused, and that scenarios over it are scenarios like any."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sandbox_scenarios import Suite
+from sandbox_scenarios.stage import Stage
+
+from sandbox_mcp.tools import plan
+from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.worlds import load
+
+HERE = Path(__file__).parent
+TAPE = HERE / "lamps.jsonl"
+LINES = TAPE.read_text().splitlines()
+LOOK = {"number": 2}
+LIGHT: Mapping[str, Any] = {"number": 2, "lit": True, "pin": "4711"}
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage.of(Suite([HERE / "lamps.yaml"]).get("light_the_second_lamp"))
+
+
+def made(stage: Stage, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    offered = {tool: present(item) for tool, item in stage.home.agent_tools.items()}
+    return call(stage.running, offered, name, dict(arguments))
+
+
+def told(outcome: Outcome) -> str:
+    assert outcome.fault is not None
+    return outcome.fault.text
+
+
+def test_equal_arguments_are_answered_differently_after_an_acting_call(stage: Stage):
+    assert made(stage, "get-lamp", LOOK).result == {"lit": False}
+    assert made(stage, "get-lamp", {"number": 2.0}).result == {"lit": False}
+    assert made(stage, "set_lamp", LIGHT).result == "Lamp 2 is lit now."
+    assert made(stage, "get-lamp", LOOK).result == {"lit": True}
+
+
+def test_what_is_not_one_object_is_given_as_it_travelled(stage: Stage):
+    assert made(stage, "picture", {}).result == [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]
+
+
+def test_an_error_of_the_server_is_told_and_changes_nothing(stage: Stage):
+    assert told(made(stage, "set_lamp", {**LIGHT, "number": 12})) == "RecordedError: there is no lamp 12"
+    assert made(stage, "get-lamp", LOOK).result == {"lit": False}
+
+
+def test_what_was_never_asked_is_refused_with_the_nearest_call(stage: Stage):
+    text = told(made(stage, "get-lamp", {"number": 3}))
+    assert text == (
+        'NotRecordedError: the tape has no answer to get-lamp {"number": 3} before any acting call; '
+        'the nearest recorded call is get-lamp {"number": 2} before any acting call (line 5)'
+    )
+
+
+def test_an_acting_call_is_not_answered_a_second_time(stage: Stage):
+    made(stage, "set_lamp", LIGHT)
+    assert "after 1 acting call, the last set_lamp" in told(made(stage, "set_lamp", LIGHT))
+
+
+def test_a_secret_may_be_any_and_does_not_reach_the_state(stage: Stage):
+    assert made(stage, "set_lamp", {**LIGHT, "pin": "0000"}).result == "Lamp 2 is lit now."
+    assert "0000" not in str(stage.running.snapshot.table("act"))
+
+
+def test_trials_of_a_race_use_up_nothing(stage: Stage):
+    offered = {tool: present(item) for tool, item in stage.home.agent_tools.items()}
+    calls = [bind(offered, name, dict(given)) for name, given in (("get-lamp", LOOK), ("set_lamp", LIGHT))]
+    found = plan(stage.running, [item for item in calls if isinstance(item, Bound)], stage.gates)
+    assert found.racing == {0, 1}
+    assert made(stage, "set_lamp", LIGHT).result == "Lamp 2 is lit now."
+
+
+def test_a_server_that_says_nothing_is_taken_to_act_and_to_destroy(stage: Stage):
+    tools = stage.home.agent_tools
+    assert [tools[name].action for name in ("get-lamp", "set_lamp", "picture")] == [False, True, False]
+    assert tools["set_lamp"].destructive
+
+
+def test_references_in_a_schema_are_written_out(stage: Stage):
+    schema = stage.home.agent_tools["get-lamp"].input_schema()
+    assert schema["properties"] == {"number": {"type": "integer", "minimum": 1, "description": "Which lamp."}}
+
+
+def test_the_digest_of_a_scenario_follows_the_tape_and_not_its_place(tmp_path: Path):
+    original = Suite([HERE / "lamps.yaml"]).get("light_the_second_lamp").digest
+    for name in ("lamps.yaml", "lamps.jsonl"):
+        shutil.copy(HERE / name, tmp_path)
+    assert Suite([tmp_path]).get("light_the_second_lamp").digest == original
+    (tmp_path / "lamps.jsonl").write_text("\n".join(LINES[:-1]) + "\n")
+    assert Suite([tmp_path]).get("light_the_second_lamp").digest != original
+
+
+def test_a_suite_knows_the_world_of_scenarios_over_a_tape():
+    suite, (world,) = Suite([HERE / "lamps.yaml"]), load(TAPE)
+    assert suite.names(world.name) == ("light_the_second_lamp",)
+    assert suite.home.name == world.name
+
+
+def test_a_line_that_was_being_written_is_left_out(tmp_path: Path):
+    tape = tmp_path / "cut.jsonl"
+    tape.write_text("\n".join(LINES)[:-20])
+    assert load(tape)[0].agent_tools.keys() == {"get-lamp", "set_lamp", "picture"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ([], "is empty"),
+        (LINES[:1], "has no tool"),
+        (LINES[1:], "line 1: stands before any line of the kind 'server'"),
+        (["[]", *LINES], "line 1: is no JSON object"),
+        (["{", *LINES], "line 1: is no JSON"),
+        (LINES[:3] + LINES[5:6], "line 4: calls 'picture', which the lines before it do not list"),
+        (LINES[:4] + LINES[8:], "line 5: says that 1 acting calls came before it, but 0 stand there"),
+        ([LINES[0].replace('"tape": 1', '"tape": 7')], "line 1: is of format 7; this version reads 1"),
+        ([*LINES[:3], json.dumps({"kind": "tool", "name": "end_conversation", "inputSchema": {}})], "end_conversation"),
+    ],
+)
+def test_what_is_no_tape_is_told_with_its_line(tmp_path: Path, lines: list[str], problem: str):
+    tape = tmp_path / "broken.jsonl"
+    tape.write_text("".join(f"{line}\n" for line in lines))
+    with pytest.raises(WorldError, match=r"broken\.jsonl") as raised:
+        load(tape)
+    assert problem in str(raised.value)
