@@ -47,7 +47,8 @@ def manifest() -> dict[str, Any]:
         **written,
         "compatibility": {**written["compatibility"], "runtimes": {"python": ours["requires-python"]}},
         "tools": [
-            {"name": tool.name, "description": tool.description.split("\n")[0]} for tool in lobby_tools(default())
+            {"name": tool.name, "description": tool.description.split("\n")[0]}
+            for tool in lobby_tools(default(), shows=True)
         ],
         "prompts": [
             {

@@ -110,11 +110,14 @@ def command(
     """
     from sandbox_grader.wording import remarks, tables_of
 
+    from sandbox_mcp.run.folder import RunFolder
+
     check_threshold(threshold, options["metric"])
     with terminated_as_interrupted():
         report = _evaluated(Recipe(places, options), everything=rows.everything)
     if bounds:
         with_bounds(report, finder(places))
+        RunFolder(options["out"]).summarise(report.summary())
     if as_json:
         print_json(report.summary())
     else:

@@ -58,7 +58,7 @@ def test_scenarios_of_the_suite_stand_every_mutant(name: str) -> None:
 
 CLAIMED = {
     "        after: [sent]\n": "",
-    REPLY: "reply: The match is at nine, then.",
+    REPLY: "reply: 'Done: the match is at nine.'",
     "[texted, told, sent]": "[match]",
 }
 """A reply that tells of no deed, and earns its milestone without one."""

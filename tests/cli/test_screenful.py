@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from sandbox_mcp.cli import group
 from tests.grader.test_runs_and_tables import record, scored_session
 
-SCREEN = 40
+SCREEN = 42
 """Lines that a terminal of modest size shows."""
 SESSIONS = 45
 FAILED = 15

@@ -207,7 +207,10 @@ def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
     for room in (0, 300, size - 100):
         limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
         command = [sys.executable, "-m", "sandbox_mcp.cli", *options]  # not a warm one, which has limits of its own
-        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=240)
+        env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # cut-off bytecode would be found by everybody else
+        done = subprocess.run(
+            command, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=240, env=env
+        )
         assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (2, 1, False), done.stderr
         assert "File too large" in done.stderr
     assert sandbox_mcp(*options, "--threshold", 1).returncode == 0

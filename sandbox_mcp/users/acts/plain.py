@@ -26,7 +26,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}\)")
 _QUOTED = re.compile(r'"([^"\n]{0,400})"' + r"|(?<![\w'])'([^'\n]{0,200}[^'\n\w]|[^'\n]{0,200}\w{2})'(?!\w)")
 _REPORTED = re.compile(r"\b(says|reads|wrote|writes|said|asks|asked|texted|replied|answered|was):[ \t]([^\n]{1,2000})")
 _LABELLED = re.compile(
-    r"(^|[.\n] ?)\s*(text|message|content|contents|body|msg|draft|sms|reminder|title|subject|reads|says):[ \t]([^\n]{1,2000})"
+    r"(^|[.\n] ?)[ \t]{0,8}(text|message|content|contents|body|msg|draft|sms|reminder|title|subject|reads|says):[ \t]([^\n]{1,2000})"
 )
 _BLOCK = re.compile(r"(?m)(:[ \t]*\n\s{0,4})(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+")
 _TO_THE_USER = re.compile(

@@ -81,7 +81,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
 
 
 _CAN_NOT_TELL = re.compile(
-    r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.*\b(?:because|since|as) (?:i|there|my|the)\b.*\b(?:no|not|lack|without)\b"
+    r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,160}?\b(?:because|since|as) (?:i|there|my|the)\b.{0,160}?\b(?:no|not|lack|without)\b"
 )
 """Does not ask for what cannot be told, because it gives a reason of its own."""
 
