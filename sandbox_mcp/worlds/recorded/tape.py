@@ -58,7 +58,7 @@ class TapeTool:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class TapeCall:
     """One call on a tape: what was asked, after which acting calls, what came of it, and in which line it stands."""
 
     deed: Deed
@@ -81,7 +81,7 @@ class Tape:
     server: Mapping[str, Any]
     redacted: frozenset[str]
     tools: Mapping[str, TapeTool]
-    calls: tuple[RecordedCall, ...]
+    calls: tuple[TapeCall, ...]
 
 
 def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> Deed:
@@ -155,7 +155,7 @@ class _Reading:
     server: Mapping[str, Any] = field(default_factory=dict[str, Any])
     redacted: frozenset[str] = frozenset()
     tools: dict[str, TapeTool] = field(default_factory=dict[str, TapeTool])
-    calls: list[RecordedCall] = field(default_factory=list[RecordedCall])
+    calls: list[TapeCall] = field(default_factory=list[TapeCall])
     acted: list[Deed] = field(default_factory=list[Deed])
     listing: bool = False
 
@@ -205,7 +205,7 @@ class _Reading:
             told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there"
             raise TapeError(self.path, number, told)
         asked = deed(tool.name, cast("dict[str, Any]", arguments), self.redacted)
-        call = RecordedCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)
+        call = TapeCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)
         self.calls.append(call)
         if tool.acts and not call.refused:
             self.acted.append(asked)

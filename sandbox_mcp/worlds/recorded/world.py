@@ -20,13 +20,13 @@ from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
 from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import Effects, Tx
-from sandbox_mcp.worlds.recorded.tape import Deed, RecordedCall, Tape, TapeError, TapeTool, deed, read_tape
+from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape
 
 UNPLAYABLE = frozenset({"send_message_to_user"})
 """Names that a session may need for itself."""
 
 
-class Act(Table, name="act", lasting=True):
+class ActingCall(Table, name="act", lasting=True):
     """An acting call that this session has made."""
 
     id: Id[Self] = key()
@@ -65,7 +65,7 @@ def _world_on(path: Path, _modified: int, _size: int) -> World:
     stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")[:40]
     world = World(
         f"recorded_{stem}_{tape.digest[:6]}" if stem else f"recorded_{tape.digest[:6]}",
-        tables=[Act],
+        tables=[ActingCall],
         version=tape.digest,
         policy=str(tape.server.get("instructions") or ""),
     )
@@ -80,11 +80,11 @@ class _Answers:
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
-        self._found: dict[tuple[tuple[Deed, ...], Deed], RecordedCall] = {}
+        self._found: dict[tuple[tuple[Deed, ...], Deed], TapeCall] = {}
         for call in tape.calls:
             self._found.setdefault((call.after, call.deed), call)
 
-    def to(self, asked: Deed, after: tuple[Deed, ...]) -> RecordedCall:
+    def to(self, asked: Deed, after: tuple[Deed, ...]) -> TapeCall:
         """The call on the tape that is equal.
 
         Raises:
@@ -100,7 +100,7 @@ class _Answers:
         if not self.tape.calls:
             return "no call is recorded at all"
 
-        def likeness(call: RecordedCall) -> tuple[bool, float, bool, int]:
+        def likeness(call: TapeCall) -> tuple[bool, float, bool, int]:
             alike = SequenceMatcher(None, call.deed[1], asked[1], autojunk=False).ratio()
             return call.deed[0] == asked[0], alike, call.after == after, -call.line
 
@@ -153,13 +153,13 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
 def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callable[..., Any]:
     def answer(transaction: Transaction, /, **arguments: Any) -> Any:
         tx = Tx(transaction, listed.name, effects)
-        after = tuple((act.tool, act.arguments) for act in tx.all(Act))
+        after = tuple((act.tool, act.arguments) for act in tx.all(ActingCall))
         asked = deed(listed.name, arguments, answers.tape.redacted)
         call = answers.to(asked, after)
         if call.refused:
             raise RecordedError(text_of(call.result) or "the server gave no reason")
         if listed.acts:
-            tx.add(Act, tool=asked[0], arguments=asked[1])
+            tx.add(ActingCall, tool=asked[0], arguments=asked[1])
         return value_of(call.result)
 
     return answer

@@ -1,0 +1,278 @@
+"""A mirror: stands between a client and a real MCP server, passes tools and calls on, and writes all of it on a tape.
+
+Policy: a call's line is written before its answer is passed on, so that a crash loses nothing that the client has
+seen. Calls go to the server one after another, so that the tape says what came before what. What cannot be passed on
+unchanged is named once; what must not be kept (headers, named arguments) never reaches the tape, not even where an
+answer repeats it.
+"""
+
+import json
+import os
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, cast
+
+import anyio
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
+from mcp_types import (
+    INTERNAL_ERROR,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ServerCapabilities,
+    Tool,
+)
+from pydantic import ValidationError
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.server.context import Context
+from sandbox_mcp.server.empty_lists import ABSENT
+from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.worlds.recorded import FORMAT, REDACTED, TapeTool, read_tape, without
+
+NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
+"""What no server can do through a mirror, whatever it says."""
+SHORTEST = 4
+"""How long a secret must be to be looked for in answers: shorter ones are in many a word."""
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The server behind the mirror: a command with its arguments, or a URL with headers."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[Client]:
+        """A client of it."""
+        if not self.url:
+            started = StdioServerParameters(command=self.command[0], args=[*self.command[1:]], env={**os.environ})
+            async with Client(started) as client:
+                yield client
+            return
+        import httpx2
+
+        async with (
+            httpx2.AsyncClient(headers=dict(self.headers), timeout=None) as http,
+            Client(streamable_http_client(self.url, http_client=http)) as client,
+        ):
+            yield client
+
+
+class TapeWriter:
+    """Writes takes on a tape, line by line."""
+
+    def __init__(self, file: IO[str], redacted: frozenset[str]) -> None:
+        self._file = file
+        self._redacted = redacted
+        self._acted = 0
+
+    def begin(self, client: Client, tools: Sequence[Tool]) -> None:
+        """Write who answers, and the tools as listed."""
+        info = client.server_info
+        named = {"name": info.name, "version": info.version} if info else {}
+        told = {"instructions": client.instructions} if client.instructions else {}
+        self._write({"kind": "server", "tape": FORMAT, **named, **told, "redacted": sorted(self._redacted)})
+        for tool in tools:
+            self._write({"kind": "tool", **_wire(tool)})
+
+    def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Write a call and what came of it."""
+        clean: Any = result
+        for secret in _secrets(arguments, self._redacted):
+            clean = _replaced(clean, secret)
+        given = without(arguments, self._redacted)
+        self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
+        if TapeTool(tool.name, _wire(tool)).acts and result.get("isError") is not True:
+            self._acted += 1
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+
+@contextmanager
+def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
+    """A recorder at the end of a tape, new or old; a last line that was cut off by a crash is taken away.
+
+    Raises:
+        TapeError: the file is no tape.
+        SandboxError: it cannot be written, or another mirror writes on it.
+    """
+    try:
+        with FileLock(path.with_name(f".{path.name}.lock")).held_at_once() as alone:
+            if not alone:
+                raise SandboxError(f"another mirror writes on the tape {str(path)!r}; give each its own")
+            _check_old(path, redacted)
+            with path.open("a", encoding="utf-8", newline="\n") as file:
+                yield TapeWriter(file, redacted)
+    except OSError as error:
+        raise SandboxError(f"cannot write the tape {str(path)!r}: {error.strerror or error}") from error
+
+
+def _check_old(path: Path, redacted: frozenset[str]) -> None:
+    if not path.exists() or not path.stat().st_size:
+        return
+    known = read_tape(path).redacted
+    if known != redacted:
+        listed = " ".join(f"--redact {name}" for name in sorted(known)) or "no --redact"
+        raise SandboxError(f"the tape {str(path)!r} was begun with {listed}; go on with the same, or use another tape")
+    data = path.read_bytes()
+    if not data.endswith(b"\n"):
+        os.truncate(path, data.rfind(b"\n") + 1)
+
+
+@asynccontextmanager
+async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> AsyncGenerator[Server[Any]]:
+    """A server that offers what the one behind it offers, and records all calls.
+
+    ``tell`` is told what cannot be passed on unchanged.
+
+    Raises:
+        SandboxError: the server behind cannot be reached.
+    """
+    entered = False
+    try:
+        async with upstream.connected() as client:
+            tools = await _listed(client)
+            recorder.begin(client, tools)
+            for what in _kept_back(client.server_capabilities):
+                tell(f"not passed on: {what}")
+            entered = True
+            yield _Mirror(client, recorder, {tool.name: tool for tool in tools}, tell).server()
+    except Exception as error:
+        cause = _first(error)
+        if entered or isinstance(cause, SandboxError):
+            raise cause from error
+        place = upstream.url or " ".join(upstream.command)
+        raise SandboxError(f"cannot reach the server {place!r}: {type(cause).__name__}: {cause}") from error
+
+
+class _Mirror:
+    """What the client is offered, and the calls that go through."""
+
+    def __init__(self, client: Client, recorder: TapeWriter, tools: Mapping[str, Tool], tell: Tell) -> None:
+        self._client = client
+        self._recorder = recorder
+        self._tools = tools
+        self._tell = tell
+        self._one_by_one = anyio.Lock()
+        self._told = set[str]()
+
+    def server(self) -> Server[Any]:
+        info = self._client.server_info
+        handlers: Mapping[str, Any] = ABSENT
+        return Server(
+            info.name if info else "mirror",
+            version=info.version if info else "",
+            instructions=self._client.instructions,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+            **handlers,
+        )
+
+    async def _list(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[*self._tools.values()])
+
+    async def _call(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
+        arguments = params.arguments or {}
+        request = CallToolRequest(params=CallToolRequestParams(name=params.name, arguments=params.arguments))
+        async with self._one_by_one:
+            try:
+                result = await self._client.session.send_request(request, CallToolResult)
+            except ValidationError as error:
+                self._once(f"an answer of {params.name} that is no result of a tool")
+                raise MCPError(INTERNAL_ERROR, f"the server's answer is no result of a tool: {error}") from error
+            except MCPError as error:
+                self._tell(f"not on the tape: {params.name} was answered with a protocol error: {error}")
+                raise
+            tool = self._tools.get(params.name)
+            if tool is None:
+                self._once(f"calls of {params.name}, which the server does not list")
+                return result
+            wire = _wire(result)
+            self._recorder.record(tool, arguments, wire)
+            for what in _changed_at_replay(tool, arguments, wire):
+                self._once(what)
+            return result
+
+    def _once(self, what: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self._tell(f"not unchanged at replay: {what}")
+
+
+def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
+    """What a recorded world makes something else of."""
+    blocks = cast("list[Mapping[str, Any]]", result.get("content") or [])
+    kinds = [str(block.get("type")) for block in blocks]
+    if "structuredContent" not in result and kinds != ["text"]:
+        yield f"results of {tool.name} with the content {' and '.join(kinds) or 'none'} come as a list of blocks"
+    if "structuredContent" in result:
+        compact = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
+        if [block.get("text") for block in blocks] != [compact]:
+            yield f"the content beside the object that {tool.name} gives is written as the object's JSON in one line"
+    unknown = [name for name in arguments if name not in tool.input_schema.get("properties", {})]
+    if unknown:
+        yield f"{tool.name} with {', '.join(unknown)}, which it does not list, will be refused"
+
+
+def _kept_back(offered: ServerCapabilities) -> Iterator[str]:
+    named = {name: getattr(offered, name, None) for name in ("prompts", "resources", "completions", "logging", "tasks")}
+    yield from (name for name, value in named.items() if value is not None)
+    if offered.tools is not None and offered.tools.list_changed:
+        yield "changes of the list of tools while it runs"
+    yield from (f"the extension {name}" for name in {**(offered.extensions or {}), **(offered.experimental or {})})
+    yield NOT_OFFERED
+
+
+async def _listed(client: Client) -> list[Tool]:
+    page = await client.list_tools()
+    found = [*page.tools]
+    while page.next_cursor is not None:
+        page = await client.list_tools(cursor=page.next_cursor)
+        found += page.tools
+    return found
+
+
+def _wire(message: Tool | CallToolResult) -> dict[str, Any]:
+    found = message.model_dump(by_alias=True, mode="json", exclude_none=True)
+    found.pop("resultType", None)
+    return found
+
+
+def _secrets(value: Any, names: frozenset[str]) -> Iterator[str]:
+    """The texts that stand under secret names, however deep."""
+    if isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            if name not in names:
+                yield from _secrets(item, names)
+            elif isinstance(item, str) and len(item) >= SHORTEST:
+                yield item
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from _secrets(item, names)
+
+
+def _replaced(value: Any, secret: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(secret, REDACTED)
+    if isinstance(value, Mapping):
+        return {name: _replaced(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
+    return [_replaced(item, secret) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first fault in a group of them."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error

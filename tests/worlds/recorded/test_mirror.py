@@ -1,0 +1,139 @@
+"""The mirror over real stdio: what the client sees, what the tape has, and that the tape then answers the same."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from sandbox_scenarios.stage import Stage
+
+from sandbox_mcp.tools.calling import Outcome, call, present
+from sandbox_mcp.world import Clock, snapshot_of
+from sandbox_mcp.worlds import load
+from tests.warm import program
+
+SERVER = [sys.executable, str(Path(__file__).parent / "counter_server.py")]
+Call = tuple[str, Mapping[str, Any]]
+CALLS: Sequence[Call] = (
+    ("read-count", {}),
+    ("increase", {"by": 2, "pin": "47110"}),
+    ("increase", {"by": -1, "pin": "47110"}),
+    ("read-count", {}),
+    ("picture", {}),
+)
+
+
+def seen(server: Sequence[str], calls: Sequence[Call], log: Path | None = None) -> tuple[list[Any], list[Any]]:
+    """The tools that a client is offered, and what comes of its calls, as they travel."""
+
+    async def talk() -> tuple[list[Any], list[Any]]:
+        with (log or Path("/dev/null")).open("a") as errors:
+            from mcp.client.stdio import stdio_client
+
+            started = StdioServerParameters(command=server[0], args=[*server[1:]])
+            async with Client(stdio_client(started, errlog=errors)) as client:
+                tools = (await client.list_tools()).tools
+                results = [await client.call_tool(name, dict(given)) for name, given in calls]
+        return wired(tools), wired(results)
+
+    return anyio.run(talk)
+
+
+def wired(messages: Sequence[Any]) -> list[Any]:
+    return [item.model_dump(by_alias=True, mode="json", exclude_none=True) for item in messages]
+
+
+def given(result: Mapping[str, Any]) -> Any:
+    """The object of a result, or its text where it has none."""
+    return result.get("structuredContent", result["content"][0]["text"])
+
+
+def mirror(tape: Path, *options: str, server: Sequence[str] = SERVER) -> list[str]:
+    return [program(), "mirror", "-o", str(tape), *options, "--", *server]
+
+
+def replayed(tape: Path, calls: Sequence[Call]) -> list[Outcome]:
+    (world,) = load(tape)
+    stage = Stage(world, snapshot_of({}), Clock(0.0, "UTC", 1.0), ("any", "base", 0))
+    offered = {name: present(tool) for name, tool in world.agent_tools.items()}
+    return [call(stage.running, offered, name, dict(given)) for name, given in calls]
+
+
+def test_a_client_sees_the_same_through_the_mirror_and_the_tape_answers_the_same(tmp_path: Path):
+    tape, log = tmp_path / "counter.jsonl", tmp_path / "stderr.txt"
+    through = seen(mirror(tape, "--redact", "pin"), CALLS, log)
+    assert through == seen(SERVER, CALLS)
+    before, added, refused, after, picture = replayed(tape, CALLS)
+    assert (before.result, after.result) == ({"count": 0, "note": None}, {"count": 2, "note": None})
+    assert added.result == "  2 it is — now\n"
+    assert refused.fault is not None
+    assert refused.fault.text == "RecordedError: [redacted] may not count down"
+    assert picture.result == through[1][-1]["content"]
+    assert "47110" not in tape.read_text(encoding="utf-8")
+    assert "results of picture with the content image come as a list of blocks" in log.read_text()
+
+
+def test_a_second_take_goes_on_where_a_crash_cut_the_first_off(tmp_path: Path):
+    tape = tmp_path / "counter.jsonl"
+    seen(mirror(tape), CALLS[:2])
+    with tape.open("a") as file:
+        file.write('{"kind": "call", "tool": "incr')
+    seen(mirror(tape), (("increase", {"by": 5}), ("read-count", {})))
+    kinds = [json.loads(line)["kind"] for line in tape.read_text(encoding="utf-8").splitlines()]
+    assert kinds.count("server") == 2
+    assert kinds.count("call") == 4
+    assert replayed(tape, (("increase", {"by": 5}), ("read-count", {})))[1].result == {"count": 5, "note": None}
+    assert replayed(tape, (CALLS[1], ("increase", {"by": 5})))[1].fault is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-o", "tape.txt", "--", "true"], "expected a name that ends in .jsonl"),
+        (["-o", "tape.jsonl", "--", "no-such-program"], "cannot reach the server 'no-such-program'"),
+        (["-o", "tape.jsonl", "--header", "A=B", "--", "true"], "--header is for a server that is given by its URL"),
+        (["-o", "tape.jsonl", "--header", "A=NOT_SET_AT_ALL", "http://127.0.0.1:9/mcp"], "with a variable that is set"),
+        (["-o", "tape.jsonl", "http://127.0.0.1:9/mcp"], "cannot reach the server 'http://127.0.0.1:9/mcp'"),
+    ],
+)
+def test_what_cannot_be_mirrored_is_told_in_one_line(tmp_path: Path, arguments: list[str], problem: str):
+    done = subprocess.run(
+        [program(), "mirror", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(find_spec("mcp_server_time") is None, reason="mcp-server-time is not installed")
+def test_the_reference_server_of_the_time_is_replayed_to_the_byte(tmp_path: Path):
+    tape = tmp_path / "time.jsonl"
+    calls = (
+        ("get_current_time", {"timezone": "Europe/Berlin"}),
+        ("convert_time", {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}),
+    )
+    _, results = seen(mirror(tape, server=[sys.executable, "-m", "mcp_server_time"]), calls)
+    assert [item.result for item in replayed(tape, calls)] == [given(result) for result in results]
+    (unknown,) = replayed(tape, [("get_current_time", {"timezone": "Europe/Paris"})])
+    assert unknown.fault is not None
+    assert 'the nearest recorded call is get_current_time {"timezone": "Europe/Berlin"}' in unknown.fault.text
+
+
+@pytest.mark.skipif(find_spec("mcp_server_git") is None, reason="mcp-server-git is not installed")
+def test_the_reference_server_of_git_is_replayed_to_the_byte(tmp_path: Path):
+    tape, home = tmp_path / "git.jsonl", tmp_path / "repository"
+    subprocess.run(["git", "init", "-q", str(home)], check=True)
+    (home / "new.txt").write_text("new\n")
+    path = {"repo_path": str(home)}
+    calls = (("git_status", path), ("git_add", {**path, "files": ["new.txt"]}), ("git_status", path))
+    _, results = seen(mirror(tape, server=[sys.executable, "-m", "mcp_server_git"]), calls)
+    texts = [given(result) for result in results]
+    assert texts[0] != texts[2]
+    assert [item.result for item in replayed(tape, calls)] == texts
