@@ -39,11 +39,12 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """The act that rules and model speak for together, and whether they agreed.
 
-    The rules' vote counts as much as a lead of ``VOTE`` of the model, and twice that where they see nothing but a refusal. Where the model wins, what the rules have seen of
-    its class is taken, such as a delivery rather than giving up.
+    The rules' vote counts as much as a lead of ``VOTE`` of the model, and twice that where they see nothing but a
+    refusal. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
+    up.
     """
     voted = CLASS_OF.get(rules.act, rules.act)
-    refused = rules.acts == {Act.GIVES_UP}
+    refused = rules.acts == frozenset((Act.GIVES_UP,))
     weighed = {
         act: score
         + VOTE * (1 + refused) * (act is voted and rules.act is not Act.UNREADABLE)
