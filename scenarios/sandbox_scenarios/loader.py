@@ -213,19 +213,23 @@ class Suite:
         """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
-            return self._name_of(written)
+            return self._named_by(file, number)
         if base not in self._homes:
             found = self._find(base)
             self._homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
         return self._homes[base]
 
-    def _name_of(self, written: Any) -> str:
+    def _named_by(self, file: _File, number: int) -> str:
+        """The name of the world that an entry names; the world of a tape is found by that name from then on."""
+        written = file.entries[number].get("world")
         try:
             if recorded_in(written) is None:
                 return written if isinstance(written, str) else DEFAULT
             home = home_of(written, self._worlds)
         except ProblemError as problem:
-            raise ScenarioError(problem.text) from problem
+            line = file.lines.of(("scenarios", number, *problem.path))
+            told = f"scenario {file.entries[number]['name']!r}: {problem.text}"
+            raise ScenarioFileError(file.path, line, told) from problem
         self._worlds[home.name] = home
         return home.name
 
@@ -242,8 +246,9 @@ class Suite:
         found = set(_WORLD.findall(text))
         if RECORDED in text and not path.is_relative_to(BUILT_IN):
             file = self._file(path)
-            taped = [entry for entry in file.entries if RECORDED in (entry.get("world") or ())]
-            found.update(self._name_of(entry["world"]) for entry in taped if isinstance(entry["world"], dict))
+            homes = ((number, entry.get("world")) for number, entry in enumerate(file.entries))
+            taped = [number for number, home in homes if isinstance(home, dict) and RECORDED in home]
+            found.update(self._named_by(file, number) for number in taped)
         for base in set(_EXTENDS.findall(text)):
             homes = [other for other in self._naming(base) if other not in (path, *via)]
             found = found.union(*(self._worlds_in(other, (path, *via)) for other in homes))

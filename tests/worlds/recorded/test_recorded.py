@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
+from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.stage import Stage
 
+from sandbox_mcp.cli import group
 from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
 from sandbox_mcp.world.faults import WorldError
@@ -103,6 +106,38 @@ def test_a_suite_knows_the_world_of_scenarios_over_a_tape():
     suite, (world,) = Suite([HERE / "lamps.yaml"]), load(TAPE)
     assert suite.names(world.name) == ("light_the_second_lamp",)
     assert suite.home.name == world.name
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+
+def test_scenarios_over_a_tape_lint_run_grade_and_replay(tmp_path: Path):
+    scenarios, out = ("--scenarios", HERE / "lamps.yaml"), tmp_path / "runs"
+    assert invoke("scenarios", "lint", *scenarios).exit_code == 0
+    for agent, score in (("reference", 1.0), ("refuse", 0.0)):
+        assert invoke("run", "--agent", agent, *scenarios, "--out", out / agent).exit_code == 0
+        graded = invoke("grade", out / agent, *scenarios, "--json")
+        assert json.loads(graded.stdout)["sessions"][0]["metrics"]["toolsandbox"]["score"] == score
+    assert invoke("replay", out / "reference", "--world", TAPE).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("{recorded: gone.jsonl}", "gone.jsonl': cannot be read"),
+        ("{recorded: 5}", "expected the path of a tape such as tape.jsonl, not 5"),
+        ("{recorded: a.jsonl, contact: {}}", "a recorded world is a tape and nothing else"),
+    ],
+)
+def test_a_world_that_is_no_tape_is_told_with_its_line(tmp_path: Path, written: str, problem: str):
+    text = (HERE / "lamps.yaml").read_text().replace("{recorded: lamps.jsonl}", written)
+    (tmp_path / "lamps.yaml").write_text(text)
+    suite = Suite([tmp_path / "lamps.yaml"])
+    for use in (lambda: suite.home, suite.all):
+        with pytest.raises(ScenarioFileError, match=r"lamps\.yaml:5: scenario") as raised:
+            use()
+        assert problem in str(raised.value)
 
 
 def test_a_line_that_was_being_written_is_left_out(tmp_path: Path):
