@@ -29,6 +29,8 @@ _ADVERBS = (
     r"be safe|,|likewise|first|subsequently|discreetly|carefully|even went and|actually|therefore|again|all|"
     r"both)"
 )
+_TELLING = frozenset({"let", "told", "informed", "notified", "showed", "gave", "kept", "updated"})
+"""Verbs of what is done for the user by the message itself when they are followed by "you"."""
 _FIRST = re.compile(
     rf"(?<![\w'])(?:i|we) ((?:{_ADVERBS} ){{0,4}})(\w{{2,16}})\b(?: (on|off|out|up|down|back|with|care|you)\b)?"
 )
@@ -111,7 +113,7 @@ def _deeds(spoken: Spoken, clause: Clause, teller: bool) -> Iterator[tuple[str, 
     if first is not None or teller:
         start = first.end() if first else 0
         for found in _AND_INSIDE.finditer(text, start):
-            if _verb(found[2]):
+            if _verb(found[2]) and not (found[2] in _TELLING and found[0].endswith(" you")):
                 yield found[2], found.start(2), True
 
 

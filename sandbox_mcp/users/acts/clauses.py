@@ -71,6 +71,13 @@ FORMS: tuple[tuple[ClauseKind, re.Pattern[str], bool | None], ...] = tuple(
     form
     for group in (
         _form(
+            ClauseKind.SMALL,
+            r"^(?:\w+ ){0,2}(?:thanks|thank you)(?: so much| very much)? for (?:reaching out|getting in touch|contacting (?:me|us)|"
+            r"writing|asking|your (?:message|request|question))$",
+            r"^(?:(?:oh|ah|wow|okay|hmm) )?(?:(?:that|this|it) is |what )?(?:an? )?(?:very |really )?(?:good|great|nice|"
+            r"excellent|interesting|fair|tricky|tough) (?:one|question|request)$",
+        ),
+        _form(
             ClauseKind.OFFER,
             r"^(?:i|we) (?:can|could|would be (?:happy|glad|pleased) to|would happily)\b(?! "
             r"not\b)(?!.{0,40}\b(?:anything else|further|more help)\b).{0,160}\b(?:if|should) you\b(?! (?:could |can "
