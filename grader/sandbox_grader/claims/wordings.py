@@ -88,7 +88,7 @@ _NUMBER_AND_WORDS = re.compile(r"(\d+) ([^\W\d_]{3,}.*)")
 def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact]) -> str | None:
     """Another number with the words of a wording that has one, said as so: ``997 Harbor`` where it is 697 Harbor."""
     asked = (*values, *(str(value) for other in others for value in other.value))
-    right = {number for value in asked for number in re.findall(r"\d+", value)}
+    right = {number for value in asked for number in re.findall(r"\d+", f"{value} {plain(value)}")}
     for value in values:
         wording = _NUMBER_AND_WORDS.fullmatch(plain(value).lower())
         if wording is None:

@@ -20,6 +20,8 @@ JULY = Fact("date", ("07-12",))
         (JULY, "It runs out on 12 July. Actually, it runs out on 42 July.", False),
         (Fact("text", ("which",)), "Which Tomas do you mean?", True),
         (Fact("text", ("coach",)), "Is it the coach?", False),
+        (Fact("text", ("Seven Crows",)), "Seven Crows it is, with 92 percent.", True),
+        (Fact("text", ("Seven Crows",)), "Eight Crows it is, with 92 percent.", False),
     ],
 )
 def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bool):
