@@ -83,3 +83,5 @@ if __name__ == "__main__":
         if child == 0:
             trial(**asked)
         _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
