@@ -18,7 +18,7 @@ each_place = pytest.mark.parametrize("which", ["session", "lobby"])
 COMMAND = str(Path(sys.executable).with_name("sandbox-mcp"))
 LISTED = {
     "session": {name for name, tool in agent_tools().items() if tool.domain != "account"},
-    "lobby": {tool.name for tool in lobby_tools(default())},
+    "lobby": {tool.name for tool in lobby_tools(default(), shows=True)},
 }
 NO_SUCH_TOOL_OR_AN_ERROR = 5
 
