@@ -31,14 +31,17 @@ APART = ("workers", "inspect_task", "__main__")
 LEASE = b"0" * 8
 CLIENT = """#!{python} -ISs
 import json, os, signal, socket, sys
+passed_on = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # the child may run before it is known here whom to pass them on to
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({place!r})
     asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(server, [b"%08d" % len(asked)], [0, 1, 2])
     server.sendall(asked)
     child = int(server.recv(8) or sys.exit("the server is gone"))
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in passed_on:
         signal.signal(number, lambda number, _: os.kill(child, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     code = int(server.recv(8) or 1)
 if code < 0:
     signal.signal(-code, signal.SIG_DFL)
