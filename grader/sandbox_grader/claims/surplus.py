@@ -29,6 +29,8 @@ _ADVERBS = (
     r"be safe|,|likewise|first|subsequently|discreetly|carefully|even went and|actually|therefore|again|all|"
     r"both)"
 )
+_NO_PAST = frozenset({"need", "proceed", "succeed", "exceed", "feed", "speed", "heed", "bleed", "embed", "shed"})
+"""Words in "ed" that tell of nothing that was done."""
 _TELLING = frozenset({"let", "told", "informed", "notified", "showed", "gave", "kept", "updated"})
 """Verbs of what is done for the user by the message itself when they are followed by "you"."""
 _FIRST = re.compile(
@@ -108,7 +110,8 @@ def _deeds(spoken: Spoken, clause: Clause, teller: bool) -> Iterator[tuple[str, 
             yield found[3], found.start(3), True
     lead = spoken.low[max(0, clause.start - 5) : clause.start]
     opened = _AND.match(text) or (_BARE.match(text) if re.search(r"(?:and|,|;) ?$", lead) else None)
-    if opened and teller and _verb(opened[2]):
+    to_the_user = opened is not None and opened[2] in _TELLING and re.match(r" you\b", text[opened.end(2) :])
+    if opened and teller and _verb(opened[2]) and not to_the_user:
         yield opened[2], opened.start(2), True
     if first is not None or teller:
         start = first.end() if first else 0
@@ -127,7 +130,7 @@ def _visible(spoken: Spoken, clause: Clause) -> str:
 
 
 def _verb(word: str) -> bool:
-    return word.endswith("ed") or word in IRREGULAR
+    return (word.endswith("ed") and word not in _NO_PAST) or word in IRREGULAR
 
 
 def _past(word: str) -> str:
