@@ -44,9 +44,12 @@ LOG = "sandbox_mcp:log"
 """Key in a sample's store: our log of the session, as text."""
 MakeAgent = Callable[[str, Sequence[ToolSource]], InspectAgent]
 """Makes an agent of Inspect from the session's instructions and its tools."""
+# Inspect puts the package before the name if it finds the package installed. Of a checkout it asks for a distribution
+# that is called as the package is, which ours is not.
+NAMED = "scenarios" if "site-packages" in __file__ else "sandbox_mcp/scenarios"
 
 
-@task
+@task(name=NAMED)
 def scenarios(
     select: str | list[str] = "",
     variants: str | list[str] = "base",
@@ -128,7 +131,9 @@ def milestones(places: str | None = None) -> Scorer:
         scores = grade(trajectory, suite.get(state.metadata["scenario"]))
         value = scores.value()
         explanation = scores.explain()
-        return Score(math.nan if value is None else value, answer=state.output.completion, explanation=explanation)
+        return Score(
+            value=math.nan if value is None else value, answer=state.output.completion, explanation=explanation
+        )
 
     return grade_sample
 
