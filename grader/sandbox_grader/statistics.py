@@ -120,6 +120,32 @@ def _standard_error(values: Mapping[str, Sequence[float]], mean: float, count: i
     return math.sqrt(clusters / (clusters - 1) * squares) / count
 
 
+def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]], level: float = LEVEL) -> Estimate:
+    """The mean of several means, each of values of its own, which may come from the same clusters or from others.
+
+    With m_j the mean of the n_j values x_cji of column j, k columns and C clusters in all, cluster c moves the result
+    by d_c = 1/k * sum_j sum_i (x_cji - m_j) / n_j, and SE = sqrt(C / (C - 1) * sum_c d_c^2). For one column this is
+    :func:`clustered_mean`. Columns that move together are thus taken together.
+
+    Raises:
+        ValueError: there is no column, or one has no values.
+    """
+    if not columns:
+        raise ValueError("a mean of means needs at least one column")
+    alone = [clustered_mean(values, level) for values in columns]
+    moves: dict[str, float] = {}
+    for values, found in zip(columns, alone, strict=True):
+        for cluster, items in values.items():
+            move = math.fsum(value - found.mean for value in items) / found.sessions / len(columns)
+            moves[cluster] = moves.get(cluster, 0.0) + move
+    mean, count = math.fsum(found.mean for found in alone) / len(columns), sum(found.sessions for found in alone)
+    if len(moves) < 2:
+        return Estimate(mean, None, None, len(moves), count)
+    error = math.sqrt(len(moves) / (len(moves) - 1) * math.fsum(move**2 for move in moves.values()))
+    reach = _t(1 - (1 - level) / 2, len(moves) - 1) * error
+    return Estimate(mean, mean - reach, mean + reach, len(moves), count)
+
+
 def _t(quantile: float, freedom: int) -> float:
     return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 

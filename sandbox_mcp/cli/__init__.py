@@ -29,6 +29,7 @@ COMMANDS = MappingProxyType(
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",
         "compare": "Compare two runs, with intervals.",
+        "table": "Print the papers' tables for runs, with intervals.",
         "report": "Write one HTML file about runs, to mail or to attach.",
         "view": "Show runs in a browser, also while one is going on.",
         "replay": "Execute a recorded session again and compare.",

@@ -1,6 +1,7 @@
 """The commands in the documentation run as they stand there, in order, each document in a folder of its own.
 
-The folder holds packages of a user's own, with names that ours once had.
+The folder holds packages of a user's own, with names that ours once had. Pages about the papers work on the papers' own
+material, which is where variables such as ``MTU_BENCH`` say; they run where the tests find it.
 """
 
 import os
@@ -16,10 +17,17 @@ from tests.warm import program
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_CHECKOUT = ("make ",)
+MATERIAL = {"MTU_BENCH": "mtu_bench", "TOOLTALK": "tooltalk"}
+"""Variables of the pages about papers, and where the tests' data has what they stand for."""
 
 
 def documents() -> list[Path]:
-    return [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if blocks(path)]
+    pages = (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "papers").glob("*.md")),
+    )
+    return [path for path in pages if blocks(path)]
 
 
 def blocks(path: Path) -> list[str]:
@@ -28,16 +36,19 @@ def blocks(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
-def test_every_command_of_a_document_runs(path: Path, tmp_path: Path) -> None:
+def test_every_command_of_a_document_runs(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    script = "set -eu\n" + "".join(blocks(path))
+    needed = [name for name in MATERIAL if f"${name}" in script]
+    data: Path | None = request.getfixturevalue("benchmark_data") if needed else None
+    material = {name: str(data / MATERIAL[name]) for name in needed if data}
     for name in ("grader", "clients", "scenarios"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise AssertionError('this belongs to the user')\n")
     programs = [str(Path(program()).parent), str(Path(sys.executable).parent), os.environ["PATH"]]
-    script = "set -eu\n" + "".join(blocks(path))
     done = subprocess.run(
         ["/bin/sh", "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "PATH": os.pathsep.join(programs)},
+        env={**os.environ, **material, "PATH": os.pathsep.join(programs)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,0 +1,37 @@
+"""The tables of the papers, filled from anybody's runs, by the name of the paper. Each paper's tables are one module.
+
+To add a paper: a module with ``TABLES``, one line here, and the figures it prints in ``printed/PAPER-TABLE.csv``.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from types import MappingProxyType
+
+from sandbox_grader.errors import GraderError
+from sandbox_grader.papers.table import PaperTable
+
+PAPERS = MappingProxyType(
+    {
+        "mtu-bench": "sandbox_grader.papers.mtu_bench",
+    }
+)
+"""Name of the paper to the module that has its ``TABLES``."""
+
+__all__ = ("PAPERS", "paper_tables")
+
+
+def paper_tables(asked: str) -> Sequence[PaperTable]:
+    """The tables of a paper in its order, or with ``PAPER/TABLE`` that one.
+
+    Raises:
+        GraderError: there is no such paper or no such table.
+    """
+    paper, _, name = asked.partition("/")
+    home = PAPERS.get(paper)
+    if home is None:
+        raise GraderError(f"unknown paper {paper!r}; known: {', '.join(PAPERS)}")
+    tables: Sequence[PaperTable] = import_module(home).TABLES
+    found = [table for table in tables if name in ("", table.name)]
+    if not found:
+        raise GraderError(f"{paper} has no table {name!r}; known: {', '.join(table.name for table in tables)}")
+    return found

@@ -1,0 +1,156 @@
+"""What stands in a cell of a paper's table: a figure of a group of sessions, with its interval where it has one.
+
+Policy: the figures rest on observations, the numbers that a session contributes: one per turn, per call or per session.
+Means are over all observations, their intervals are clustered by scenario as everywhere. A session that is not scored
+contributes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sandbox_grader.metric import Verdict
+from sandbox_grader.mtu_bench.formulas import average
+from sandbox_grader.report import cluster_of
+from sandbox_grader.scores import Scores
+from sandbox_grader.statistics import (
+    Estimate,
+    ScoredSession,
+    clustered_mean,
+    compare,
+    mean_of_means,
+    mean_score,
+)
+
+Observe = Callable[[Scores], Iterable[float]]
+"""The numbers that a session contributes to a figure; none where it has no say in it."""
+
+
+class PaperFigure(Protocol):
+    """Something that can be worked out of sessions."""
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The figure; None where no session contributes to it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedMean:
+    """The mean of all observations, those of one scenario being one cluster."""
+
+    observe: Observe
+
+    def observed(self, sessions: Sequence[Scores]) -> Mapping[str, Sequence[float]]:
+        """The observations by cluster."""
+        found: dict[str, list[float]] = {}
+        for session in sessions:
+            found.setdefault(cluster_of(session), []).extend(self.observe(session))
+        return {cluster: values for cluster, values in found.items() if values}
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The mean; where all observations are shares its interval is kept within 0 and 1."""
+        values = self.observed(sessions)
+        if not values:
+            return None
+        return _kept(clustered_mean(values), values.values())
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMean:
+    """The mean of a metric, ``family.name``, over the sessions that ``where`` picks; trials are averaged first."""
+
+    metric: str
+    where: Callable[[Scores], bool] = lambda _: True
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The mean as reports have it."""
+        values = _valued(self.metric, filter(self.where, sessions))
+        return mean_score(values) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanOfColumns:
+    """The average that papers print beside their columns: the mean of the columns as printed, in percent.
+
+    Where ``printed`` is off the columns are averaged before they are rounded.
+    """
+
+    columns: tuple[ObservedMean, ...]
+    printed: bool = True
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The average; None where a column is empty, for an average of others would be called by its name."""
+        observed = [column.observed(sessions) for column in self.columns]
+        if not all(observed):
+            return None
+        found = mean_of_means(observed)
+        if self.printed:
+            rounded = [round(clustered_mean(values).mean * 100, 2) for values in observed]
+            found = Estimate(average(rounded) / 100, found.low, found.high, found.clusters, found.sessions)
+        return _kept(found, (items for values in observed for items in values.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many there are in all; a count has no interval."""
+
+    observe: Observe
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The sum of all observations; None where there are none, for that is not known to be 0."""
+        values = [value for session in sessions for value in self.observe(session)]
+        clusters = len({cluster_of(session) for session in sessions})
+        return Estimate(sum(values), None, None, clusters, len(values)) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedGain:
+    """What a metric gains from the sessions that ``before`` picks to those that ``after`` picks.
+
+    Sessions are paired by scenario and trial, or by what ``pair`` makes of the scenario's name.
+    """
+
+    metric: str
+    before: Callable[[Scores], bool]
+    after: Callable[[Scores], bool]
+    pair: Callable[[Scores], str] = cluster_of
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The mean difference over what both have."""
+        one, two = (
+            {
+                (self.pair(s), s.trial): value
+                for s in sessions
+                if picks(s) and (value := s.value(self.metric)) is not None
+            }
+            for picks in (self.before, self.after)
+        )
+        pairs = [
+            (ScoredSession(place[0], place[1], one[place]), ScoredSession(place[0], place[1], two[place]))
+            for place in one
+            if place in two
+        ]
+        return compare(pairs).difference if pairs else None
+
+
+def counted_verdict(scores: Scores, family: str) -> Verdict | None:
+    """What a family says of a session, if that counts."""
+    return None if scores.unscored(family) is not None else scores.verdicts[family]
+
+
+def details(scores: Scores, family: str) -> Sequence[Mapping[str, Any]]:
+    """What a family explains of a session that counts, such as its turns or calls."""
+    verdict = counted_verdict(scores, family)
+    return verdict.details if verdict else ()
+
+
+def _valued(metric: str, sessions: Iterable[Scores]) -> list[ScoredSession]:
+    found = ((item, item.value(metric)) for item in sessions)
+    return [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in found if value is not None]
+
+
+def _kept(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:
+    """The estimate, within 0 and 1 where all values are."""
+    if found.low is None or found.high is None or not all(0 <= value <= 1 for items in values for value in items):
+        return found
+    return Estimate(found.mean, max(0.0, found.low), min(1.0, found.high), found.clusters, found.sessions)

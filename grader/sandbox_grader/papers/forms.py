@@ -1,0 +1,124 @@
+"""A filled table as text: Markdown, CSV, HTML or LaTeX.
+
+Policy: all forms hold the same cells. CSV is one line per cell, so that several tables fit into one file and every
+number is a number; the others look like the paper's table.
+"""
+
+import csv
+import html
+import io
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from sandbox_grader.papers.table import FilledTable, PaperRow
+from sandbox_mcp.shown import cell as safe
+from sandbox_mcp.shown import one_line
+
+CSV_HEAD: Final[tuple[str, ...]] = (
+    "table", "row", "column", "value", "low", "high", "printed", "observations", "clusters", "mode", "row_of_paper",
+)  # fmt: skip
+LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+     "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)  # fmt: skip
+
+
+def markdown(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
+    """The tables as Markdown, each under its title, with what is missing below it."""
+    parts: list[str] = []
+    for filled in tables:
+        head, *body = [[text.replace("|", r"\|") for text in line] for line in _lines(filled, everything)]
+        lines = [f"| {' | '.join(line)} |" for line in (head, *body)]
+        lines.insert(1, "|" + "---|" * len(head))
+        remarks = [f"- {remark}" for remark in _remarks(filled)]
+        parts.append("\n".join([f"### {_title(filled)}", "", *lines, *([""] if remarks else []), *remarks]))
+    return "\n\n".join(parts) + "\n"
+
+
+def comma_separated(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
+    """The cells of all tables, one a line; a table's printed rows have no value of their own."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEAD)
+    for filled in tables:
+        for row, of_paper in _rows(filled, everything):
+            for column, cell in zip(filled.table.columns, row.cells, strict=True):
+                told = cell.to_json(column)
+                place = {"table": filled.table.asked, "row": safe(row.label), "column": column.name}
+                kind = {"mode": filled.mode, "row_of_paper": int(of_paper)}
+                writer.writerow([{**place, **told, **kind}.get(name) for name in CSV_HEAD])
+    return text.getvalue()
+
+
+def hypertext(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
+    """The tables as a part of an HTML page."""
+    parts: list[str] = []
+    for filled in tables:
+        head, *body = [[html.escape(text) for text in line] for line in _lines(filled, everything)]
+        rows = [f"<tr><th>{line[0]}</th>{''.join(f'<td>{text}</td>' for text in line[1:])}</tr>" for line in body]
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in _remarks(filled))
+        parts.append(
+            f"<table>\n<caption>{html.escape(_title(filled))}</caption>\n"
+            f"<thead><tr>{''.join(f'<th>{text}</th>' for text in head)}</tr></thead>\n"
+            f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>" + (f"\n<ul>{remarks}</ul>" if remarks else "")
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def latex(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
+    """The tables as LaTeX, each a ``table`` with its caption; what is missing stands in comments."""
+    parts: list[str] = []
+    for filled in tables:
+        head, *body = [[text.translate(LATEX) for text in line] for line in _lines(filled, everything)]
+        lines = [f"{' & '.join(line)} \\\\" for line in (head, *body)]
+        lines.insert(1, r"\hline")
+        parts.append(
+            "\n".join(
+                [
+                    r"\begin{table}",
+                    rf"\caption{{{_title(filled).translate(LATEX)}}}",
+                    rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+                    *lines,
+                    r"\end{tabular}",
+                    r"\end{table}",
+                    *(f"% {remark}" for remark in _remarks(filled)),
+                ]
+            )
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+Form = Callable[..., str]
+FORMS: MappingProxyType[str, Form] = MappingProxyType(
+    {"md": markdown, "csv": comma_separated, "html": hypertext, "latex": latex}
+)
+"""The forms by the names that a command line knows them by."""
+
+
+def _title(filled: FilledTable) -> str:
+    table = filled.table
+    return f"{table.asked}: {table.title} ({filled.mode})"
+
+
+def _rows(filled: FilledTable, everything: bool) -> list[tuple[PaperRow, bool]]:
+    """The rows to show, each with whether it is the paper's: those of models that were not played on demand only."""
+    others = filled.others if everything or not filled.rows else ()
+    return [*((row, False) for row in filled.rows), *((row, True) for row in others)]
+
+
+def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
+    columns = filled.table.columns
+    head = ["", *(column.name for column in columns)]
+    return [
+        head,
+        *(
+            [one_line(row.label), *(cell.shown(c) or "-" for c, cell in zip(columns, row.cells, strict=True))]
+            for row, _ in _rows(filled, everything)
+        ),
+    ]
+
+
+def _remarks(filled: FilledTable) -> list[str]:
+    note = [filled.table.note] if filled.table.note else []
+    return [*note, *(one_line(str(missing)) for missing in filled.missing)]

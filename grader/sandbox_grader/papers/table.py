@@ -1,0 +1,227 @@
+"""A table of a paper, and what becomes of it when it is filled from runs.
+
+Policy: rows and columns are the paper's. A row is a model; what several runs of one model played is one row. Beside a
+figure stand its 95 % interval and what the paper prints for that model in that place. A cell that these runs cannot
+fill says which command would, or why nothing can.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sandbox_grader.metric import Mode
+from sandbox_grader.papers.figures import PaperFigure
+from sandbox_grader.report import Report
+from sandbox_grader.scores import Scores
+from sandbox_grader.statistics import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRun:
+    """A graded run, and the name of its row where one was given."""
+
+    report: Report
+    label: str = ""
+
+
+Grouped = Callable[[Sequence[LabelledRun]], Mapping[str, Sequence[Scores]]]
+"""Makes the rows of a table: the sessions of each under its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperColumn:
+    """A column: its name as printed, the figure in it, and what it is multiplied by and rounded to when shown.
+
+    ``command`` is what fills a missing cell where that differs from the table's; ``never`` says why nothing can.
+    """
+
+    name: str
+    figure: PaperFigure
+    scale: float = 100
+    digits: int = 2
+    command: str = ""
+    never: str = ""
+
+
+def by_model(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
+    """The sessions of each model; of each agent where no model is named, of each run where neither is."""
+    found: dict[str, list[Scores]] = {}
+    for run in runs:
+        for scores in run.report.ordered:
+            label = run.label or scores.agent.get("model") or scores.agent.get("name") or run.report.name
+            found.setdefault(str(label), []).append(scores)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """One table or figure of a paper. ``PAPER/NAME`` is what it is asked for by.
+
+    ``needs`` says in words which runs fill it, ``command`` how such a run is made. ``mode`` is how sessions are graded
+    unless asked otherwise: as the authors did. ``rows`` makes the rows. ``printed`` is off where the paper has a
+    picture, so that there are no figures to put beside.
+    """
+
+    paper: str
+    name: str
+    title: str
+    columns: tuple[PaperColumn, ...]
+    needs: str
+    command: str
+    mode: Mode = "compat"
+    rows: Grouped = by_model
+    printed: bool = True
+    note: str = ""
+
+    @property
+    def asked(self) -> str:
+        """What it is asked for by."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def published(self) -> Mapping[str, Mapping[str, float]]:
+        """The figures that the paper prints, by model and column."""
+        return published(self.paper, self.name) if self.printed else {}
+
+    def filled(self, runs: Sequence[LabelledRun]) -> "FilledTable":
+        """The table with what these runs have to say; they are taken as graded, in whatever mode."""
+        rows = tuple(self._row(label, sessions) for label, sessions in self.rows(runs).items())
+        played = {plain(row.label) for row in rows}
+        others = tuple(self._printed_row(name) for name in self.published if plain(name) not in played)
+        return FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode)
+
+    def _row(self, label: str, sessions: Sequence[Scores]) -> "PaperRow":
+        known = {
+            column: value
+            for name, row in self.published.items()
+            if plain(name) == plain(label)
+            for column, value in row.items()
+        }
+        cells = [PaperCell(column.figure.of(sessions), known.get(column.name)) for column in self.columns]
+        return PaperRow(label, tuple(cells))
+
+    def _printed_row(self, name: str) -> "PaperRow":
+        row = self.published[name]
+        return PaperRow(name, tuple(PaperCell(None, row.get(column.name)) for column in self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class PaperCell:
+    """A figure, which is not yet scaled, and the one that is printed in its place; None where there is none."""
+
+    found: Estimate | None
+    printed: float | None = None
+
+    def shown(self, column: PaperColumn) -> str:
+        """The figure with its interval, then the printed one."""
+        own = "" if self.found is None else _written(self.found, column)
+        paper = "" if self.printed is None else f"paper {self.printed:.{column.digits}f}"
+        return f"{own} ({paper})" if own and paper else own or paper
+
+    def to_json(self, column: PaperColumn) -> dict[str, Any]:
+        """The cell as one JSON object, scaled as the paper has it."""
+        found = self.found
+        numbers = (None,) * 3 if found is None else (found.mean, found.low, found.high)
+        value, low, high = (None if n is None else round(n * column.scale, column.digits) for n in numbers)
+        counts = {} if found is None else {"observations": found.sessions, "clusters": found.clusters}
+        return {"value": value, "low": low, "high": high, "printed": self.printed, **counts}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """A row: its label and a cell per column."""
+
+    label: str
+    cells: tuple[PaperCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledTable:
+    """A table with the rows of some runs, and with the paper's rows of the models that these runs did not play."""
+
+    table: PaperTable
+    rows: tuple[PaperRow, ...]
+    others: tuple[PaperRow, ...]
+    mode: Mode
+
+    @property
+    def missing(self) -> tuple["MissingCells", ...]:
+        """What the runs leave empty."""
+        return tuple(_missing(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as one JSON object."""
+        columns = self.table.columns
+
+        def told(row: PaperRow) -> dict[str, Any]:
+            cells = zip(columns, row.cells, strict=True)
+            return {"row": row.label, "cells": {column.name: cell.to_json(column) for column, cell in cells}}
+
+        return {
+            "table": self.table.asked,
+            "title": self.table.title,
+            "mode": self.mode,
+            "rows": [told(row) for row in self.rows],
+            "printed_only": [told(row) for row in self.others],
+            "missing": [missing.to_json() for missing in self.missing],
+            "note": self.table.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCells:
+    """Cells of one row that the runs leave empty, and the command that fills them, or why nothing can."""
+
+    row: str
+    columns: tuple[str, ...]
+    command: str
+    never: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The cells as one JSON object."""
+        return {"row": self.row, "columns": list(self.columns), "command": self.command or None, "why": self.never}
+
+    def __str__(self) -> str:
+        named = ", ".join(self.columns)
+        return f"{self.row}: {named}: {self.never or f'filled by: {self.command}'}"
+
+
+def _missing(filled: FilledTable) -> Iterable[MissingCells]:
+    table = filled.table
+    for row in filled.rows or (PaperRow("every row", (PaperCell(None),) * len(table.columns)),):
+        ways: dict[tuple[str, str], list[str]] = {}
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell.found is None:
+                command = "" if column.never else column.command or table.command
+                ways.setdefault((command, column.never), []).append(column.name)
+        for (command, never), names in ways.items():
+            yield MissingCells(row.label, tuple(names), command, never)
+
+
+def plain(label: str) -> str:
+    """A model's name as names are compared: ``gpt4`` is ``GPT-4``."""
+    return re.sub(r"[^a-z0-9.]+", "", label.lower())
+
+
+@cache
+def published(paper: str, name: str) -> Mapping[str, Mapping[str, float]]:
+    """The figures that a paper prints in a table, by row and column; empty cells are left out."""
+    text = (files("sandbox_grader.papers") / "printed" / f"{paper}-{name}.csv").read_text(encoding="utf-8")
+    rows = list(csv.reader(text.splitlines()))
+    return {
+        row[0]: {column: float(value) for column, value in zip(rows[0][1:], row[1:], strict=True) if value}
+        for row in rows[1:]
+    }
+
+
+def _written(found: Estimate, column: PaperColumn) -> str:
+    def number(value: float) -> str:
+        return f"{value * column.scale:.{column.digits}f}"
+
+    if found.low is None or found.high is None:
+        return number(found.mean)
+    return f"{number(found.mean)} [{number(found.low)}, {number(found.high)}]"

@@ -1,0 +1,135 @@
+"""``sandbox-mcp table``: the tables of the papers, filled from runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.options import as_json, print_json, scenario_files
+from sandbox_mcp.cli.progress import counting
+from sandbox_mcp.shown import one_line
+
+if TYPE_CHECKING:
+    from sandbox_grader.metric import Mode
+    from sandbox_grader.papers.table import FilledTable, LabelledRun, PaperTable
+
+
+@click.command()
+@click.argument("paper", metavar="[PAPER[/TABLE]]", default="")
+@click.argument("runs", nargs=-1, metavar="[[LABEL=]RUN]...")
+@click.option("--list", "listing", is_flag=True, help="List the tables, and which runs each needs.")
+@click.option("--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["strict", "paper", "compat"]),
+    help="How to grade. [default: as each table says, mostly compat]",
+)
+@click.option("--all", "everything", is_flag=True, help="Also show the printed rows of models that no run played.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@scenario_files
+@as_json
+def command(
+    paper: str,
+    runs: tuple[str, ...],
+    listing: bool,
+    form: str,
+    mode: Any,
+    everything: bool,
+    quiet: bool,
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Print the tables of PAPER in its own rows and columns, for any RUNS.
+
+    RUNS are folders of logs, or files that 'grade --json' wrote; LABEL= names a row, which otherwise has the name of
+    the model. Every figure comes with its 95 % interval and, where there is one, with the printed figure. Cells that
+    the runs leave empty say which command fills them. Without RUNS the printed figures are shown.
+    """
+    from sandbox_grader.papers import PAPERS, paper_tables
+    from sandbox_grader.papers.forms import FORMS
+
+    if not paper and not listing:
+        raise click.UsageError(f"table takes the name of a paper: {', '.join(PAPERS)}; or --list")
+    tables = [table for name in ([paper] if paper else PAPERS) for table in paper_tables(name)]
+    if listing:
+        _list(tables, as_json=as_json)
+        return
+    graded = _Grading(runs, places, quiet)
+    filled = [table.filled(graded.by(mode or table.mode)) for table in tables]
+    if as_json:
+        print_json([table.to_json() for table in filled])
+    else:
+        click.echo(FORMS[form](filled, everything=everything), nl=False)
+        _tell_missing(filled, form)
+
+
+def _list(tables: "Sequence[PaperTable]", *, as_json: bool) -> None:
+    if as_json:
+        told = ("asked", "title", "needs", "command", "mode")
+        columns = [[column.name for column in table.columns] for table in tables]
+        print_json(
+            [
+                {**{name: getattr(t, name) for name in told}, "columns": names}
+                for t, names in zip(tables, columns, strict=True)
+            ]
+        )
+        return
+    for table in tables:
+        click.echo(f"{table.asked}: {table.title}\n    needs {table.needs}\n    {table.command}")
+
+
+def _tell_missing(filled: "Sequence[FilledTable]", form: str) -> None:
+    """In a file for a spreadsheet there is no place for remarks, so they go beside it."""
+    for table in filled if form == "csv" else ():
+        for missing in table.missing:
+            click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
+
+
+class _Grading:
+    """The runs that a command line names, graded once in each mode that is asked for."""
+
+    def __init__(self, runs: Sequence[str], places: tuple[Path, ...], quiet: bool) -> None:
+        self._find = finder(places)
+        self._quiet = quiet
+        self._runs = [_labelled(run) for run in runs]
+        self._graded: dict[Mode, list[LabelledRun]] = {}
+
+    def by(self, mode: "Mode") -> "Sequence[LabelledRun]":
+        """The runs, graded in a mode.
+
+        Raises:
+            TrajectoryError: a run has no log.
+            GraderError: a file holds no scores.
+        """
+        if mode not in self._graded:
+            self._graded[mode] = [self._grade(label, path, mode) for label, path in self._runs]
+        return self._graded[mode]
+
+    def _grade(self, label: str, path: Path, mode: "Mode") -> "LabelledRun":
+        from sandbox_grader.grading import read_report
+        from sandbox_grader.many import grade_many
+        from sandbox_grader.papers.table import LabelledRun
+
+        from sandbox_mcp.trajectory.log import find_logs
+
+        if path.suffix == ".json":
+            report = read_report(path, self._find, mode)
+            if report.mode != mode:
+                told = f"{path} was graded in mode {report.mode}, and is shown so where {mode} is asked for"
+                click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+        else:
+            watch = counting("graded", quiet=self._quiet)
+            report = grade_many(find_logs([path]), self._find, mode, name=str(path), watch=watch)
+        for item in report.unreadable:
+            click.echo(f"sandbox-mcp: {one_line(item.reason)}", err=True)
+        return LabelledRun(report, label)
+
+
+def _labelled(run: str) -> tuple[str, Path]:
+    """The label and the place of ``LABEL=RUN``; a file of that very name comes first."""
+    label, equals, place = run.partition("=")
+    if equals and label and not Path(run).exists():
+        return label, Path(place)
+    return "", Path(run)

@@ -1,0 +1,186 @@
+"""The papers' tables: the engine's laws, and MTU-Bench's figures from the responses that were published."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_grader.errors import GraderError
+from sandbox_grader.metric import Verdict
+from sandbox_grader.papers import PAPERS, paper_tables
+from sandbox_grader.papers.figures import MeanOfColumns, MetricMean, ObservedMean, PairedGain, Total
+from sandbox_grader.papers.forms import FORMS
+from sandbox_grader.papers.table import LabelledRun, PaperColumn, PaperTable, published
+from sandbox_grader.report import Report
+from sandbox_grader.scores import Scores
+from sandbox_grader.statistics import clustered_mean, mean_of_means
+
+from sandbox_mcp.cli import group
+
+SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=4)
+ALL = [table for paper in PAPERS for table in paper_tables(paper)]
+
+
+def scores(scenario: str, value: float, trial: int = 0, variant: str = "base", model: str = "m", **more: Any) -> Scores:
+    verdicts = {"own": Verdict({"score": value}, [{"value": value}, {"value": 1.0}])}
+    return Scores(scenario, scenario, variant, trial, (), "compat", verdicts, agent={"model": model}, **more)
+
+
+def run(*sessions: Scores, label: str = "") -> LabelledRun:
+    return LabelledRun(Report(list(sessions), "compat", "a run"), label)
+
+
+MEAN = PaperColumn("score", MetricMean("own.score"), never="nothing can")
+TABLE = PaperTable("own", "t", "a table | of ours", (MEAN,), "a run", "play it", printed=False)
+
+
+@given(st.dictionaries(st.text(max_size=3), SHARES, min_size=2, max_size=6))
+def test_the_mean_of_one_mean_is_that_mean(values: dict[str, list[float]]) -> None:
+    one, other = mean_of_means([values]), clustered_mean(values)
+    assert [one.mean, one.low, one.high] == pytest.approx([other.mean, other.low, other.high], abs=1e-9)
+
+
+@given(st.dictionaries(st.text(max_size=3), SHARES, min_size=2, max_size=6))
+def test_averaging_a_column_with_itself_adds_no_certainty(values: dict[str, list[float]]) -> None:
+    one, twice = mean_of_means([values]), mean_of_means([values, values])
+    assert [twice.low, twice.high] == pytest.approx([one.low, one.high], abs=1e-9)
+
+
+def test_columns_over_other_dialogues_are_more_certain_together() -> None:
+    one, other = {"a": [0.0], "b": [1.0]}, {"c": [0.0], "d": [1.0]}
+    apart, together = mean_of_means([one, other]), mean_of_means([one, {"a": [0.0], "b": [1.0]}])
+    assert apart.high is not None
+    assert together.high is not None
+    assert apart.high < together.high
+
+
+def test_an_average_wants_all_of_its_columns() -> None:
+    full, empty = ObservedMean(lambda _: [0.5]), ObservedMean(lambda _: [])
+    assert MeanOfColumns((full, empty)).of([scores("a", 1)]) is None
+    assert MeanOfColumns((full, full)).of([scores("a", 1)]) is not None
+
+
+def test_what_is_gained_is_paired_by_scenario() -> None:
+    gain = PairedGain("own.score", lambda s: s.variant == "base", lambda s: s.variant == "other")
+    found = gain.of([scores("a", 0.2), scores("a", 0.7, variant="other"), scores("b", 1.0)])
+    assert found is not None
+    assert (found.mean, found.sessions) == (pytest.approx(0.5), 1)
+
+
+def test_a_session_that_is_not_scored_contributes_nothing() -> None:
+    assert MetricMean("own.score").of([scores("a", 1.0, reason="it broke")]) is None
+
+
+def test_a_total_of_nothing_is_not_known() -> None:
+    assert Total(lambda _: []).of([scores("a", 1.0)]) is None
+
+
+def test_runs_of_one_model_are_one_row_and_a_label_makes_one() -> None:
+    filled = TABLE.filled([run(scores("a", 1.0)), run(scores("b", 0.0)), run(scores("a", 0.5), label="mine")])
+    assert [(row.label, row.cells[0].found and row.cells[0].found.mean) for row in filled.rows] == [
+        ("m", 0.5),
+        ("mine", 0.5),
+    ]
+
+
+def test_without_runs_every_cell_is_missing() -> None:
+    assert [str(missing) for missing in TABLE.filled([]).missing] == ["every row: score: nothing can"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_lets_a_label_out_of_its_cell(form: str) -> None:
+    text = FORMS[form]([TABLE.filled([run(scores("a", 1.0), label="=<b>|&\n_")])])
+    safe = {
+        "md": r"=<b>\|&\n_",
+        "csv": "'=<b>|&\n_",
+        "html": r"=&lt;b&gt;|&amp;\n_",
+        "latex": r"|\&\textbackslash{}n\_",
+    }
+    assert safe[form] in text
+
+
+def test_a_csv_has_a_line_for_every_cell() -> None:
+    text = FORMS["csv"]([TABLE.filled([run(scores("a", 1.0), scores("b", 0.0))])])
+    (line,) = csv.DictReader(io.StringIO(text))
+    assert (line["table"], line["row"], line["column"], line["value"]) == ("own/t", "m", "score", "50.0")
+
+
+@pytest.mark.parametrize("table", ALL, ids=lambda table: table.asked)
+def test_every_printed_figure_has_a_column(table: PaperTable) -> None:
+    columns = [column.name for column in table.columns]
+    assert len(set(columns)) == len(columns)
+    for row in table.published.values():
+        assert not row.keys() - set(columns)
+
+
+@pytest.mark.parametrize("table", ALL, ids=lambda table: table.asked)
+def test_every_table_says_what_fills_it(table: PaperTable) -> None:
+    assert table.needs
+    assert all(column.never or (column.command or table.command).startswith("sandbox-mcp ") for column in table.columns)
+
+
+def test_what_is_not_there_is_told() -> None:
+    with pytest.raises(GraderError, match="unknown paper 'gaia'; known: "):
+        paper_tables("gaia")
+    with pytest.raises(GraderError, match="mtu-bench has no table 'table1'; known: table2"):
+        paper_tables("mtu-bench/table1")
+
+
+# -- MTU-Bench ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gpt4(benchmark_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The filled tables of the published responses, by name."""
+    folder, data = tmp_path_factory.mktemp("gpt4"), benchmark_data / "mtu_bench"
+    for setting in ("S-S", "S-M"):
+        files = (data / "benchmark" / f"{setting}_eval.jsonl", data / "responses" / f"{setting}_gpt4_response.jsonl")
+        done = CliRunner().invoke(group, ["import", "mtu", *map(str, files), "-o", str(folder / setting)])
+        assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(group, ["table", "mtu-bench", str(folder), "--json", "--quiet"])
+    assert done.exit_code == 0, done.output
+    return {table["table"].partition("/")[2]: table for table in json.loads(done.stdout)}
+
+
+def values(table: Any) -> dict[str, Any]:
+    (row,) = table["rows"]
+    return {name: cell["value"] for name, cell in row["cells"].items()}
+
+
+def test_the_hard_rows_are_those_that_the_paper_prints(gpt4: dict[str, Any]) -> None:
+    for name in ("table9", "table10"):
+        printed = published("mtu-bench", name)["GPT-4"]
+        found = {column: value for column, value in values(gpt4[name]).items() if value is not None}
+        assert found
+        assert found == {column: printed[column] for column in found}
+
+
+def test_all_rows_are_what_the_original_scorer_says(gpt4: dict[str, Any], benchmark_data: Path) -> None:
+    oracle = json.loads((benchmark_data / "mtu_bench/oracle/gpt4_parser_crash_is_no_call.json").read_text())
+    found = values(gpt4["all"])
+    for setting in ("S-S", "S-M"):
+        figures = oracle[setting]["metrics"]
+        wanted = {f"{setting} {name}": value for name, value in figures.items() if name.isupper()}
+        wanted[f"{setting} Avg."] = figures["average"]
+        assert {name: found[name] for name in wanted} == wanted
+
+
+def test_cells_that_cannot_be_filled_say_why(gpt4: dict[str, Any]) -> None:
+    (missing,) = gpt4["table9"]["missing"]
+    assert "do not say which dialogues are hard" in missing["why"]
+    assert [m["command"].split()[3] for m in gpt4["all"]["missing"]] == [
+        "M-S_eval.jsonl",
+        "M-M_eval.jsonl",
+        "OOD_eval.jsonl",
+    ]
+
+
+def test_errors_of_each_class_are_counted(gpt4: dict[str, Any]) -> None:
+    found = values(gpt4["table14"])
+    assert [found[f"S-M {name}"] for name in ("missed", "excessive", "incorrect", "action sum")] == [8, 6, 4, 18]
+    assert found["M-M sum"] is None
