@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Play the jobs as tasks of this process, or each in a process.",
 )
+@click.option("--pack/--no-pack", default=None, help="Put many logs into one file.  [default: from 2000 sessions on]")
 @click.option("--shard", default="1/1", metavar="I/N", help="Play only the I-th of N equal parts.")
 @click.option(
     "--transport",
@@ -209,6 +210,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
         keep_spoiled=options["keep_spoiled"],
         jobs=jobs,
         out=options["out"],
+        pack=options["pack"],
         transport=options["transport"] or ("http" if crew.agent.needs_url else "memory"),
         max_turn_seconds=options["max_turn_seconds"],
         shard=Shard.parse(options["shard"]),

@@ -22,6 +22,8 @@ from sandbox_scenarios import Scenario
 from sandbox_mcp.report.causes import causes, milestone_details, state_of
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.trajectory.log import log_stamp, logs_at
+from sandbox_mcp.trajectory.packs import has_log
 
 VERSION = 2
 """Of the index's form; another one is made anew."""
@@ -72,10 +74,8 @@ class RunSource:
 
     def logs(self) -> list[Path]:
         """Its whole logs, sorted."""
-        if self.path.is_file():
-            return [self.path]
         folder = self.path / "logs"
-        return sorted((folder if folder.is_dir() else self.path).rglob("*.jsonl"))
+        return logs_at(folder if folder.is_dir() else self.path)
 
 
 def find_runs(paths: Iterable[Path]) -> list[RunSource]:
@@ -86,7 +86,7 @@ def find_runs(paths: Iterable[Path]) -> list[RunSource]:
     """
     found: dict[str, RunSource] = {}
     for path in paths:
-        if not path.exists():
+        if not (path.exists() or has_log(path)):
             raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
         manifests = sorted(path.rglob("run.json")) if path.is_dir() else []
         for place in [manifest.parent for manifest in manifests] or [path]:
@@ -168,11 +168,8 @@ class Index:
         self.store.commit()
 
     def _stamp(self, path: Path) -> str:
-        try:
-            status = path.stat()
-        except OSError:
-            return ""
-        return f"{status.st_size}-{status.st_mtime_ns}-{self.mode}"
+        stamp = log_stamp(path)
+        return stamp and f"{stamp}-{self.mode}"
 
     def _read(self, source: RunSource, path: Path, stamp: str) -> None:
         key = f"{source.key}:{path.stem}"

@@ -3,8 +3,9 @@
 Policy: the order in which sessions finish is visible in the progress only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
@@ -71,16 +72,17 @@ class Batch:
 
     async def _play(self, mine: Sequence[Unit]) -> None:
         self.tally.total = len(mine)
-        missing = [unit for unit in mine if not self._found(unit)]
+        kept = self.crew.folder.kept()
+        missing = [unit for unit in mine if not self._found(unit, kept)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         await (self.executor or self.crew).play(missing, self.plan, self.tally.begin, self._played)
 
     def _spec(self, unit: Unit) -> SessionSpec:
         return SessionSpec(self.crew.suite.get(unit.scenario), unit.variant, unit.seed, unit.trial)
 
-    def _found(self, unit: Unit) -> bool:
+    def _found(self, unit: Unit, kept: Mapping[str, Path]) -> bool:
         scenario = self.crew.suite.get(unit.scenario)
-        trajectory = self.crew.folder.finished(unit, scenario.digest)
+        trajectory = self.crew.folder.finished(unit, scenario.digest, kept)
         if trajectory is not None:
             self._count(unit, self.crew.judge(trajectory, scenario), played=False)
         return trajectory is not None
@@ -93,17 +95,17 @@ class Batch:
 
     def _report(self) -> Report:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
-        own = self.tally.scores
-        peeked = {name: self._peek(name) for name in self.crew.folder.names() if name not in own}
+        own, kept = self.tally.scores, self.crew.folder.kept()
+        peeked = {name: self._peek(name, kept) for name in sorted(kept) if name not in own}
         scores = own | {name: found for name, found in peeked.items() if found is not None}
         planned = len(scores.keys() | {unit.name for unit in self.plan.units})
         return replace(
             self.tally.report(), sessions=list(scores.values()), planned=planned, name=str(self.crew.folder.root)
         )
 
-    def _peek(self, name: str) -> Scores | None:
+    def _peek(self, name: str, kept: Mapping[str, Path]) -> Scores | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more."""
-        trajectory = self.crew.folder.peek(name)
+        trajectory = self.crew.folder.peek(name, kept)
         try:
             scenario = self.crew.suite.get(trajectory.started.scenario) if trajectory else None
         except UnknownScenarioError:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -33,7 +34,7 @@ from sandbox_mcp.run.by_hand import PlayedLog
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
-from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.folder import PACKED_FROM, RunFolder
 from sandbox_mcp.run.progress import RunTally
 from sandbox_mcp.run.sessions import JUDGED, Crew, RunPlan
 from sandbox_mcp.run.transports import Transport
@@ -60,6 +61,7 @@ def evaluate(
     keep_spoiled: bool = False,
     jobs: int = 4,
     out: Path | str | None = None,
+    pack: bool | None = None,
     transport: Transport | None = None,
     max_turn_seconds: float = math.inf,
     shard: Shard = Shard(),  # noqa: B008  (frozen)
@@ -88,6 +90,7 @@ def evaluate(
         jobs: Sessions played at a time.
         out: Folder for logs, manifest and summary, in which the same call plays only what is missing; nothing is kept
             without.
+        pack: Whether logs go into packs; without, those of many sessions do.
         transport: How the agent reaches its tools: ``direct``, ``memory`` or ``http``.
         max_turn_seconds: How long an agent may take to answer one message of the user.
         shard: The part of the sessions to play.
@@ -121,6 +124,7 @@ def evaluate(
         transport=way,
         patience=max_turn_seconds,
     )
+    plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if pack is None else pack)
     tally = RunTally(prices, budget, metric=metric)
     with nullcontext(out) if out else TemporaryDirectory() as place:
         folder = RunFolder(Path(place))

@@ -7,6 +7,7 @@ machines need no executor, because shards may share a folder.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal, Protocol, get_args
 
 import anyio
@@ -14,8 +15,10 @@ import anyio.to_process
 from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.scores import Scores
 
+from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
-from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.run.unit import Shard, Unit
+from sandbox_mcp.trajectory.packs import PackWriter
 
 ExecutorName = Literal["tasks", "processes"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
@@ -74,5 +77,14 @@ def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, .
 def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[Scores]:
     """In a worker process: play the units, one after the other."""
     scores: dict[Unit, Scores] = {}
-    anyio.run(recipe().play, units, plan, lambda: True, scores.__setitem__)
+    crew = recipe()
+    pack = _pack_of_this_process(crew.folder, plan.shard) if plan.packed else None
+    anyio.run(crew.play, units, plan, lambda: True, scores.__setitem__, pack)
+    if pack:
+        pack.rest()
     return [scores[unit] for unit in units]
+
+
+@cache
+def _pack_of_this_process(folder: RunFolder, shard: Shard) -> PackWriter:
+    return folder.pack(shard)

@@ -5,6 +5,9 @@ moved to ``aside`` and played again, as is a session that failed for reasons tha
 scenario has changed since. Nothing is ever deleted, nothing is counted twice, and only whole logs are called
 ``.jsonl``, so that whoever grades the folder finds those and no others. Two processes may share a folder if their
 shards differ; a lock per shard sees to that.
+
+Of a run of many sessions the logs go into packs, each written by one process of one command. Sessions that failed stay
+files of their own, because they will be set aside.
 """
 
 import json
@@ -19,10 +22,13 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
-from sandbox_mcp.trajectory.log import SUFFIX
+from sandbox_mcp.trajectory.log import log_bytes, logs_at
+from sandbox_mcp.trajectory.packs import SUFFIX, PackWriter, in_pack, leave_out
 
 MANIFEST = "run.json"
 SUMMARY = "summary.json"
+PACKED_FROM = 2000
+"""From how many sessions on a run's logs are packed where nothing was said about it."""
 FIXED = ("schema", "agent", "user")
 """What of a manifest may not differ between two commands that share a folder."""
 
@@ -39,8 +45,12 @@ class RunFolder:
         return self.root / "logs"
 
     def log(self, unit: Unit) -> Path:
-        """Where the whole log of a unit is, or will be."""
+        """Where the whole log of a unit is, or will be, as a file of its own."""
         return self.logs / f"{unit.name}{SUFFIX}"
+
+    def kept(self) -> dict[str, Path]:
+        """The whole logs of all units, by the units' names, whoever played them."""
+        return {path.name.removesuffix(SUFFIX): path for path in sorted(logs_at(self.logs), key=_own_files_last)}
 
     def prepare(self) -> None:
         """Make the folder.
@@ -54,11 +64,17 @@ class RunFolder:
             except OSError as error:
                 raise RunError(f"output folder {str(folder)!r} cannot be made: {error.strerror}") from error
 
-    def finished(self, unit: Unit, digest: str) -> Trajectory | None:
-        """The log of a unit that need not be played again; one that cannot be used any more is set aside."""
-        self._set_aside(self._unfinished(unit))
-        path = self.log(unit)
-        if not path.exists():
+    def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
+        """The log of a unit that need not be played again; one that cannot be used any more is set aside.
+
+        ``kept`` is what :meth:`kept` found, where it was asked for already.
+        """
+        path = (self.kept() if kept is None else kept).get(unit.name)
+        unfinished = self._unfinished(unit)
+        if path and in_pack(path) and unfinished.exists() and unfinished.read_bytes() == log_bytes(path):
+            unfinished.unlink()  # the command was killed in the moment between packing it and this
+        self._set_aside(unfinished)
+        if path is None:
             return None
         try:
             trajectory = read_trajectory(path)
@@ -94,13 +110,13 @@ class RunFolder:
 
     def names(self) -> list[str]:
         """The names of all units that have a whole log, whoever played them."""
-        return sorted(path.name.removesuffix(SUFFIX) for path in self.logs.glob(f"*{SUFFIX}"))
+        return sorted(self.kept())
 
-    def peek(self, name: str) -> Trajectory | None:
+    def peek(self, name: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
         """The log of a unit by the unit's name, if it can be read; nothing is moved."""
         try:
-            return read_trajectory(self.logs / f"{name}{SUFFIX}")
-        except TrajectoryError:
+            return read_trajectory((self.kept() if kept is None else kept)[name])
+        except (KeyError, TrajectoryError):
             return None
 
     def writer(self, unit: Unit) -> LogWriter:
@@ -115,9 +131,22 @@ class RunFolder:
         self._set_aside(path)
         return LogWriter(path)
 
-    def keep(self, unit: Unit) -> None:
-        """Give a log its name, now that it is whole."""
-        self._unfinished(unit).replace(self.log(unit))
+    def pack(self, shard: Shard) -> PackWriter:
+        """A pack for what this process plays of a part of the run."""
+        return PackWriter(self.logs, f"{shard.index}-of-{shard.count}")
+
+    def keep(self, unit: Unit, pack: PackWriter | None = None) -> None:
+        """Give a log its name, now that it is whole, or put it into a pack.
+
+        Raises:
+            OSError: it cannot be kept; it stays where it was.
+        """
+        path = self._unfinished(unit)
+        if pack is None:
+            path.replace(self.logs / f"{unit.name}{SUFFIX}")
+            return
+        pack.add(unit.name, path.read_bytes())
+        path.unlink()
 
     def state(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest, or add to the one that is there.
@@ -157,14 +186,23 @@ class RunFolder:
         return cast("dict[str, Any]", found)
 
     def _set_aside(self, path: Path) -> None:
-        if not path.exists():
+        if not (in_pack(path) or path.exists()):
             return
         aside = self.root / "aside"
         aside.mkdir(exist_ok=True)
         number = 1
         while (target := aside / f"{path.name.partition(SUFFIX)[0]}.{number}{SUFFIX}.aside").exists():
             number += 1
-        path.replace(target)
+        if in_pack(path):
+            target.write_bytes(log_bytes(path))
+            leave_out(path)
+        else:
+            path.replace(target)
+
+
+def _own_files_last(path: Path) -> tuple[bool, Path]:
+    """The order in which logs are noted, so that a file of its own is what counts of a session that was packed too."""
+    return not in_pack(path), path
 
 
 def _counts(trajectory: Trajectory, digest: str) -> bool:

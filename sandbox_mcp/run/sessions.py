@@ -25,7 +25,8 @@ from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import Event, LogWriter, MemoryLog, Trajectory
+from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, LogWriter, MemoryLog, Trajectory
+from sandbox_mcp.trajectory.packs import PackWriter
 
 JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
@@ -35,7 +36,8 @@ JUDGED = (STATEFUL, USERS)
 class RunPlan:
     """Everything that decides what a run does.
 
-    ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer.
+    ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer,
+    ``packed`` whether the logs go into packs.
     """
 
     scenarios: tuple[str, ...]
@@ -46,6 +48,7 @@ class RunPlan:
     shard: Shard = field(default_factory=Shard)
     transport: Transport = "memory"
     patience: float = math.inf
+    packed: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -89,8 +92,17 @@ class Crew:
         """
         return grade(trajectory, scenario, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
-    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
-        """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed."""
+    async def play(
+        self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told, pack: PackWriter | None = None
+    ) -> None:
+        """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed.
+
+        The logs of a plan that packs them go into ``pack``, which stays open, or into a new one.
+        """
+        if plan.packed and pack is None:
+            with self.folder.pack(plan.shard) as pack:
+                await self.play(units, plan, allowed, told, pack)
+            return
         manager = SessionManager(
             self.suite,
             max_sessions=plan.jobs + 1,
@@ -101,7 +113,7 @@ class Crew:
         try:
             async with self._closing(), transport(plan.transport, manager) as reach, anyio.create_task_group() as group:
                 for _ in range(min(plan.jobs, len(units))):
-                    group.start_soon(self._work, waiting, _Table(manager, reach, plan.patience), allowed, told)
+                    group.start_soon(self._work, waiting, _Table(manager, reach, plan.patience, pack), allowed, told)
         except ExceptionGroup as errors:
             raise leaves(errors)[0] from None
 
@@ -121,8 +133,14 @@ class Crew:
             await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
         if log.lost is not None:
             raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
-        self.folder.keep(unit)
-        return self.judge(log.memory.trajectory(), scenario)
+        trajectory = log.memory.trajectory()
+        broke = trajectory.ended is None or trajectory.ended.reason in INFRASTRUCTURE
+        try:
+            self.folder.keep(unit, None if broke else table.pack)
+        except OSError as error:
+            told = f"the run cannot go on, as the log of {unit.name!r} cannot be kept: {error.strerror or error}"
+            raise RunError(told) from error
+        return self.judge(trajectory, scenario)
 
     @asynccontextmanager
     async def _closing(self) -> AsyncGenerator[None]:
@@ -136,11 +154,12 @@ class Crew:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Where sessions are played: who opens them, the way to their tools, and how long an answer may take."""
+    """Where sessions are played: who opens them, the way to their tools, how long an answer may take, and the pack."""
 
     manager: SessionManager
     reach: Reach
     patience: float
+    pack: PackWriter | None
 
 
 class _Both:

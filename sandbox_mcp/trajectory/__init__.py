@@ -1,5 +1,6 @@
 """The trajectory log: event models, writer and reader, shared by sessions, the grader and every importer."""
 
+from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import (
     INFRASTRUCTURE,
     SCHEMA,
@@ -22,7 +23,6 @@ from sandbox_mcp.trajectory.log import (
     MemoryLog,
     Sink,
     Trajectory,
-    TrajectoryError,
     assemble,
     mend_log,
     parse_trajectory,

@@ -17,25 +17,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
+from sandbox_mcp.trajectory.packs import (
+    PACKED,
+    SUFFIX,
+    has_log,
+    in_pack,
+    is_pack,
+    packed_digest,
+    packed_logs,
+    read_packed,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-SUFFIX = ".jsonl"
 _ELSEWHERE = "those of a run lie in its folder 'logs', and 'sandbox-mcp import' reads those of other harnesses"
 _EMPTY = "is empty; expected a trajectory log in JSON Lines"
-
-
-class TrajectoryError(SandboxError):
-    """A log that cannot be read. ``path`` and ``line`` (from 1, None for the file as a whole) say where."""
-
-    def __init__(self, path: str, line: int | None, problem: str) -> None:
-        self.path = path
-        self.line = line
-        self.problem = problem
-        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +134,12 @@ def to_line(event: Event) -> str:
     return line if line.isascii() else line.encode("utf-8", "replace").decode()
 
 
+def all_lines(trajectory: Trajectory) -> bytes:
+    """All events of a session as the lines of a log."""
+    last = (trajectory.ended,) if trajectory.ended else ()
+    return "".join(map(to_line, (trajectory.started, *trajectory.events, *last))).encode()
+
+
 def plain(value: object) -> Any:
     """What JSON knows, of what a log holds; the ``default`` of :func:`json.dumps`."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -169,17 +174,41 @@ def mend_log(path: Path) -> bool:
 
 
 def read_trajectory(path: str | Path) -> Trajectory:
-    """Read one log.
+    """Read one log, from a file of its own or from a pack.
 
     Raises:
         TrajectoryError: the file is missing, is not a log, has a broken line, or was written by a newer version.
     """
-    source = Path(path)
+    return parse_trajectory(log_bytes(Path(path)), str(path))
+
+
+def log_bytes(path: Path) -> bytes:
+    """The lines of a log as they were written, from a file of its own or from a pack.
+
+    Raises:
+        TrajectoryError: it cannot be read.
+    """
+    if in_pack(path):
+        return read_packed(path)
+    if is_pack(path):
+        raise TrajectoryError(
+            str(path), None, f"is a pack of many logs; name one of them, as in {path.name}/SESSION.jsonl"
+        )
     try:
-        data = source.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise TrajectoryError(str(path), None, f"cannot be read: {error.strerror or error}") from error
-    return parse_trajectory(data, str(path))
+
+
+def log_stamp(path: Path) -> str:
+    """What tells this state of a log from any other, without reading it; nothing where there is no such log."""
+    try:
+        if in_pack(path):
+            return packed_digest(path)
+        status = path.stat()
+    except (OSError, TrajectoryError):
+        return ""
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
@@ -278,18 +307,34 @@ def _adapter() -> "TypeAdapter[Event]":
     return TypeAdapter(Annotated[Event, Field(discriminator="event")])
 
 
-def find_logs(paths: Iterable[Path]) -> list[Path]:
-    """The logs among ``paths``: files as given, folders searched for ``*.jsonl`` at any depth, sorted.
+def logs_at(path: Path) -> list[Path]:
+    """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
 
     Raises:
-        TrajectoryError: a path does not exist, or a folder holds no log.
+        TrajectoryError: a pack cannot be read.
+    """
+    if path.is_dir():
+        packed = [log for pack in path.rglob(f"*{PACKED}") for log in packed_logs(pack)]
+        return sorted([*path.rglob(f"*{SUFFIX}"), *packed])
+    if is_pack(path):
+        return packed_logs(path)
+    return [path] if path.exists() or has_log(path) else []
+
+
+def find_logs(paths: Iterable[Path]) -> list[Path]:
+    """The logs among ``paths``, see :func:`logs_at`.
+
+    Raises:
+        TrajectoryError: a path does not exist, or a folder or pack holds no log, or a pack cannot be read.
     """
     found: list[Path] = []
     for path in paths:
-        inside = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
-        if not path.exists():
+        inside = logs_at(path)
+        if not inside and not path.exists():
+            if in_pack(path):
+                read_packed(path)  # says what is wrong with it
             raise TrajectoryError(str(path), None, "does not exist; expected a log or a folder of logs")
         if not inside:
-            raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX}")
+            raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX} or {PACKED}")
         found += inside
     return found

@@ -12,6 +12,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
+from sandbox_mcp.trajectory.log import find_logs
 from sandbox_mcp.users import ScriptedUser
 
 WIFI_OFF = Suite().get("wifi_off")
@@ -149,3 +150,45 @@ def test_explain_shows_conversation_milestones_and_score(log: Path) -> None:
     assert "agent calls set_wifi_status(on=false)" in text
     assert "wifi_off" in text
     assert "score 1.000" in text
+
+
+class TestPacked:
+    """A folder of logs and the same in a pack are one to every command."""
+
+    @pytest.fixture
+    def pack(self, log: Path, tmp_path: Path) -> Path:
+        assert invoke("export", "pack", log.parent, "-o", tmp_path / "packed").exit_code == 0
+        return tmp_path / "packed" / "pack-1.jsonl.zst"
+
+    def test_a_packed_log_comes_out_as_it_was(self, log: Path, pack: Path, tmp_path: Path) -> None:
+        done = invoke("export", "log", pack, "-o", tmp_path / "out")
+        assert (done.exit_code, done.stderr) == (0, f"exported 1 session to {tmp_path / 'out'}\n")
+        assert (tmp_path / "out" / "one.jsonl").read_bytes() == log.read_bytes()
+
+    def test_one_session_can_be_named(self, pack: Path) -> None:
+        assert invoke("replay", pack / "one.jsonl").stdout == f"{pack / 'one.jsonl'}: agrees\n"
+
+    @pytest.mark.parametrize("command", [("grade", "--json"), ("replay", "--json"), ("export", "atif")])
+    def test_commands_say_the_same_of_it(self, log: Path, pack: Path, command: tuple[str, ...]) -> None:
+        one, other = invoke(*command, log), invoke(*command, pack)
+        assert one.exit_code == other.exit_code == 0
+        assert one.stdout.replace(str(log), "LOG") == other.stdout.replace(str(pack / "one.jsonl"), "LOG")
+
+    def test_a_report_and_a_comparison_are_made_of_it(self, log: Path, pack: Path, tmp_path: Path) -> None:
+        assert invoke("report", pack, "-o", tmp_path / "report.html").stderr.startswith(f"{tmp_path}/report.html: 1 s")
+        assert invoke("compare", log.parent, pack, "--json").exit_code == 0
+
+    def test_logs_of_the_same_name_keep_apart(self, log: Path, pack: Path, tmp_path: Path) -> None:
+        assert invoke("export", "log", pack, log, "-o", tmp_path / "out").exit_code == 0
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["one-2.jsonl", "one.jsonl"]
+
+    def test_a_log_that_was_cut_off_is_packed_as_far_as_it_goes(self, log: Path, tmp_path: Path) -> None:
+        log.write_bytes(b"\xef\xbb\xbf" + log.read_bytes()[:-10])
+        assert invoke("export", "pack", log, "-o", tmp_path / "packed").exit_code == 0
+        [again] = map(read_trajectory, find_logs([tmp_path / "packed"]))
+        assert (again.events, again.ended) == (read_trajectory(log).events, None)
+
+    def test_it_needs_a_folder(self, log: Path) -> None:
+        done = CliRunner().invoke(group, ["export", "log", str(log)])
+        assert done.exit_code == 2
+        assert "export log writes into a folder; name it with -o" in done.output

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
+from sandbox_mcp.trajectory.log import find_logs, log_bytes
 from tests.server.serving_kit import ENVELOPE
 
 POINTS = int(os.environ.get("SANDBOX_MCP_CRASHES", "3"))
@@ -59,11 +60,15 @@ def counted(crashing: Trial) -> int:
     return int((crashing.__dict__["beside"] / "said.count").read_text())
 
 
-def timeless(path: Path) -> list[dict[str, Any]]:
-    return [{**json.loads(line), "wall": {}} for line in path.read_text().splitlines()]
+def logs_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The logs of a run by name, from files and packs, without what a clock says."""
+    logs = [(log.name, log_bytes(log).splitlines()) for log in find_logs([folder / "logs"])]
+    assert len({name for name, _ in logs}) == len(logs), "a session counts twice"
+    return {name: [{**json.loads(line), "wall": {}} for line in lines] for name, lines in logs}
 
 
-def test_run_goes_on_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["--no-pack", "--pack"])
+def test_run_goes_on_wherever_it_was_killed(crashing: Trial, tmp_path: Path, how: str) -> None:
     def command(folder: Path) -> list[str]:
         return [
             "run",
@@ -74,6 +79,7 @@ def test_run_goes_on_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> 
             "--agent",
             "reference",
             "--quiet",
+            how,
             "--threshold",
             "1",
             "--out",
@@ -89,8 +95,7 @@ def test_run_goes_on_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> 
             at,
             (crashing.__dict__["beside"] / "said.errors").read_text(),
         )
-        for log in (whole / "logs").iterdir():
-            assert timeless(folder / "logs" / log.name) == timeless(log), at
+        assert logs_of(folder) == logs_of(whole), at
 
 
 def calls(names: list[tuple[str, bool]]) -> str:

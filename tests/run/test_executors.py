@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from sandbox_clients.function import FunctionAgent
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
@@ -16,7 +17,9 @@ from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import Crew
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.run.users import users_named
-from tests.run.runs import FEW, batch, logs, played
+from sandbox_mcp.trajectory.log import find_logs, log_bytes
+from sandbox_mcp.trajectory.packs import PACKED
+from tests.run.runs import FEW, batch, logs, played, timeless
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,31 @@ def test_processes_leave_the_logs_that_tasks_leave(tmp_path: Path) -> None:
     assert anyio.run(work.run).summary()["scenarios"] == summary["scenarios"]
     assert logs(tmp_path / "processes") == logs(tmp_path / "tasks")
     assert work.tally.played == len(FEW)
+
+
+def test_packed_logs_are_those_that_are_not_whatever_plays_them(tmp_path: Path) -> None:
+    summary, _ = played(tmp_path / "plain")
+    for name, jobs in (("tasks", 1), ("processes", 2)):
+        work = batch(tmp_path / name, packed=True, jobs=jobs)
+        work.executor = Processes(Recipe(tmp_path / name)) if jobs > 1 else None
+        assert anyio.run(work.run).summary()["scenarios"] == summary["scenarios"]
+        assert all(path.name.endswith((PACKED, ".zst")) for path in (tmp_path / name / "logs").iterdir())
+        packed = {path.name: timeless(log_bytes(path).decode()) for path in find_logs([tmp_path / name / "logs"])}
+        assert packed == logs(tmp_path / "plain")
+        assert batch(tmp_path / name, packed=True).crew.folder.names()
+        again, seen = played(tmp_path / name, packed=True)
+        assert again["scenarios"] == summary["scenarios"]
+        assert not any(progress.played for progress in seen)
+
+
+def test_a_session_that_broke_stays_a_file_of_its_own_and_is_played_again(tmp_path: Path) -> None:
+    async def broken(_: object) -> str:
+        raise OSError("no model")
+
+    work = batch(tmp_path, FunctionAgent(broken, "reference"), packed=True)
+    anyio.run(work.run)
+    assert not list((tmp_path / "logs").glob(f"*{PACKED}"))
+    assert len(logs(tmp_path)) == len(FEW)
 
 
 def test_what_a_worker_raises_ends_the_run(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder, write_json
-from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.trajectory import INFRASTRUCTURE, EndReason, SessionEnded, SessionStarted, to_line
 from tests.clients.sessions import write
 
@@ -186,3 +186,42 @@ def test_a_log_that_has_gone_is_not_written_on(folder: RunFolder) -> None:
         shutil.rmtree(folder.root)
         with pytest.raises(OSError, match="has been removed"):
             log.write(ENDED)
+
+
+# packs
+
+
+def packed(folder: RunFolder, unit: Unit = UNIT) -> None:
+    with folder.pack(Shard()) as pack:
+        played(folder, keep=False)
+        folder.keep(unit, pack)
+
+
+def test_a_packed_log_counts(folder: RunFolder) -> None:
+    packed(folder)
+    assert folder.finished(UNIT, "d1") is not None
+    assert folder.names() == [UNIT.name]
+    assert not list((folder.root / "partial").glob("*"))
+
+
+def test_a_packed_log_of_a_scenario_that_has_changed_is_set_aside_once(folder: RunFolder) -> None:
+    packed(folder)
+    assert folder.finished(UNIT, "d2") is None
+    assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
+    assert folder.names() == []
+    assert folder.finished(UNIT, "d2") is None
+    assert len(aside(folder)) == 1
+
+
+def test_a_log_packed_in_the_moment_of_a_crash_counts_once(folder: RunFolder) -> None:
+    packed(folder)
+    played(folder, keep=False)
+    assert folder.finished(UNIT, "d1") is not None
+    assert aside(folder) == []
+
+
+def test_another_attempt_beside_a_packed_log_is_set_aside(folder: RunFolder) -> None:
+    packed(folder)
+    played(folder, None, keep=False)
+    assert folder.finished(UNIT, "d1") is not None
+    assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]

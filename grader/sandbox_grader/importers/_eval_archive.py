@@ -22,7 +22,7 @@ MOST: Final = 64_000_000
 TIMES: Final = 400
 """All members together may unpack to so many times the size of the archive, and ``MOST`` beyond it."""
 DUMP: Final = "write it out with 'inspect log dump' and import the JSON"
-INSTALL: Final = "is packed with Zstandard; pip install 'sandbox-mcp-eval[zstd]' or " + DUMP
+INSTALL: Final = "is packed with Zstandard; pip install zstandard, or " + DUMP
 ZSTANDARD: Final = 93
 _LOCAL: Final = struct.Struct("<4s22xHH")
 """A member's own header: its mark, and the lengths of its name and of what else stands before the data."""

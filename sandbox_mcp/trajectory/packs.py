@@ -1,0 +1,380 @@
+"""Packs: the logs of many sessions in one file, ``NAME.jsonl.zst``, which ``zstd -dc`` turns into their lines again.
+
+Policy: a pack is only ever appended to, by one process. Sessions are compressed in frames of about a megabyte, in which
+each finds again what it shares with those before it (world, tools), and the compressor is flushed after each: a pack
+that was cut off anywhere has lost at most the session that was being written. Behind a frame stands a skippable frame
+that names the sessions in it; of a last frame that lacks it, they are found by unpacking what is whole. A session that
+does not count any more is named in a file beside the pack, and stays in it.
+
+The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this module
+and :mod:`sandbox_mcp.trajectory.log` has to know whether such a path leads into a pack.
+
+Form: frames after RFC 8878. An index is a skippable frame with the magic number ``0x184D2A5A`` and one JSON object,
+``{"sessions": [[name, length, digest], ...]}``, in the order of the frame before it, lengths in bytes.
+"""
+
+import json
+import mmap
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sandbox_mcp.trajectory.errors import TrajectoryError
+
+SUFFIX = ".jsonl"
+PACKED = ".jsonl.zst"
+LEFT_OUT = ".left-out"
+"""What the name of the file beside a pack ends in that names, one a line, the sessions that do not count any more."""
+FRAME = 1 << 20
+"""Bytes of logs after which a frame is finished: what has to be unpacked to read one session, at most, or so."""
+LEVEL = 3
+MOST = 1 << 30
+"""Bytes that a frame may unpack to; more is an attack and no log."""
+_DATA, _INDEX = 0xFD2FB528, 0x184D2A5A
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+_SESSION = b'{"event":"session",'
+_END = b'{"event":"end",'
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame of sessions: where it lies in its file, and the index behind it, if there is one."""
+
+    start: int
+    end: int
+    index: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a session lies: its frame, and the part of what that unpacks to."""
+
+    frame_start: int
+    frame_end: int
+    start: int
+    length: int
+    digest: str
+
+
+def in_pack(path: Path) -> bool:
+    """Whether a path is that of a session in a pack."""
+    return path.parent.name.endswith(PACKED)
+
+
+def is_pack(path: Path) -> bool:
+    """Whether a path has the name of a pack, and leads to a file."""
+    return path.name.endswith(PACKED) and path.is_file()
+
+
+def packed_logs(pack: Path) -> list[Path]:
+    """The paths of all logs in a pack that count, sorted.
+
+    Raises:
+        TrajectoryError: it cannot be read.
+    """
+    out = _left_out(pack)
+    return [pack / f"{name}{SUFFIX}" for name in sorted(_places(pack)) if name not in out]
+
+
+def has_log(path: Path) -> bool:
+    """Whether a path leads to a log in a pack that counts."""
+    if not (in_pack(path) and is_pack(path.parent)):
+        return False
+    name = path.name.removesuffix(SUFFIX)
+    return name in _places(path.parent) and name not in _left_out(path.parent)
+
+
+def can_be_packed(lines: bytes) -> bool:
+    """Whether lines begin and end as our own logs do, so that a session can be told from the next without an index."""
+    return lines.startswith(_SESSION) and lines.endswith(b"\n")
+
+
+def read_packed(path: Path) -> bytes:
+    """The lines of a packed session, as they were written, whether it counts or not.
+
+    Raises:
+        TrajectoryError: the pack cannot be read or is damaged, or has no such session.
+    """
+    place = _place(path)
+    frame = _unpacked(path.parent, _identity(path.parent)[0], place.frame_start, place.frame_end)
+    lines = frame[place.start : place.start + place.length]
+    if _digest(lines) != place.digest:
+        raise TrajectoryError(str(path), None, "is damaged: it is not what was packed under that name")
+    return lines
+
+
+def packed_digest(path: Path) -> str:
+    """A digest of the lines of a packed session; one look at the pack's index. Raises like :func:`read_packed`."""
+    return _place(path).digest
+
+
+def leave_out(path: Path) -> None:
+    """Let a packed session count no more."""
+    with _list_of_left_out(path.parent).open("a", encoding="utf-8") as file:
+        file.write(path.name.removesuffix(SUFFIX) + "\n")
+
+
+class PackWriter:
+    """Writes a pack of its own: a file that it makes when the first session comes. For one thread at a time."""
+
+    def __init__(self, folder: Path, stem: str) -> None:
+        """The pack's name is ``stem`` with the first number that is free in ``folder``."""
+        self._folder = folder
+        self._stem = stem
+        self._descriptor = -1
+        self._compressor: _Compressor | None = None
+        self._sessions: list[tuple[str, int, str]] = []
+        self._names = set[str]()
+        self._broken = False
+        self.path: Path | None = None
+
+    def add(self, name: str, lines: bytes) -> None:
+        """Append a session, whole; when this returns the system has it.
+
+        Raises:
+            OSError: it cannot be kept; the pack is as it was before, and takes no more.
+            ValueError: the pack has a session of that name, or this is no log.
+        """
+        if name in self._names:
+            raise ValueError(f"the pack has a session {name!r} already")
+        if not can_be_packed(lines):
+            raise ValueError(f"what is to be packed as {name!r} does not begin and end as a log of ours does")
+        if self._descriptor < 0:
+            self._descriptor = self._made()
+        self._compressor = self._compressor or _Compressor()
+        self._write(self._compressor.flushed(lines))
+        self._names.add(name)
+        self._sessions.append((name, len(lines), _digest(lines)))
+        if sum(length for _, length, _ in self._sessions) >= FRAME:
+            self.rest()
+
+    def rest(self) -> None:
+        """Finish the frame and write its index, so that nobody has to unpack it to know what is in it."""
+        if self._compressor is None or self._broken:
+            return
+        index = json.dumps({"sessions": self._sessions}, separators=(",", ":")).encode()
+        head = _INDEX.to_bytes(4, "little") + len(index).to_bytes(4, "little")
+        self._write(self._compressor.finished() + head + index)
+        self._compressor, self._sessions = None, []
+
+    def close(self) -> None:
+        """Finish the frame and let go of the file; a session that comes later makes a new pack."""
+        if self._descriptor >= 0:
+            try:
+                self.rest()
+            finally:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+    def __enter__(self) -> "PackWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _made(self) -> int:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        number = 1
+        while True:
+            self.path = self._folder / f"{self._stem}-{number}{PACKED}"
+            try:
+                return os.open(self.path, flags, 0o666)
+            except FileExistsError:
+                number += 1
+
+    def _write(self, data: bytes) -> None:
+        """Append to the file, all or nothing. What the compressor has seen and the file has not makes it useless."""
+        if self._broken:
+            raise OSError(f"pack {str(self.path)!r} could not be written to before, and takes no more")
+        before = os.fstat(self._descriptor).st_size
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            self._broken = True
+            os.ftruncate(self._descriptor, before)
+            raise
+
+
+class _Compressor:
+    """One frame of Zstandard in the making, by Python's own module or, before 3.14, the package of that name."""
+
+    def __init__(self) -> None:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+
+            self._own = zstd.ZstdCompressor(level=LEVEL)
+        else:
+            import zstandard
+
+            self._flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+            self._other = zstandard.ZstdCompressor(level=LEVEL).compressobj()
+
+    def flushed(self, data: bytes) -> bytes:
+        """What brings the frame up to the end of this data."""
+        if sys.version_info >= (3, 14):
+            return self._own.compress(data, self._own.FLUSH_BLOCK)
+        return self._other.compress(data) + self._other.flush(self._flush)
+
+    def finished(self) -> bytes:
+        """What ends the frame."""
+        return self._own.flush() if sys.version_info >= (3, 14) else self._other.flush()
+
+
+def _unpack(data: bytes) -> bytes:
+    """What a frame unpacks to, or its beginning. Raises an error of the module's own where it is damaged."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdDecompressor().decompress(data, MOST + 1)
+    import zstandard
+
+    return zstandard.ZstdDecompressor().stream_reader(data).read(MOST + 1)
+
+
+@lru_cache(maxsize=8)
+def _unpacked(pack: Path, _inode: int, start: int, end: int) -> bytes:
+    """What a frame of a pack unpacks to; what lies there never changes."""
+    with pack.open("rb") as file:
+        file.seek(start)
+        packed = file.read(end - start)
+    try:
+        data = _unpack(packed)
+    except Exception as error:  # each of the two modules has an error of its own
+        raise TrajectoryError(str(pack), None, f"is damaged at byte {start}: {error}") from error
+    if len(data) > MOST:
+        raise TrajectoryError(str(pack), None, f"has a frame at byte {start} that unpacks to more than {MOST} bytes")
+    return data
+
+
+def _place(path: Path) -> _Place:
+    places = _places(path.parent)
+    try:
+        return places[path.name.removesuffix(SUFFIX)]
+    except KeyError:
+        raise TrajectoryError(str(path), None, f"is not among the {len(places)} sessions of the pack") from None
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells this state of a file from any other."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise TrajectoryError(str(path), None, f"cannot be read: {error.strerror or error}") from error
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _places(pack: Path) -> Mapping[str, _Place]:
+    return _indexed(pack, _identity(pack))
+
+
+@lru_cache(maxsize=64)
+def _indexed(pack: Path, identity: tuple[int, int, int]) -> Mapping[str, _Place]:
+    """Where every session of a pack lies, by name."""
+    inode, size, _ = identity
+    found: dict[str, _Place] = {}
+    if not size:
+        return found
+    try:
+        with pack.open("rb") as file, mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as data:
+            frames = list(_frames(data, str(pack)))
+    except OSError as error:
+        raise TrajectoryError(str(pack), None, f"cannot be read: {error.strerror or error}") from error
+    for frame in frames:
+        start = 0
+        for name, length, digest in _listed(frame, pack, inode):
+            found[name] = _Place(frame.start, frame.end, start, length, digest)
+            start += length
+    return found
+
+
+def _listed(frame: _Frame, pack: Path, inode: int) -> Iterator[tuple[str, int, str]]:
+    """The sessions in a frame, from its index, or else from what of it is whole."""
+    if frame.index is not None:
+        try:
+            listed: list[Any] = json.loads(frame.index)["sessions"]
+            yield from ((str(name), int(length), str(digest)) for name, length, digest in listed)
+        except (ValueError, KeyError, TypeError) as error:
+            raise TrajectoryError(str(pack), None, f"has a damaged index at byte {frame.end}: {error}") from error
+        return
+    lines = _unpacked(pack, inode, frame.start, frame.end).split(b"\n" + _SESSION)
+    texts = [lines[0] + b"\n", *(_SESSION + line + b"\n" for line in lines[1:])]
+    texts[-1] = texts[-1].removesuffix(b"\n")
+    if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):
+        texts.pop()  # it was being written
+    for text in texts:
+        head: Any = json.loads(text[: text.index(b"\n")])
+        yield str(head["session"]), len(text), _digest(text)
+
+
+def _frames(data: mmap.mmap, path: str) -> Iterator[_Frame]:
+    """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off."""
+    at, size = 0, len(data)
+    waiting: tuple[int, int] | None = None
+    while at + 4 <= size:
+        magic = int.from_bytes(data[at : at + 4], "little")
+        if magic in _SKIPPABLE:
+            end = at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+            if at + 8 > size or end > size:
+                break
+            if magic == _INDEX and waiting:
+                yield _Frame(*waiting, data[at + 8 : end])
+                waiting = None
+        elif magic == _DATA:
+            if waiting:
+                yield _Frame(*waiting, None)
+            end, whole = _end_of_blocks(data, at)
+            waiting = (at, end) if end > at else None
+            if not whole:
+                break
+        else:
+            raise TrajectoryError(path, None, f"is not a pack of logs, or is damaged at byte {at}")
+        at = end
+    if waiting:
+        yield _Frame(*waiting, None)
+
+
+def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:
+    """Where a frame ends, and whether it is whole; if it was cut off, where its last whole block ends."""
+    size = len(data)
+    if start + 5 > size:
+        return start, False
+    told = data[start + 4]
+    single, checksum = told >> 5 & 1, told >> 2 & 1
+    at = start + 5 + (not single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
+    end = start
+    while at + 3 <= size:
+        block = int.from_bytes(data[at : at + 3], "little")
+        at += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+        if at > size:
+            break
+        end = at
+        if block & 1:
+            return (at + 4 * checksum, True) if at + 4 * checksum <= size else (end, False)
+    return end, False
+
+
+def _list_of_left_out(pack: Path) -> Path:
+    return pack.with_name(pack.name + LEFT_OUT)
+
+
+def _left_out(pack: Path) -> frozenset[str]:
+    try:
+        return frozenset(_list_of_left_out(pack).read_text(encoding="utf-8").split("\n"))
+    except FileNotFoundError:
+        return frozenset()
+
+
+def _digest(lines: bytes) -> str:
+    return blake2b(lines, digest_size=16).hexdigest()
