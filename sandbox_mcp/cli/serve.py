@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
 
 DEFAULT_PORT = 8930
+_NOT_BEGUN = "session {!r} is not in the state folder yet; say which --scenario to begin"
 API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 
@@ -117,7 +118,7 @@ class Listen:
 @click.option(
     "--state-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Over stdio: keep sessions, with their logs, in this folder, and go on with them in later processes.",
+    help="Keep sessions, with their logs, in this folder, and go on with them in later processes.",
 )
 @click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
 @click.option(
@@ -178,31 +179,36 @@ def command(
     from sandbox_mcp.session.manager import SessionManager
 
     play = Play(scenario, variant, seed, user_channel, session, elicits)
-    _check(play, http, state_dir)
+    _check(play, state_dir)
     if not http:
         _check_no_http()
     _check_user(user, user_model, play)
-    manager = SessionManager(
-        Suite(places, world=world),
-        log_dir=log_dir or default_log_dir(),
-        max_sessions=max_sessions,
-        users={
+    suite = Suite(places, world=world)
+    options: Mapping[str, Any] = {
+        "max_sessions": max_sessions,
+        "users": {
             **_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)),
             **(_person() if user == "human" else {}),
         },
-        default_user=user,
-        knowledge=chosen_knowledge(live, record_tape, replay_tape),
-    )
+        "default_user": user,
+        "knowledge": chosen_knowledge(live, record_tape, replay_tape),
+    }
+    logs = log_dir or default_log_dir()
     with suppress(KeyboardInterrupt):
-        if http:
-            _serve_http(manager, play, Listen(host, port, hosts, tokens, auth, streams))
-        else:
-            _serve_stdio(manager, play, state_dir)
+        if not http:
+            _serve_stdio(SessionManager(suite, log_dir=logs, **options), play, state_dir)
+            return
+        listen = Listen(host, port, hosts, tokens, auth, streams)
+        if state_dir is None:
+            _serve_http(SessionManager(suite, log_dir=logs, **options), play, listen)
+            return
+        from sandbox_mcp.session.kept import KeptSessions, cared_for
+
+        with cared_for(state_dir):
+            _serve_http(KeptSessions(suite, log_dir=state_dir, **options), play, listen)
 
 
-def _check(play: Play, http: bool, state_dir: Path | None) -> None:
-    if http and state_dir:
-        raise SandboxError("--state-dir is for stdio; over HTTP a session lives as long as the server")
+def _check(play: Play, state_dir: Path | None) -> None:
     if play.session and not state_dir:
         raise SandboxError("--session names a session in a state folder; say which with --state-dir")
     if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
@@ -288,9 +294,25 @@ def _continue(manager: "SessionManager", play: Play, state: "StateDir") -> "Open
     started = state.started(wanted)
     if started is None:
         if play.scenario is None:
-            raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
+            raise SandboxError(_NOT_BEGUN.format(wanted))
         return state.open(_spec(manager, play))
     opened = state.resume(started)
+    _check_same(play, opened.session.spec)
+    return opened
+
+
+def _offered(manager: "SessionManager", play: Play) -> "OpenSession":
+    """The session that was named, or the one of the scenario: from the state folder if it is there, else begun."""
+    from sandbox_mcp.session.kept import KeptSessions
+
+    if not isinstance(manager, KeptSessions):
+        return _begin(manager, play)
+    wanted = _spec(manager, play).id if play.scenario else play.session or ""
+    opened = manager.named(wanted)
+    if opened is None:
+        if play.scenario is None:
+            raise SandboxError(_NOT_BEGUN.format(wanted))
+        return _begin(manager, play)
     _check_same(play, opened.session.spec)
     return opened
 
@@ -334,10 +356,10 @@ def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None)
         from sandbox_mcp.server.mcp_server import server_for
 
         return server_for(opened, elicits=play.elicits)
-    from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat, StoredSeat
+    from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
     from sandbox_mcp.server.lobby.server import lobby_server
 
-    seat = StoredSeat(state) if state else MemorySeat(manager)
+    seat = StoredSeat(state) if state else ManagedSeat(manager)
     app = _Pages()
     return lobby_server(manager.suite, Lobby(manager, seat, _announce, app), elicits=play.elicits, app=app)
 
@@ -383,12 +405,12 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
         lobby_tokens=listen.tokens,
         auth=listen.auth or listen.host not in LOOPBACK,
         hosts=listen.hosts,
-        lobby=play.scenario is None,
+        lobby=play.scenario is None and play.session is None,
         elicits=play.elicits,
         streams=listen.streams,
     )
     check_exposed(listen.host, settings)
-    opened = _begin(manager, play) if play.scenario else None
+    opened = _offered(manager, play) if play.scenario or play.session else None
     base = base_url(listener := listener_on(listen.host, listen.port))
     _note("control API", f"{base}/api (described at {base}/openapi.json)")
     _note("control API token", f"in {API_TOKEN}" if given else settings.api_token)

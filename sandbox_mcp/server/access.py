@@ -12,10 +12,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_mcp.server.connections import Connections
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
-from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.mcp_server import SCOPE_KEY
 from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.session.kept import seat_of
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 
 BEFORE, AFTER = "/s/", "/mcp"
@@ -82,7 +83,7 @@ class LobbyDoor:
         self._settings = settings
         self._connections = Connections(transport, settings.max_body)
         seats = settings.lobby_tokens or ("",)
-        self._lobbies = {token: Lobby(manager, MemorySeat(manager), announce, app) for token in seats}
+        self._lobbies = {token: Lobby(manager, ManagedSeat(manager, seat_of(token)), announce, app) for token in seats}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request to MCP, unless it has no seat."""

@@ -273,12 +273,17 @@ class SessionManager:
         self.batch_window = batch_window
         self.knowledge = knowledge
         self._open: dict[str, OpenSession] = {}
+        self._seated: dict[str, OpenSession] = {}
         self._files = LogFiles()
         self._presented: dict[tuple[str, str, str, str], Presentation] = {}
         self._alike: WeakValueDictionary[bytes, Presentation] = WeakValueDictionary()
 
-    def create(self, spec: SessionSpec, user: User, *, sink: Sink | None = None) -> OpenSession:
+    def create(
+        self, spec: SessionSpec, user: User, *, sink: Sink | None = None, seat: str | None = None
+    ) -> OpenSession:
         """Begin a session and make it reachable. Without a sink its log goes to ``log_dir``, or stays in memory.
+
+        ``seat`` is the place in the lobby where it is begun, if it is begun there.
 
         Raises:
             ScenarioError: there is no such variant.
@@ -291,12 +296,11 @@ class SessionManager:
         session = Session(spec, user, log, presentation.tools, self.knowledge)
         try:
             opening = session.begin()
+            return self.adopt(OpenSession(session, presentation, log, opening, self.batch_window), seat)
         except OSError:
             if isinstance(log, LogFile):
                 log.discard()
             raise
-        opened = OpenSession(session, presentation, log, opening, self.batch_window)
-        return self.adopt(opened)
 
     def user(self, kind: str | None, scenario: Scenario) -> User:
         """A simulated user of that kind, or of the default kind.
@@ -309,10 +313,16 @@ class SessionManager:
             raise UnknownUserError(chosen, self.users)
         return self.users[chosen](scenario)
 
-    def adopt(self, opened: OpenSession) -> OpenSession:
-        """Make a session reachable that was begun elsewhere."""
+    def adopt(self, opened: OpenSession, seat: str | None = None) -> OpenSession:
+        """Make a session reachable that was begun elsewhere, or at a seat of the lobby."""
         self._open[opened.token] = opened
+        if seat is not None:
+            self._seated[seat] = opened
         return opened
+
+    def seated(self, seat: str) -> OpenSession | None:
+        """The session that was begun last at a seat of the lobby; it may be over and closed."""
+        return self._seated.get(seat)
 
     def get(self, token: str) -> OpenSession:
         """The session of that token, which counts as used by it.
@@ -380,12 +390,16 @@ class SessionManager:
         return True
 
     def _make_room(self) -> None:
-        if len(self._open) < self.max_sessions:
+        if len(self) < self.max_sessions:
             return
-        over = next((token for token, opened in self._open.items() if opened.session.over), None)
+        over = self.over_first()
         if over is None:
             raise TooManySessionsError(self.max_sessions)
         self._open.pop(over).forget()
+
+    def over_first(self) -> str | None:
+        """The token of the oldest session that is over, which makes room for new ones."""
+        return next((token for token, opened in self._open.items() if opened.session.over), None)
 
     def presentation(self, spec: SessionSpec) -> Presentation:
         """The tools as sessions of this spec present them.

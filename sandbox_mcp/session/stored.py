@@ -23,12 +23,28 @@ from sandbox_mcp.users import User
 
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 """What may name a session in a state folder, and thus a file."""
+UNFIT = "session id {!r} must be letters, digits, '_', '-' and '.', at most 128"
 CURRENT = "lobby.json"
 """The file that names the session which the lobby is playing."""
+URL = ".url"
+"""What a file is called that says at which URL a server over HTTP offers the session of the log beside it."""
 
 
 class StateError(ManagerError):
     """A state folder cannot be used; the message says why."""
+
+
+@contextmanager
+def usable(folder: Path) -> Generator[None]:
+    """Tell of a state folder that cannot be used in one line.
+
+    Raises:
+        StateError: something in it could not be read or written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"cannot use {str(folder)!r} as state folder: {error.strerror or error}") from error
 
 
 class StoredSession(OpenSession):
@@ -133,16 +149,8 @@ class StateDir:
         """
         self._folder = folder
         self._manager = manager
-        with self._usable():
+        with usable(self._folder):
             folder.mkdir(parents=True, exist_ok=True)
-
-    @contextmanager
-    def _usable(self) -> Generator[None]:
-        try:
-            yield
-        except OSError as error:
-            told = f"cannot use {str(self._folder)!r} as state folder: {error.strerror or error}"
-            raise StateError(told) from error
 
     def open(self, spec: SessionSpec) -> StoredSession:
         """Continue the session of ``spec.id``, or begin it.
@@ -153,7 +161,7 @@ class StateDir:
         """
         log = self._manager.log_file(self._log_of(spec.id))
         user = self._manager.user(None, spec.scenario)
-        with self._usable():
+        with usable(self._folder):
             manager = self._manager
             return StoredSession(spec, user, manager.presentation(spec), log, manager.batch_window, manager.knowledge)
 
@@ -166,7 +174,7 @@ class StateDir:
         path = self._log_of(session_id)
         if not path.exists():
             return None
-        with self._usable(), FileLock(path.with_suffix(".lock")).held():
+        with usable(self._folder), FileLock(path.with_suffix(".lock")).held():
             mend_log(path)
             first, _, _ = path.read_bytes().partition(b"\n")
         return parse_trajectory(first, str(path)).started if first else None
@@ -214,5 +222,9 @@ class StateDir:
 
     def _log_of(self, session_id: str) -> Path:
         if not ID.fullmatch(session_id):
-            raise StateError(f"session id {session_id!r} must be letters, digits, '_', '-' and '.', at most 128")
+            raise StateError(UNFIT.format(session_id))
+        if (self._folder / f"{session_id}{URL}").exists():
+            raise StateError(
+                f"session {session_id!r} is served over HTTP from this folder; choose another id or folder"
+            )
         return self._folder / f"{session_id}.jsonl"

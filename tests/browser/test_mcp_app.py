@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from sandbox_mcp.report.mcp_app import SessionPages
-from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import URI
 from sandbox_mcp.session.manager import SessionManager
@@ -42,7 +42,7 @@ frame.srcdoc = html;
 async def shown() -> tuple[str, dict[str, Any]]:
     """The document, and what a host gets of a session that went wrong."""
     manager, app = SessionManager(SUITE), SessionPages()
-    async with Client(lobby_server(SUITE, Lobby(manager, MemorySeat(manager), app=app), app=app)) as me:
+    async with Client(lobby_server(SUITE, Lobby(manager, ManagedSeat(manager), app=app), app=app)) as me:
         await me.call_tool("start_scenario", {"name": "wifi_off"})
         await me.call_tool("set_cellular_service_status", {"on": False})
         await me.call_tool("send_message_to_user", {"content": "<img src=x onerror=alert(1)> Wifi is now off."})

@@ -11,7 +11,7 @@ from mcp_types import PromptReference
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.server.lobby.names import PAGE
-from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat, StoredSeat
+from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
@@ -30,7 +30,7 @@ async def lobby(era: str, manager: SessionManager | None = None) -> AsyncGenerat
     """A client in a lobby of its own, and the sessions that were announced to its person."""
     manager = SessionManager(SUITE) if manager is None else manager
     announced: list[OpenSession] = []
-    server = lobby_server(manager.suite, Lobby(manager, MemorySeat(manager), announced.append))
+    server = lobby_server(manager.suite, Lobby(manager, ManagedSeat(manager), announced.append))
     async with Client(server, mode=era) as connected:
         yield connected, announced
 

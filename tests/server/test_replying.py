@@ -9,7 +9,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
-from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.replying import LONGEST, question_for
@@ -157,7 +157,7 @@ async def test_at_the_limit_of_turns_nobody_is_asked(era: str) -> None:
 @each_era
 async def test_in_the_lobby_the_person_plays_the_user_too(era: str) -> None:
     manager = SessionManager(SUITE, users={"human": lambda scenario: HostUser(scenario.user)}, default_user="human")
-    server = lobby_server(SUITE, Lobby(manager, MemorySeat(manager)))
+    server = lobby_server(SUITE, Lobby(manager, ManagedSeat(manager)))
     async with Client(server, mode=era, elicitation_callback=Person("Wren.")) as client:
         started = (await client.call_tool("start_scenario", {"name": LATE.name})).structured_content
         result = await client.call_tool(SEND, {"content": ASKED})

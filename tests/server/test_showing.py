@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.client import ClientExtension
 
 from sandbox_mcp.report.mcp_app import SessionPages
-from sandbox_mcp.server.lobby.seats import Lobby, MemorySeat
+from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, PAGE, URI
 from sandbox_mcp.session.manager import SessionManager
@@ -30,7 +30,7 @@ async def lobby(
     extensions: Sequence[ClientExtension] = (),
 ) -> AsyncGenerator[Client]:
     manager = SessionManager(SUITE)
-    server = lobby_server(SUITE, Lobby(manager, MemorySeat(manager), app=app), app=app)
+    server = lobby_server(SUITE, Lobby(manager, ManagedSeat(manager), app=app), app=app)
     async with Client(server, mode=era, extensions=extensions) as connected:
         yield connected
 

@@ -8,6 +8,7 @@ more than "run the scenario X". It learns names of scenarios and what their user
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from secrets import token_hex
 from typing import Any, Protocol
 
 from anyio import to_thread
@@ -51,21 +52,20 @@ class Seat(Protocol):
         ...
 
 
-class MemorySeat:
-    """A place whose session lives in this process."""
+class ManagedSeat:
+    """A place whose sessions the manager keeps under the name of the place; one without a name is like no other."""
 
-    def __init__(self, manager: SessionManager) -> None:
+    def __init__(self, manager: SessionManager, name: str | None = None) -> None:
         self._manager = manager
-        self._current: OpenSession | None = None
+        self._name = name or token_hex(8)
 
     def current(self) -> OpenSession | None:
         """The session that was begun last."""
-        return self._current
+        return self._manager.seated(self._name)
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the manager."""
-        self._current = self._manager.create(spec, self._manager.user(None, spec.scenario))
-        return self._current
+        return self._manager.create(spec, self._manager.user(None, spec.scenario), seat=self._name)
 
 
 class StoredSeat:

@@ -1,0 +1,272 @@
+"""Sessions that outlive their server: beside each log lies its URL, and whoever asks for it finds the session again.
+
+Policy: the log is the state. All that is kept beside it are the secrets that lead to the session, in a file only its
+owner can read, until the session is closed. Of such a folder one server at a time takes care. A session is
+read when it is asked for, so that a server begins as soon with thousands in its folder as with none.
+"""
+
+import json
+import logging
+import os
+import secrets
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from anyio.lowlevel import checkpoint
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.file_lock import INTERVAL, FileLock
+from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
+from sandbox_mcp.session.opening import SessionSpec
+from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
+from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, mend_log, read_trajectory
+from sandbox_mcp.trajectory.log import SUFFIX
+
+logger = logging.getLogger(__name__)
+CARE = "serving.lock"
+"""The file whose lock is held by the server that takes care of a folder."""
+GRACE = 3.0
+"""Seconds that a server waits for the last one to let go of its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUrl:
+    """How a session is reached: at the URL of ``token``, with ``bearer``; at ``seat`` where the lobby began it."""
+
+    token: str
+    bearer: str
+    seat: str | None = None
+    begun: int = 0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A session that nobody has asked for since the server began; ``goes_on`` once its log was seen to have no end."""
+
+    name: str
+    address: SessionUrl
+    used: float
+    goes_on: bool = False
+
+
+class KeptSessions(SessionManager):
+    """Sessions of which a later process finds those again that were not closed.
+
+    The logs lie in ``log_dir``, the files with the URLs in ``addresses``, which may be the same folder. A manager that
+    is not ``lasting`` ends its sessions when it stops as any other does, and keeps them only for who steps in for it.
+    """
+
+    def __init__(
+        self, *args: Any, log_dir: Path, addresses: Path | None = None, lasting: bool = True, **more: Any
+    ) -> None:
+        """Find what is in the folder; ``args`` and ``more`` are those of any manager.
+
+        Raises:
+            StateError: the folder cannot be read or written.
+        """
+        super().__init__(*args, log_dir=log_dir, **more)
+        self._logs = log_dir
+        self._addresses = addresses or log_dir
+        self._lasting = lasting
+        self._waiting: dict[str, _Waiting] = {}
+        with usable(log_dir):
+            log_dir.mkdir(parents=True, exist_ok=True)
+            self._find()
+
+    def _find(self) -> None:
+        now = time.monotonic()
+        for path in sorted(self._addresses.glob(f"*{URL}")):
+            try:
+                address = SessionUrl(**json.loads(path.read_text(encoding="utf-8")))
+            except (ValueError, TypeError) as error:
+                logger.error("%s is damaged, its session cannot be reached: %s", path, error)
+                continue
+            if not self._log(path.stem).exists():
+                path.unlink()
+            elif self.owns(address):
+                self._waiting[address.token] = _Waiting(path.stem, address, now)
+
+    def owns(self, address: SessionUrl) -> bool:
+        """Whether sessions of that address are this manager's."""
+        return bool(address.token)
+
+    def adopt(self, opened: OpenSession, seat: str | None = None) -> OpenSession:
+        """Make a session reachable, now and for later processes.
+
+        Raises:
+            OSError: its address cannot be kept.
+        """
+        if opened.path is None or opened.path.parent != self._logs:
+            return super().adopt(opened, seat)
+        address = self._new_address(seat)
+        opened.token, opened.bearer = address.token, address.bearer
+        self._keep(opened.path.stem, address)
+        return self._reachable(opened, address)
+
+    def _new_address(self, seat: str | None) -> SessionUrl:
+        while True:
+            address = SessionUrl(secrets.token_urlsafe(24), secrets.token_urlsafe(24), seat, time.time_ns())
+            if self.owns(address):
+                return address
+
+    def _keep(self, name: str, address: SessionUrl) -> None:
+        path = self._addresses / f"{name}{URL}"
+        draft = path.with_suffix(f"{URL}.new")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(address), file)
+        draft.replace(path)
+
+    def _reachable(self, opened: OpenSession, address: SessionUrl) -> OpenSession:
+        path = self._addresses / f"{opened.path.stem if opened.path else ''}{URL}"
+        opened.when_forgotten(lambda: _removed(path))
+        return super().adopt(opened, address.seat)
+
+    def get(self, token: str) -> OpenSession:
+        """The session of that token, read from its log if nobody has asked for it before.
+
+        One whose log or scenario is no longer what it was stays in the folder as it is, and is not found.
+        """
+        if token not in self._open and token in self._waiting:
+            try:
+                self._take_up(self._waiting.pop(token))
+            except (SandboxError, OSError) as error:
+                logger.error("a session cannot go on: %s", error)
+        return super().get(token)
+
+    def _take_up(self, waiting: _Waiting) -> OpenSession:
+        path = self._log(waiting.name)
+        mend_log(path)
+        opened = self._resumed(path, read_trajectory(path))
+        opened.token, opened.bearer = waiting.address.token, waiting.address.bearer
+        return self._reachable(opened, waiting.address)
+
+    def _resumed(self, path: Path, trajectory: Trajectory) -> OpenSession:
+        if not trajectory.events:
+            raise StateError(f"{str(path)!r} was cut off before its user had spoken; delete it to begin anew")
+        started = trajectory.started
+        spec = self._spec(started)
+        presentation = self.presentation(spec)
+        log = self.log_file(path)
+        user = self.user(str(started.user["kind"]), spec.scenario)
+        session = Session(spec, user, log, presentation.tools, self.knowledge)
+        session.restore(trajectory)
+        return OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
+
+    def _spec(self, started: SessionStarted) -> SessionSpec:
+        return SessionSpec(
+            self.suite.get(started.scenario), started.variant, started.seed, started.trial, started.user_channel,
+            started.agent, started.session,
+        )  # fmt: skip
+
+    def named(self, name: str) -> OpenSession | None:
+        """The session whose log has that name, None where there is none; one that had no URL gets one.
+
+        Raises:
+            StateError: the name cannot be that of a file, or the folder cannot be used.
+            ScenarioError, SessionError, TrajectoryError: its scenario or its log is no longer what it was.
+        """
+        if not ID.fullmatch(name):
+            raise StateError(UNFIT.format(name))
+        if not self._log(name).exists():
+            return None
+        waiting = next((item for item in self._waiting.values() if item.name == name), None)
+        with usable(self._logs):
+            if waiting is None:
+                waiting = _Waiting(name, self._new_address(None), time.monotonic())
+                self._keep(name, waiting.address)
+            self._waiting.pop(waiting.address.token, None)
+            return self._take_up(waiting)
+
+    def seated(self, seat: str) -> OpenSession | None:
+        """The session that was begun last at a seat of the lobby."""
+        if seat not in self._seated:
+            mine = [item for item in self._waiting.values() if item.address.seat == seat]
+            if mine:
+                with suppress(UnknownSessionError):
+                    return self.get(max(mine, key=lambda item: item.address.begun).address.token)
+        return super().seated(seat)
+
+    async def reap(self) -> None:
+        """Close the sessions that nobody has used for ``idle_seconds``, counted from the start of this server."""
+        await super().reap()
+        before = time.monotonic() - self.idle_seconds
+        for token, waiting in list(self._waiting.items()):
+            if waiting.used < before:
+                await self._give_up(token)
+                await checkpoint()  # reading thousands of logs must not hold up who is served meanwhile
+
+    async def close_all(self, reason: EndReason = "abandoned") -> None:
+        """Leave everything to the next process; without one to come, end every session."""
+        if self._lasting:
+            return
+        for token in list(self._waiting):
+            with suppress(UnknownSessionError):
+                self.get(token)
+        await super().close_all(reason)
+
+    def __len__(self) -> int:
+        return len(self._open) + len(self._waiting)
+
+    def over_first(self) -> str | None:
+        """One that is over, among those that nobody has asked for as well."""
+        found = super().over_first()
+        if found is not None:
+            return found
+        for token, waiting in list(self._waiting.items()):
+            waiting.goes_on = waiting.goes_on or not _has_end(self._log(waiting.name))
+            if waiting.goes_on:
+                continue
+            with suppress(UnknownSessionError):
+                if self.get(token).session.over:
+                    return token
+        return None
+
+    def _log(self, name: str) -> Path:
+        return self._logs / f"{name}{SUFFIX}"
+
+
+def seat_of(token: str) -> str:
+    """What a seat of the lobby is called in a folder: nothing from which its token could be learnt."""
+    return sha256(token.encode()).hexdigest()[:16]
+
+
+@contextmanager
+def cared_for(folder: Path) -> Generator[None]:
+    """Take care of a folder of sessions for as long as the context is open.
+
+    Raises:
+        StateError: another server does, or the folder cannot be used.
+    """
+    with usable(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / CARE)
+        until = time.monotonic() + GRACE
+        while True:
+            with lock.held_at_once() as held:
+                if held:
+                    yield
+                    return
+            if time.monotonic() > until:
+                raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")
+            time.sleep(INTERVAL)
+
+
+def _has_end(path: Path) -> bool:
+    """Whether the last line of a log is the end of its session; only that line is read."""
+    with suppress(OSError), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 4096))
+        return b'"event":"end"' in file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    return False
+
+
+def _removed(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
