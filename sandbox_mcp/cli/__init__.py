@@ -34,6 +34,7 @@ COMMANDS = MappingProxyType(
         "view": "Show runs in a browser, also while one is going on.",
         "replay": "Execute a recorded session again and compare.",
         "import": "Turn logs of other harnesses into ours.",
+        "import-suite": "Turn a benchmark's own scenarios into a suite.",
         "export": "Turn our logs into other formats.",
     }
 )
@@ -57,9 +58,8 @@ class _Lazy(click.Group):
             near = get_close_matches(cmd_name, COMMANDS, n=2, cutoff=0.5)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {cmd_name!r}; {hint}", ctx)
-        return import_module(
-            f"sandbox_mcp.cli.{cmd_name}_" if cmd_name == "import" else f"sandbox_mcp.cli.{cmd_name}"
-        ).command
+        module = "import_" if cmd_name == "import" else cmd_name.replace("-", "_")
+        return import_module(f"sandbox_mcp.cli.{module}").command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever it prints that is not ours moves no cursor."""

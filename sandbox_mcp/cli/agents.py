@@ -1,12 +1,15 @@
 """``sandbox-mcp agents``: which agents there are, and environments for the frameworks among them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from sandbox_mcp.cli.options import as_json, print_json, print_table
 
+TOOLSANDBOX = "toolsandbox-import"
+"""The environment that has a user's checkout of ToolSandbox."""
 OTHERS = (
     "also: a program as command:LINE or command-text:LINE, a service by its URL, and your own code as MODULE:ATTRIBUTE"
 )
@@ -31,17 +34,29 @@ def command(context: click.Context, as_json: bool) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every framework there is.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Environments made at a time.")
-def install(names: tuple[str, ...], everything: bool, jobs: int) -> None:
+@click.option(
+    "--checkout",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With toolsandbox-import: the checkout to install.",
+)
+def install(names: tuple[str, ...], everything: bool, jobs: int, checkout: Path | None) -> None:
     """Make an environment for each framework named, or bring it up to date.
 
     Environments are kept in the folder that SANDBOX_MCP_AGENTS names, one per framework, so that what a framework needs
     and what this package needs never meet. One that cannot be made does not keep the others from being made.
+
+    toolsandbox-import is an environment with a checkout of ToolSandbox, from which import-suite reads its scenarios.
     """
     from sandbox_clients.environments import EnvironmentSpec, install_all
     from sandbox_clients.frameworks import FRAMEWORKS
 
-    chosen = [(name, FRAMEWORKS[name]) for name in _wanted(names, everything)]
+    suites = [name for name in names if name == TOOLSANDBOX]
+    if (checkout is not None) != bool(suites):
+        raise click.UsageError(f"{TOOLSANDBOX} and --checkout DIR go together")
+    named = [name for name in names if name != TOOLSANDBOX]
+    chosen = [(name, FRAMEWORKS[name]) for name in (_wanted(named, everything) if named or not suites else ())]
     wanted = [EnvironmentSpec(name, framework.requires, framework.node) for name, framework in chosen]
+    wanted += [EnvironmentSpec(name, (str(checkout),)) for name in suites[:1]]
     install_all(wanted, jobs, lambda line: click.echo(line, err=True))
 
 

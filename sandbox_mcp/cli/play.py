@@ -67,10 +67,11 @@ def _check(role: str, options: Mapping[str, Any]) -> None:
 
 def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit":
     """The first trial of the scenario that is not there yet."""
-    from sandbox_scenarios.variants import variant_named
+    from sandbox_scenarios.variants import canonical, variant_named
 
     from sandbox_mcp.run.unit import Unit
 
+    variant = canonical(variant)
     variant_named(variant)
     folder.prepare()
     trial = 0

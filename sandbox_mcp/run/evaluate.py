@@ -27,6 +27,7 @@ from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.scores import grade as grade_session
 from sandbox_grader.spending import Prices
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
+from sandbox_scenarios.variants import canonical
 
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch, Watch
@@ -116,7 +117,7 @@ def evaluate(
     asked = tuple(dict.fromkeys((*JUDGED, *metrics, metric.partition(".")[0])))
     plan = RunPlan(
         scenarios=known.names(),
-        variants=tuple(dict.fromkeys(variants)),
+        variants=tuple(dict.fromkeys(map(canonical, variants))),
         seed=seed,
         trials=trials,
         jobs=jobs,

@@ -198,7 +198,12 @@ def _arguments(text: str) -> Mapping[str, Any]:
 
 
 def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, *, able: bool = False) -> str:
-    """What the model is told before the conversation; ``able`` if it can do something itself."""
+    """What the model is told before the conversation; ``able`` if it can do something itself.
+
+    A prompt that the scenario brings along is taken as it is, unless some part of the brief is to be left out.
+    """
+    if spec.prompt and told >= ALL_PARTS:
+        return spec.prompt
     parts = [f"{who or WHO} {ROLE}", *([ACTING] if able else []), f"What you want: {spec.goal}"]
     if spec.wants_not:
         parts.append(f"{REFUSING}\n{_listed(spec.wants_not)}")

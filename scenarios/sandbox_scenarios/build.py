@@ -155,6 +155,8 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         line=line,
         home=home,
         tags=tuple(raw.tags),
+        offered=builder.offered(raw.offered),
+        original=raw.original,
     )
 
 
@@ -383,6 +385,7 @@ class _Builder:
             does_not_know=tuple(raw.does_not_know),
             wants_not=tuple(raw.wants_not),
             demonstration=tuple(Exchange(item.user, item.agent) for item in raw.demonstration),
+            prompt=raw.prompt or "",
             script=Script(
                 answers=tuple(
                     Answer(tuple(item.about), self._line(item, ("user", "script", "answers", i), does))
@@ -433,6 +436,13 @@ class _Builder:
         for index, name in enumerate(names):
             self._tool(name, (*where, index))
         return tuple(dict.fromkeys(names))
+
+    def offered(self, raw: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
+        """The tools of each variant, presented name to tool; what variants there are is seen when one is played."""
+        for variant, shown in raw.items():
+            for name, tool in shown.items():
+                self._tool(tool, ("offered", variant, name))
+        return raw
 
     def _tool(self, name: str, where: Where) -> Tool:
         tool = self._home.agent_tools.get(name)

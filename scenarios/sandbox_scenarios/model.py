@@ -222,6 +222,7 @@ class UserSpec:
     """Everything about the simulated user. None of it is ever visible to the agent but what the user says.
 
     ``wants_not`` are sentences on what it refuses whenever that is proposed, done for it, or needs its leave.
+    ``prompt`` is what a model that plays the user is told instead of all this, where the scenario comes from elsewhere.
     """
 
     goal: str
@@ -231,6 +232,7 @@ class UserSpec:
     wants_not: tuple[str, ...] = ()
     demonstration: tuple[Exchange, ...] = ()
     script: Script = Script()
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,9 @@ class Scenario:
 
     ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
     the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
-    the world that declares the tables and tools. ``tags`` name the studies that it is part of.
+    the world that declares the tables and tools. ``tags`` name the studies that it is part of. ``offered`` maps a
+    variant to the tools that it presents, name presented to tool, where the scenario says so itself; ``original`` are
+    milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours.
     """
 
     name: str
@@ -264,6 +268,8 @@ class Scenario:
     line: int = 0
     home: World = field(default_factory=default)
     tags: tuple[str, ...] = ()
+    offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    original: Mapping[str, Any] | None = None
 
     def __hash__(self) -> int:
         return hash(self.digest)

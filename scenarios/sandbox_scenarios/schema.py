@@ -80,6 +80,7 @@ class RawUser(Strict):
     wants_not: list[str] = []
     demonstration: list[RawExchange] = []
     script: RawScript = RawScript()
+    prompt: str | None = None
 
 
 class RawCall(Strict):
@@ -160,6 +161,7 @@ class RawScenario(Strict):
     clock: RawClock = RawClock()
     tools: list[str] | None = None
     without: list[str] | None = None
+    offered: dict[str, dict[str, str]] = {}
     user: RawUser = RawUser()
     reference: list[RawSolution] | None = None
     milestones: list[RawMilestone] | None = None
@@ -171,6 +173,7 @@ class RawScenario(Strict):
     max_turns: int | None = Field(default=None, ge=2)
     max_calls: int | None = Field(default=None, ge=1)
     idle_score: str | None = None
+    original: dict[str, Any] | None = None
 
 
 class RawFile(Strict):

@@ -149,6 +149,25 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
 """Every variant by name."""
 
 
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "no_distraction_tools": BASE,
+        "three_distraction_tools": "3_distraction_tools",
+        "ten_distraction_tools": "10_distraction_tools",
+        "all_tools_available": "all_tools",
+        "arg_description_scrambled": "argument_description_scrambled",
+        "arg_type_scrambled": "argument_type_scrambled",
+        "arg_name_scrambled": "argument_name_scrambled",
+    }
+)
+"""ToolSandbox's names for variants, where they are others than ours."""
+
+
+def canonical(name: str) -> str:
+    """Our name of a variant that may be called by ToolSandbox's."""
+    return ALIASES.get(name, name)
+
+
 def variant_named(name: str) -> Variant:
     """The variant of that name.
 
@@ -175,6 +194,10 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
 
 def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
     """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
-    found = variant_named(variant)
-    tools = (found.change(present(tool), scenario.home) for tool in found.select(scenario))
-    return {tool.name: tool for tool in tools}
+    found, listed = variant_named(variant), scenario.offered.get(variant)
+    if listed is None:
+        tools = (found.change(present(tool), scenario.home) for tool in found.select(scenario))
+        return {tool.name: tool for tool in tools}
+    known = scenario.home.agent_tools
+    changed = {name: found.change(present(known[tool]), scenario.home) for name, tool in listed.items()}
+    return {name: replace(tool, name=name) for name, tool in changed.items()}

@@ -43,6 +43,21 @@ def read_case(source: Json) -> Case:
         raise GraderError(f"case {name!r} cannot be read: {type(error).__name__} {error}") from error
 
 
+def read_graphs(source: Json) -> tuple[Graph, Graph]:
+    """Milestones and minefields alone, as a scenario that comes from ToolSandbox has them.
+
+    Raises:
+        GraderError: the JSON does not have the form of such graphs.
+    """
+    try:
+        return (
+            _graph(source["milestones"], source.get("milestone_edges")),
+            _graph(source.get("minefields", ()), source.get("minefield_edges")),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise GraderError(f"the original milestones cannot be read: {type(error).__name__} {error}") from error
+
+
 def _graph(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Graph:
     pairs = None if edges is None else tuple((before, after) for before, after in edges)
     return Graph(tuple(_node(item) for item in nodes), pairs)

@@ -6,14 +6,19 @@ scripted first messages do not there.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
+from itertools import groupby
+from typing import Any
 
 from sandbox_scenarios.model import CallConstraint, Expected, Scenario
 
 from sandbox_grader.milestones import case
+from sandbox_grader.milestones.case_json import read_graphs
 from sandbox_grader.milestones.measures import referred
 from sandbox_grader.milestones.timeline import opening_index
 from sandbox_grader.milestones.translate_milestones import json_text, to_graph
+from sandbox_mcp.tools.definition import UNSET
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 
@@ -27,7 +32,7 @@ class Translated:
 
 def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
     """Everything ToolSandbox's evaluator looks at, for one session of one of our scenarios."""
-    listed = _listed_nulls(scenario)
+    listed = _listed_nulls(scenario) if scenario.original is None else _defaults(scenario)
     opening, positions = opening_index(trajectory), _Positions(trajectory)
     messages, seqs = list[case.CaseMessage](), list[int]()
     for index, event in enumerate(trajectory.events):
@@ -38,9 +43,15 @@ def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
         )
         messages += made
         seqs += [event.seq] * len(made)
+    if scenario.original is not None:
+        messages, seqs = _together(trajectory, messages, seqs)
     world = trajectory.started.world or {}
     tables = {name: tuple(world.get(name, {}).values()) for name in {*case.STATE_TABLES, *world}}
-    graphs = (to_graph(scenario.milestones), to_graph(scenario.minefields))
+    graphs = (
+        (to_graph(scenario.milestones), to_graph(scenario.minefields))
+        if scenario.original is None
+        else read_graphs(scenario.original)
+    )
     return Translated(case.Case(tables, tuple(messages), *graphs), tuple(seqs))
 
 
@@ -71,12 +82,12 @@ def _message(event: Message, *, hidden: bool) -> case.CaseMessage:
 
 
 def _call_messages(
-    event: ToolCall, positions: _Positions, listed: Mapping[str, set[str]]
+    event: ToolCall, positions: _Positions, listed: Mapping[str, Mapping[str, Any]]
 ) -> tuple[case.CaseMessage, case.CaseMessage]:
     tool = event.tool or event.name
     asked = f"{tool}({json_text(event.arguments)})"
     answer = event.error.message if event.error else json_text(event.result)
-    arguments = {**dict.fromkeys(listed.get(tool, ())), **event.arguments}
+    arguments = {**listed.get(tool, {}), **event.arguments}
     calls = None if event.error else (case.RecordedCall(tool, arguments, event.result),)
     pair = (event.caller, "environment")
     return (
@@ -85,14 +96,44 @@ def _call_messages(
     )
 
 
-def _listed_nulls(scenario: Scenario) -> dict[str, set[str]]:
+def _together(
+    trajectory: Trajectory, messages: list[case.CaseMessage], seqs: list[int]
+) -> tuple[list[case.CaseMessage], list[int]]:
+    """The calls of a batch one after the other, then their answers, of which the first shows all that they changed."""
+    batches = {event.seq: event.batch for event in trajectory.events if isinstance(event, ToolCall)}
+    made, came = list[case.CaseMessage](), list[int]()
+    for batch, group in groupby(zip(seqs, messages, strict=True), lambda pair: batches.get(pair[0], pair[0])):
+        pairs = list(group)
+        asked, answered = pairs[::2], pairs[1::2]
+        if isinstance(batch, str) and len(answered) > 1:
+            changes = tuple(change for _, answer in answered for change in answer.changes)
+            shown = [replace(answer, changes=() if rank else changes) for rank, (_, answer) in enumerate(answered)]
+            pairs = [*asked, *((seq, answer) for (seq, _), answer in zip(answered, shown, strict=True))]
+        made += [message for _, message in pairs]
+        came += [seq for seq, _ in pairs]
+    return made, came
+
+
+def _defaults(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """What each tool takes an argument for that is left out: ToolSandbox records calls with their defaults."""
+    return {
+        name: {
+            item.name: item.default
+            for item in signature(tool.function).parameters.values()
+            if item.default is not Parameter.empty and item.default is not UNSET
+        }
+        for name, tool in scenario.home.agent_tools.items()
+    }
+
+
+def _listed_nulls(scenario: Scenario) -> dict[str, dict[str, None]]:
     """The arguments that a pattern lists as null: there calls are recorded with their defaults, here without."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for milestone in (*scenario.milestones, *scenario.minefields):
         for constraint in milestone.constraints:
             for pattern in constraint.patterns if isinstance(constraint, CallConstraint) else ():
                 nulls = {name for name, value in pattern.arguments.items() if _may_be_null(value)}
-                found.setdefault(pattern.tool, set()).update(nulls)
+                found.setdefault(pattern.tool, {}).update(dict.fromkeys(nulls))
     return found
 
 

@@ -1,0 +1,53 @@
+"""Asking a Python that has ToolSandbox installed for its scenarios.
+
+Policy: their package and ours cannot share an environment, so a script of ours runs in theirs and writes a file. The
+clock and the time zone are chosen here, because the scenarios work out their dates from the moment they are built.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sandbox_mcp.run.errors import RunError
+
+SCRIPT = Path(__file__).with_name("dump.py")
+PACKAGE = "tool_sandbox"
+ENVIRONMENT = "toolsandbox-import"
+"""The environment that ``agents install`` makes."""
+
+
+def dump(checkout: Path, python: Path, now: datetime, zone: str) -> Mapping[str, Any]:
+    """All scenarios of a checkout as its own code builds them at ``now``, wall time of ``zone``.
+
+    Raises:
+        RunError: the folder is no checkout, the interpreter is not there or lacks what the checkout needs.
+    """
+    if not (checkout / PACKAGE / "scenarios").is_dir():
+        raise RunError(f"{str(checkout)!r} is no checkout of ToolSandbox; expected a folder {PACKAGE}/scenarios in it")
+    if not python.exists():
+        raise RunError(f"there is no interpreter {str(python)!r}; name one that has ToolSandbox installed")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "scenarios.json"
+        _run(checkout, [str(python), str(SCRIPT), now.isoformat(timespec="seconds"), str(out)], zone)
+        return json.loads(out.read_text(encoding="utf-8"))
+
+
+def _run(checkout: Path, command: list[str], zone: str) -> None:
+    """Run a script with the checkout in front of whatever is installed."""
+    paths = os.pathsep.join(filter(None, (str(checkout.resolve()), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(  # noqa: S603 - the interpreter that the caller named
+        command, capture_output=True, text=True, check=False, env={**os.environ, "TZ": zone, "PYTHONPATH": paths}
+    )
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
+        hint = (
+            f"'sandbox-mcp agents install {ENVIRONMENT}' says how to make an environment"
+            if "ModuleNotFoundError" in lines[-1]
+            else "its scenarios could not be built"
+        )
+        raise RunError(f"{command[0]}: {lines[-1].strip()}; {hint}")
