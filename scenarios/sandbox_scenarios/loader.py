@@ -137,6 +137,8 @@ class Suite:
         self._built: dict[str, Scenario] = {}
         self._chains: dict[str, list[_Source]] = {}
         self._homes: dict[str, str] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._hinted: dict[Path, tuple[set[str], set[str]]] = {}
 
     @cached_property
     def _texts(self) -> dict[Path, str]:
@@ -164,9 +166,12 @@ class Suite:
             ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
         """
         world = world or self._listed
-        paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
-        names = self._playable(paths)
-        return tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
+        if world not in self._names:
+            paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
+            names = self._playable(paths)
+            kept = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
+            self._names[world] = kept
+        return self._names[world]
 
     def tagged(self, pattern: str) -> tuple[str, ...]:
         """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
@@ -242,15 +247,18 @@ class Suite:
         """The worlds that a file, or what its entries extend, seems to name, without reading it."""
         if path.parent in (BUILT_IN, BASES):
             return {DEFAULT}
-        text = self._texts[path]
-        found = set(_WORLD.findall(text))
-        if RECORDED in text and not path.is_relative_to(BUILT_IN):
+        if path not in self._hinted:
+            text = self._texts[path]
+            self._hinted[path] = set(_WORLD.findall(text)), set(_EXTENDS.findall(text))
+        hinted, bases = self._hinted[path]
+        found = set(hinted)
+        if RECORDED in self._texts[path] and not path.is_relative_to(BUILT_IN):
             file = self._file(path)
             homes = ((number, entry.get("world")) for number, entry in enumerate(file.entries))
             taped = [number for number, home in homes if isinstance(home, dict) and RECORDED in home]
             found.update(self._named_by(file, number) for number in taped)
-        for base in set(_EXTENDS.findall(text)):
-            homes = [other for other in self._naming(base) if other not in (path, *via)]
+        for base in bases:
+            homes = [other for other in self._seeming.get(base, ()) if other not in (path, *via)]
             found = found.union(*(self._worlds_in(other, (path, *via)) for other in homes))
         return found
 
@@ -387,12 +395,17 @@ class Suite:
     def _why_not(self, base: str, via: tuple[str, ...]) -> str:
         if base in via:
             return f"itself by way of {' > '.join((*via, base))}"
-        return f"unknown {base!r}; {closest(base, self._seeming_names())}"
+        return f"unknown {base!r}; {closest(base, self._seeming)}"
 
-    def _seeming_names(self) -> Iterable[str]:
-        """What the files seem to name, without reading them; each once."""
+    @cached_property
+    def _seeming(self) -> dict[str, list[Path]]:
+        """What the files seem to name, without reading them, and in which files."""
         naming = re.compile(_NAMING.format("([a-z][a-z0-9_]*)"))
-        return dict.fromkeys(name for text in self._texts.values() for name in naming.findall(text))
+        found = dict[str, list[Path]]()
+        for path, text in self._texts.items():
+            for name in dict.fromkeys(naming.findall(text)):
+                found.setdefault(name, []).append(path)
+        return found
 
     def _build(self, file: _File, number: int) -> Scenario:
         chain = self._chain(file, number, ())

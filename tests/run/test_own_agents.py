@@ -38,7 +38,7 @@ TALKS = {}
 
 
 async def answer(asked):
-    talk = TALKS.setdefault(id(asked.tools), [])
+    _, talk = TALKS.setdefault(id(asked.tools), (asked.tools, []))  # kept, so that the id stays theirs
     talk.append({"role": "user", "content": asked.said[-1].text})
     listed = [(tool.name, dict(tool.input_schema)) for tool in await asked.tools.list()]
 
