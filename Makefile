@@ -6,6 +6,7 @@ NODE := .node
 FUZZ := .venv-fuzz
 AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
+SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons soak fuzz check bench mcpb clean
@@ -62,12 +63,12 @@ test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or o
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
 
-test-browser: $(VENV)/.dev ## Try the report and the viewer in Chromium; says what is missing.
+test-browser: $(VENV)/.dev $(NODE_TOOLS) ## Try the report and the viewer in Chromium, pictures in SHOTS; says what is missing.
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
 		{ echo "playwright is missing: $(BIN)/python -m pip install playwright"; exit 2; }
 	@command -v "$${SANDBOX_MCP_CHROMIUM:-chromium}" >/dev/null || \
 		{ echo "Chromium is missing: install it (Debian: apt-get install chromium), or name it in SANDBOX_MCP_CHROMIUM"; exit 2; }
-	$(BIN)/pytest tests/browser -rs
+	SANDBOX_MCP_SCREENSHOTS="$(abspath $(SHOTS))" $(BIN)/pytest tests/browser -rs
 
 pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
 	@JOBS=$(JOBS) packaging/pythons.sh

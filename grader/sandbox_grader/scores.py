@@ -24,6 +24,8 @@ STATEFUL, USERS = "toolsandbox", "user_conduct"
 """The family that can say nothing without state, and the one that is not about the agent."""
 SCORE = f"{STATEFUL}.score"
 """The metric that is meant where none is named."""
+LONGEST = 1e7
+"""Seconds from which on a log's real times are not believed; some four months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Scores:
 
     ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
     ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
-    tokens of both models.
+    tokens of both models, ``seconds`` how long it took by a real clock; None where the log does not say.
     """
 
     session: str
@@ -49,6 +51,7 @@ class Scores:
     detail: str | None = None
     agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spent: Spent = field(default_factory=Spent)
+    seconds: float | None = None
 
     @property
     def scored(self) -> bool:
@@ -104,6 +107,7 @@ class Scores:
             "detail": self.detail,
             "agent": dict(self.agent),
             "tokens": self.spent.to_json(),
+            "seconds": self.seconds,
             "metrics": plain,
             "details": {name: [dict(item) for item in v.details] for name, v in self.verdicts.items() if v.details},
         }
@@ -141,6 +145,7 @@ class Scores:
             detail=data.get("detail"),
             agent=data.get("agent", {}),
             spent=Spent.from_json(data.get("tokens", {})),
+            seconds=data.get("seconds"),
         )
 
 
@@ -187,6 +192,7 @@ def grade(
         detail=ended.detail if ended else None,
         agent=started.agent,
         spent=spent_in(trajectory),
+        seconds=_seconds(trajectory),
     )
 
 
@@ -200,6 +206,15 @@ def _broken(trajectory: Trajectory) -> str | None:
     if ended.reason in INFRASTRUCTURE:
         return f"incomplete: the session ended with {ended.reason!r}" + (f" ({ended.detail})" if ended.detail else "")
     return None
+
+
+def _seconds(trajectory: Trajectory) -> float | None:
+    """From the first line of a log to its last by the real clock, to the millisecond."""
+    ended = trajectory.ended
+    times = (trajectory.started.wall.get("time"), ended.wall.get("time") if ended else None)
+    begin, end = (value if isinstance(value, int | float) else None for value in times)
+    took = None if begin is None or end is None else round(end - begin, 3)
+    return took if took is not None and 0 <= took < LONGEST else None
 
 
 def _spoiled(verdicts: Mapping[str, Verdict], subject: Subject, mode: Mode) -> str | None:

@@ -21,7 +21,7 @@ from sandbox_mcp.shown import cell, json_text
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 IDENTITY = (
     "id", "scenario", "variant", "trial", "categories", "mode", "scored", "reason", "ending", "agent", "model",
-    "prompt_tokens", "completion_tokens", "cost",
+    "prompt_tokens", "completion_tokens", "cost", "seconds",
 )  # fmt: skip
 
 
@@ -69,7 +69,8 @@ def to_junit(report: Report, threshold: float | None = None) -> str:
     failures = skipped = 0
     for scores in report.sessions:
         name = _legal(f"{scores.variant} trial {scores.trial}")
-        case = ElementTree.SubElement(suite, "testcase", classname=_legal(scores.scenario), name=name, time="0")
+        took = f"{scores.seconds or 0.0:.3f}"
+        case = ElementTree.SubElement(suite, "testcase", classname=_legal(scores.scenario), name=name, time=took)
         value = scores.value(report.metric)
         if value is None:
             skipped += 1
@@ -78,6 +79,7 @@ def to_junit(report: Report, threshold: float | None = None) -> str:
             failures += 1
             said = f"{report.metric} {value:.3f}, below {1 if threshold is None else threshold:g}"
             ElementTree.SubElement(case, "failure", message=said).text = _legal(scores.explain())
+    suite.set("time", f"{sum(scores.seconds or 0.0 for scores in report.sessions):.3f}")
     suite.set("failures", str(failures))
     suite.set("skipped", str(skipped))
     ElementTree.indent(suite)

@@ -25,7 +25,7 @@ from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import log_stamp, logs_at
 from sandbox_mcp.trajectory.packs import has_log
 
-VERSION = 2
+VERSION = 3
 """Of the index's form; another one is made anew."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS overviews (run TEXT PRIMARY KEY, stamp TEXT NOT NULL, data BLOB NOT NULL);
@@ -183,7 +183,12 @@ class Index:
         found = causes(scores, trajectory)
         calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
         verdict = scores.verdicts.get("toolsandbox")
-        facts = {**_facts(scores), "spent": scores.spent.to_json(), "user": trajectory.started.user}
+        facts = {
+            **_facts(scores),
+            "seconds": scores.seconds,
+            "spent": scores.spent.to_json(),
+            "user": trajectory.started.user,
+        }
         row |= {
             "scenario": trajectory.started.scenario,
             "variant": trajectory.started.variant,

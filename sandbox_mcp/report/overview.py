@@ -4,22 +4,23 @@ Policy: figures are the grader's, with the grader's intervals over scenarios. A 
 first one, so that the counts add up to the sessions that did not get everything.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from sandbox_grader.scores import SCORE
 from sandbox_grader.spending import Price, Prices, Spent
-from sandbox_grader.statistics import Estimate, ScoredSession, by_cell, compare, mean_score, pass_at, pass_hat
+from sandbox_grader.statistics import PASS, Estimate, ScoredSession, by_cell, compare, mean_score, pass_at, pass_hat
 
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.report.index import Index, RunSource
+from sandbox_mcp.run.folder import SUMMARY
 
 MOST = 8
 """How many causes, milestones and kinds of error are listed."""
-CEILING = 1.0
-"""What the reference solutions score on the built-in suite."""
 FOOT = "Made by sandbox-mcp. This page holds whole conversations and loads nothing from anywhere."
 
 Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
@@ -27,7 +28,10 @@ Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 def overview(index: Index, title: str) -> dict[str, Any]:
     """All runs of an index, as the page reads them."""
-    runs = [index.kept(source, partial(run_overview, index, source)) for source in reversed(index.runs())]
+    runs = [
+        {**index.kept(source, partial(run_overview, index, source)), "ceiling": _ceiling(source, index.mode)}
+        for source in reversed(index.runs())
+    ]
     return {"title": title, "foot": FOOT, "runs": runs}
 
 
@@ -58,7 +62,6 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         "trials": trials,
         "score": _estimate(mean_score(outcomes)) if outcomes else None,
         "floor": sum(floors) / len(floors) if floors else None,
-        "ceiling": CEILING if floors else None,
         "pass": _passes(outcomes),
         "counts": {
             "planned": max(planned, len(rows)),
@@ -69,7 +72,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         },
         "cost": _prices(manifest).of(spent)["total"] if manifest.get("prices") else None,
         "tokens": spent.tokens or None,
-        "seconds": None,
+        "seconds": sum(facts.get("seconds") or 0.0 for _, facts in rows) or None,
         "running": planned > len(rows) and bool(rows),
         "causes": _causes(rows),
         "milestones": _milestones(rows),
@@ -191,6 +194,18 @@ def _prices(manifest: Mapping[str, Any]) -> Prices:
         Price(told[role]["prompt"], told[role]["completion"]) if told.get(role) else None for role in ("agent", "user")
     )
     return Prices(agent, user)
+
+
+def _ceiling(source: RunSource, mode: str) -> float | None:
+    """What the reference got on the same scenarios, where ``run`` worked it out and it is not everything."""
+    try:
+        summary: Any = json.loads((source.path / SUMMARY).read_text(encoding="utf-8"))
+        if (summary["mode"], summary["metric"]) != (mode, SCORE):
+            return None
+        ceiling = float(summary["bounds"]["ceiling"]["score"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return ceiling if ceiling < PASS else None
 
 
 def _date(source: RunSource) -> str:

@@ -15,12 +15,12 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import read_report
 from sandbox_grader.metric import Verdict
 from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
+from sandbox_grader.scores import Scores, grade
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.session import Session as LiveSession
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.trajectory import LogWriter
+from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.suite import SUITE
 
@@ -195,6 +195,26 @@ def test_junit_fails_what_did_not_score_fully(bad: Path, tmp_path: Path) -> None
     invoke("grade", bad, "--out", out)
     suite = ElementTree.parse(out).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "1", "0")
+
+
+def test_junit_says_how_long_each_session_took(tmp_path: Path) -> None:
+    (log,) = (record(tmp_path),)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line, time in ((lines[0], 1000.0), (lines[-1], 1002.5)):
+        line["wall"] = {"time": time}
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    invoke("grade", tmp_path, "--out", tmp_path / "scores.xml")
+    suite = ElementTree.fromstring((tmp_path / "scores.xml").read_text())
+    assert (suite.get("time"), [case.get("time") for case in suite]) == ("2.500", ["2.500"])
+
+
+@pytest.mark.parametrize("times", [(1000.0, 900.0), (None, 5.0), (0.0, 1e300), ("noon", 2.0)])
+def test_real_times_that_cannot_be_are_not_told(times: tuple[Any, Any], tmp_path: Path) -> None:
+    log = record(tmp_path)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    lines[0]["wall"], lines[-1]["wall"] = ({} if time is None else {"time": time} for time in times)
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert grade(read_trajectory(log), WIFI_OFF).seconds is None
 
 
 def test_junit_skips_what_was_not_scored(tmp_path: Path) -> None:

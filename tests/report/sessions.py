@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation, ToolRequest, Tools
+from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario, Solution
 from sandbox_scenarios.plan import as_text, fill, ready, refusal
@@ -82,4 +83,7 @@ def a_run(place: Path, agent: Agent | None = None, **plan: Any) -> Path:
 
 
 def find(name: str) -> Scenario | None:
-    return SUITE.get(name) if name in SUITE.names() else None
+    try:
+        return SUITE.get(name)
+    except UnknownScenarioError:
+        return None

@@ -1,5 +1,6 @@
 """The index: what it lists, what it finds, and that it reads a log once."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sandbox_clients.refuse import RefuseAgent
 
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.report.index import ORDERS, FilterError, Index, find_runs
+from sandbox_mcp.report.overview import overview
 from tests.report.sessions import FEW, a_run, find
 
 
@@ -128,3 +130,20 @@ def test_what_is_known_of_a_run_is_worked_out_again_only_when_a_session_comes(tm
     list(index.add(find_runs([tmp_path / "runs"])))
     assert index.kept(index.runs()[0], work)["made"] == 2
     index.close()
+
+
+def test_the_reference_is_a_ceiling_only_where_it_does_not_get_everything(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run")
+    summary = run / "summary.json"
+    told = []
+    for score in (1.0, 0.9, None):
+        bounds = {"ceiling": {"score": score}} if score else None
+        summary.write_text(json.dumps({**json.loads(summary.read_text()), "bounds": bounds}))
+        index = Index(None, find)
+        list(index.add(find_runs([run])))
+        told.append(overview(index, "")["runs"][0]["ceiling"])
+    assert told == [None, 0.9, None]
+
+
+def test_a_run_says_how_long_its_sessions_took(index: Index) -> None:
+    assert all(run["seconds"] > 0 for run in overview(index, "")["runs"])

@@ -5,12 +5,12 @@ const STATE_WORDS = {passed: "passed", part: "met in part", failed: "failed", vo
 const STATE_MARKS = {passed: "✓", part: "◐", failed: "✗", voided: "⊗", unscored: "?", spoiled: "!"};
 const link = (parts, parameters = {}) => "#/" + parts.map(encodeURIComponent).join("/") + (Object.keys(parameters).length ? "?" + new URLSearchParams(parameters) : "");
 
-// Mean with its interval as a bar, the refusing agent's and the reference's score as ticks on it.
+// Mean with its interval as a bar; the refusing agent's score is a tick on it, and the reference's where that is not 1.
 function intervalBar(run) {
   const {score} = run;
   if (!score) return h("span", {class: "dim"}, "nothing scored");
   const x = (value) => 4 + 192 * Math.max(0, Math.min(1, value));
-  return svg("svg", {class: "interval", viewBox: "0 0 200 20", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}, ceiling ${number(run.ceiling, 3)}`},
+  return svg("svg", {class: "interval", viewBox: "0 0 200 20", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}${run.ceiling === null ? "" : `, ceiling ${number(run.ceiling, 3)}`}`},
     svg("line", {x1: 4, x2: 196, y1: 10, y2: 10, class: "axis"}), svg("line", {x1: x(score.low), x2: x(score.high), y1: 10, y2: 10, class: "span"}), svg("circle", {cx: x(score.mean), cy: 10, r: 5, class: "mean"}),
     run.floor === null ? "" : svg("line", {x1: x(run.floor), x2: x(run.floor), y1: 3, y2: 17, class: "floor"}), run.ceiling === null ? "" : svg("line", {x1: x(run.ceiling), x2: x(run.ceiling), y1: 3, y2: 17, class: "ceiling"}));
 }
@@ -29,7 +29,7 @@ class RunsPage {
       return h("tr", {}, h("td", {}, tick), h("td", {}, h("a", {href: link(["r", run.key])}, foreign(run.name)), run.running ? h("span", {class: "tag warn"}, "running") : ""), h("td", {}, foreign(who(run))), h("td", {}, foreign(run.user)),
         h("td", {}, intervalBar(run)), h("td", {}, intervalText(run.score)), h("td", {}, `${run.counts.scored}/${run.counts.planned}`), h("td", {}, run.counts.unscored), h("td", {}, run.counts.spoiled), h("td", {}, money(run.cost)), h("td", {class: "dim"}, run.date || ""));
     };
-    const head = ["", "run", "agent", "user", "", "score", "scored", "not scored", "spoiled", "cost", "date"].map((name) => h("th", {scope: "col"}, name));
+    const head = [h("span", {class: "sr"}, "compare"), "run", "agent", "user", h("span", {class: "sr"}, "interval"), "score", "scored", "not scored", "spoiled", "cost", "date"].map((name) => h("th", {scope: "col"}, name));
     place.replaceChildren(h("main", {class: "page"}, h("h1", {}, "Runs"),
       overview.runs.length ? [h("div", {class: "row"}, overview.runs.length > 1 ? this.compare : ""), h("div", {class: "wide"}, h("table", {class: "runs"}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, overview.runs.map(row))))]
         : [h("p", {}, "There are no sessions here yet. This makes some:"), h("pre", {class: "mono"}, "sandbox-mcp run wifi_off --agent reference --out runs/first")]));
@@ -61,11 +61,11 @@ class RunPage {
   summary(overview) {
     const {run} = this;
     const facts = [["agent", who(run)], ["user", run.user], ["mode", run.mode], ["date", run.date], ["versions", run.versions], ["variants", run.variants.join(", ")], ["trials", run.trials], ["cost", run.cost === null ? null : money(run.cost)],
-      ["tokens", run.tokens ? run.tokens.toLocaleString("en") : null], ["time", run.seconds ? duration(run.seconds) : null]].filter(([, value]) => value !== null && value !== undefined && value !== "");
+      ["tokens", run.tokens ? run.tokens.toLocaleString("en") : null], ["time in sessions", run.seconds ? duration(run.seconds) : null]].filter(([, value]) => value !== null && value !== undefined && value !== "");
     const {counts} = run;
     return h("header", {}, overview.runs.length > 1 ? h("nav", {}, h("a", {href: "#/"}, "All runs")) : "", h("h1", {}, foreign(run.name), run.running ? h("span", {class: "tag warn"}, "running") : ""),
       h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run),
-        h("div", {class: "dim"}, `refusing earns ${number(run.floor, 3)} · the reference ${number(run.ceiling, 3)} · ${(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`).join(" · ")}`),
+        h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
         h("div", {}, `${count(counts.sessions, "session")}: ${counts.scored} scored, ${counts.unscored} not scored, ${counts.spoiled} spoiled by the user`, counts.planned > counts.sessions ? `, ${counts.planned - counts.sessions} to come` : "")),
       h("dl", {class: "facts"}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, foreign(value))))), run.sample ? h("p", {class: "warn"}, run.sample) : "");
   }

@@ -19,7 +19,7 @@ class SessionPage {
     this.cursor = NOWHERE;
     this.onmove = () => {};
     this.tags = this.tagged();
-    place.replaceChildren(this.header(), this.scrubber(), h("div", {class: "columns"}, this.conversation(), this.side()));
+    place.replaceChildren(h("main", {}, this.header(), this.scrubber(), h("div", {class: "columns"}, this.conversation(), this.side())));
     this.place = place;
   }
 
@@ -105,12 +105,12 @@ class SessionPage {
     const sizes = new Map();
     for (const event of this.events) if (event.batch) sizes.set(event.batch, (sizes.get(event.batch) || 0) + 1);
     this.rows = this.events.map((event, index) => this.row(event, index, sizes));
-    const list = h("div", {class: "events", role: "listbox", "aria-label": "conversation", tabindex: "0"});
+    const list = h("div", {class: "events", role: "grid", "aria-label": "conversation", tabindex: "0"});
     let before = null;
     const step = this.started.clock?.step ?? 1;
     this.rows.forEach((row, index) => {
       const event = this.events[index];
-      if (before && event.clock - before.clock > step * 1.5 + 1) list.append(h("div", {class: "gap dim", role: "presentation"}, `${duration(event.clock - before.clock)} pass`));
+      if (before && event.clock - before.clock > step * 1.5 + 1) list.append(h("div", {class: "gap dim", role: "row"}, h("span", {role: "gridcell"}, `${duration(event.clock - before.clock)} pass`)));
       list.append(row);
       before = event;
     });
@@ -122,9 +122,9 @@ class SessionPage {
     const together = event.batch && sizes.get(event.batch) > 1;
     const tags = (this.tags.get(event.seq) || []).map((tag) => h("span", {class: `tag ${tag.kind}`, title: tag.why}, tag.text));
     const words = this.words(event);
-    return h("div", {class: `event${together ? " together" : ""}${event.error ? " failed" : ""}`, role: "option", id: `event-${event.seq}`, onclick: () => this.go(index)},
-      h("span", {class: "seq mono dim"}, `#${event.seq}`), h("div", {class: "gutter", "data-way": words}, this.arrow(event)),
-      h("div", {class: "body"}, h("span", {class: "sr"}, words + ". "), this.body(event), together ? h("span", {class: "sr"}, " sent together with others") : "", tags.length ? h("div", {class: "tags"}, tags) : ""));
+    return h("div", {class: `event${together ? " together" : ""}${event.error ? " failed" : ""}`, role: "row", id: `event-${event.seq}`, onclick: () => this.go(index)},
+      h("span", {class: "seq mono dim", role: "gridcell"}, `#${event.seq}`), h("div", {class: "gutter", "data-way": words, "aria-hidden": "true"}, this.arrow(event)),
+      h("div", {class: "body", role: "gridcell"}, h("span", {class: "sr"}, words + ". "), this.body(event), together ? h("span", {class: "sr"}, " sent together with others") : "", tags.length ? h("div", {class: "tags"}, tags) : ""));
   }
 
   words(event) {
