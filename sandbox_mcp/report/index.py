@@ -263,7 +263,7 @@ class Index:
         return self.store.execute(f"SELECT count(*) FROM sessions WHERE run = ? {where}", (run, *values)).fetchone()[0]  # noqa: S608
 
     def facts(self, run: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Every session of a run with what counts of its scores: milestones missed, and errors by family."""
+        """Every session of a run with what counts of its scores: milestones missed (id, why, kind) and errors."""
         query = f"SELECT {', '.join(COLUMNS)}, tokens, floor, facts FROM sessions WHERE run = ?"  # noqa: S608
         for row in self.store.execute(query, (run,)):
             facts: dict[str, Any] = json.loads(zlib.decompress(row["facts"])) if row["facts"] else {}
@@ -301,11 +301,11 @@ def _row(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def _facts(scores: Scores) -> dict[str, Any]:
-    missed = [
-        (item["id"], next((r["text"] for r in item["reasons"] if r["constraint"] != "after"), "rests on another"))
-        for item in milestone_details(scores)
-        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9
-    ]
+    missed: list[tuple[str, str, str]] = []
+    for item in milestone_details(scores):
+        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9:
+            own = next((reason for reason in item["reasons"] if reason["constraint"] != "after"), None)
+            missed.append((item["id"], own["text"], own["constraint"]) if own else (item["id"], "rests on another", ""))
     milestones = [item["id"] for item in milestone_details(scores) if item["kind"] == "milestone"]
     errors = {
         name: verdict.values["errors"]

@@ -7,6 +7,7 @@ first one, so that the counts add up to the sessions that did not get everything
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from sandbox_grader.scores import SCORE
 from sandbox_grader.spending import Price, Prices, Spent
 from sandbox_grader.statistics import PASS, Estimate, ScoredSession, by_cell, compare, mean_score, pass_at, pass_hat
+from sandbox_grader.toolscan.scores import PATTERNS
 
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.report.index import Index, RunSource
@@ -24,6 +26,15 @@ MOST = 8
 FOOT = "Made by sandbox-mcp. This page holds whole conversations and loads nothing from anywhere."
 
 Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Missed:
+    scenario: str
+    name: str
+    kind: str
+    why: str
+    session: str
 
 
 def overview(index: Index, title: str) -> dict[str, Any]:
@@ -137,26 +148,39 @@ def _causes(rows: Rows) -> list[dict[str, Any]]:
 
 
 def _milestones(rows: Rows) -> list[dict[str, Any]]:
-    """The milestones that most sessions missed, each with the most frequent reason and a session to look at."""
-    missed: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    """What most sessions missed, with the most frequent reason and a session to look at.
+
+    Where scenarios were played several times, these are milestones of single scenarios. Where each was played once,
+    that would tell nothing, so like milestones of all scenarios are put together by what they ask for, such as a call
+    of one tool; those that only rest on another are left out, because the other one is there.
+    """
+    missed: dict[tuple[str, str], list[_Missed]] = defaultdict(list)
     played: Counter[tuple[str, str]] = Counter()
     for row, facts in rows:
         if row["score"] is None:
             continue
         played.update((row["scenario"], name) for name in facts.get("milestones", ()))
-        for name, why in facts.get("missed", ()):
-            missed[row["scenario"], name].append((why, row["id"]))
-    worst = sorted(missed.items(), key=lambda item: (-len(item[1]), -len(item[1]) / played[item[0]], item[0]))[:MOST]
+        for name, why, kind in facts.get("missed", ()):
+            missed[row["scenario"], name].append(_Missed(row["scenario"], name, kind, why, row["id"]))
+    kinds: dict[str, list[_Missed]] = defaultdict(list)
+    if max(played.values(), default=0) < 2:
+        for item in (found for group in missed.values() for found in group if found.kind):
+            kinds[item.kind].append(item)
+        worst = sorted(kinds.values(), key=lambda found: (-len(found), found[0].kind))
+    else:
+        groups = sorted(missed.items(), key=lambda item: (-len(item[1]), -len(item[1]) / played[item[0]], item[0]))
+        worst = [found for _, found in groups]
     return [
         {
-            "scenario": scenario,
-            "id": name,
+            "kind": found[0].kind if kinds else None,
+            "scenario": found[0].scenario,
+            "id": found[0].name,
             "missed": len(found),
-            "sessions": played[scenario, name],
-            "why": Counter(why for why, _ in found).most_common(1)[0][0][:300],
-            "session": found[0][1],
+            "sessions": played[found[0].scenario, found[0].name],
+            "why": Counter(item.why for item in found).most_common(1)[0][0][:300],
+            "session": found[0].session,
         }
-        for (scenario, name), found in worst
+        for found in worst[:MOST]
     ]
 
 
@@ -183,7 +207,7 @@ def _errors(rows: Rows) -> list[dict[str, Any]]:
         for family, errors in facts.get("errors", {}).items():
             counts.update({(family, name): number for name, number in errors.items() if name != "sum" and number})
     return [
-        {"family": family.replace("_", " "), "name": name.replace("_", " "), "count": number}
+        {"family": family.replace("_", " "), "name": PATTERNS.get(name, name).replace("_", " "), "count": number}
         for (family, name), number in counts.most_common(MOST)
     ]
 

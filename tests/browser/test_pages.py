@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.overview import overview
 from sandbox_mcp.report.session_page import session_page
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.world import fold, snapshot_of
@@ -51,11 +52,12 @@ def test_the_file_opens_from_disk_with_one_request(page: Any, report_file: Path)
     assert [url for url in asked if url != "about:blank"] == [report_file.as_uri()]
 
 
-def test_from_the_run_to_the_event_where_the_worst_milestone_failed(page: Any, report_file: Path) -> None:
+def test_from_the_run_to_the_event_where_the_worst_milestone_failed(page: Any, report_file: Path, index: Index) -> None:
     opened(page, report_file, "#/r/mediocre")
     shot(page, "run")
     first = page.locator(".ranked-milestone").first
     name = first.locator("b").inner_text()
+    assert name in {item["id"] for item in overview(index, "")["runs"][1]["milestones"]}
     first.click()
     page.wait_for_selector(".session-head")
     shot(page, "session")

@@ -78,7 +78,7 @@ class RunPage {
     return h("section", {class: "split"},
       h("div", {}, h("h2", {}, "What went wrong"), causes.length ? h("ul", {class: "ranked"}, causes.map((cause) => h("li", {}, h("button", {type: "button", onclick: () => this.filter(`cause:"${cause.group}"`)}, h("span", {class: "mono"}, String(cause.sessions).padStart(4)), bar(cause.sessions, most), " ", visible(cause.group)))))
         : h("p", {class: "dim"}, "Nothing.")),
-      h("div", {}, h("h2", {}, "Milestones that fail most"), h("ul", {class: "ranked"}, milestones.map((m) => h("li", {class: "one-line", title: m.why}, h("a", {href: link(["s", m.session], {m: m.id}), class: "ranked-milestone"}, h("b", {}, visible(m.id)), " of ", visible(m.scenario)), h("span", {class: "dim"}, ` missed ${m.missed} of ${m.sessions}: `), h("span", {}, visible(m.why)))))),
+      h("div", {}, h("h2", {}, "Milestones that fail most"), h("ul", {class: "ranked"}, milestones.map((m) => h("li", {class: "one-line", title: m.why}, h("a", {href: link(["s", m.session], {m: m.id}), class: "ranked-milestone"}, m.kind === null ? [h("b", {}, visible(m.id)), " of ", visible(m.scenario)] : h("b", {}, visible(m.kind))), h("span", {class: "dim"}, m.kind === null ? ` missed ${m.missed} of ${m.sessions}: ` : ` missed ${m.missed}, such as ${m.id} of ${m.scenario}: `), h("span", {}, visible(m.why)))))),
       this.where(), errors.length ? h("div", {}, h("h2", {}, "Kinds of error"), h("ul", {class: "ranked"}, errors.map((e) => h("li", {}, h("span", {class: "mono"}, String(e.count).padStart(4)), bar(e.count, errors[0].count), " ", visible(e.name), h("span", {class: "dim"}, ` ${e.family}`))))) : "");
   }
 

@@ -215,7 +215,7 @@ class SessionPage {
     const items = this.detail.milestones;
     if (!items.length) return h("p", {class: "dim"}, this.detail.no_milestones || "Nothing is known of what was asked of this session, so there are no milestones.");
     const {order, column, depth} = laidOut(items);
-    const [height, gap] = [46, 18];
+    const [height, gap] = [52, 18];
     const position = new Map(order.map((item, index) => [item.id, index]));
     const width = depth * gap + 24;
     const picture = svg("svg", {width, height: order.length * height, class: "graph", "aria-hidden": "true"});
