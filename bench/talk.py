@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
     files = [Path(name) for name in arguments if name != "--wrong"] or default_files()
     for path in files:
         if not path.is_file():
-            sys.exit(f"{path} is no file; expected a corpus of messages or of replies")
+            sys.exit(f"{path} is not a file; expected a corpus of messages or of replies")
         part = talk_claims if about_claims(path) else talk_acts
         try:
             print("\n".join(part.report(path, wrong=wrong)))

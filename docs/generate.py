@@ -51,7 +51,7 @@ HEAD = """# Tools
 Generated from the code by `docs/generate.py`; a test checks that it is current. What a tool reads and writes was
 observed: each tool was called once, and its transaction tells what it touched. Errors are listed in the order in which
 they are looked for. Before any of them, for every tool: unknown tool, arguments that are no JSON object, unknown
-arguments, missing arguments, wrong types; all offenders of the first kind found are named. A boolean is no number, a
+arguments, missing arguments, wrong types; all offenders of the first kind found are named. A boolean is not a number, a
 number without a fraction is an integer, and null is a value only where the table says so: for any other argument that
 may be left out it counts as not given.
 

@@ -1,6 +1,6 @@
 """Counts the steps that a backtracking matcher takes, by a matcher of our own over the parser of the standard library.
 
-The engine in C does not say how it got to its answer, and time is no measure on a machine that others use too. Ours
+The engine in C does not say how it got to its answer, and time is not a measure on a machine that others use too. Ours
 takes the same way, without the shortcuts: alternatives in order, repetitions greedy or lazy, back to the last choice
 where it gets no further. Repetitions with a bound of up to ``BOUNDED`` are cut to ``KEPT``, so that small texts show
 how the cost grows: a bound is a factor, however large, and no power.

@@ -232,7 +232,7 @@ def test_every_function_of_a_text_is_linear_in_its_length(package: str) -> None:
     faults: list[str] = []
     for where, function in found.items():
         with suppress(Exception):
-            function("a word")  # what is made once is no growth
+            function("a word")  # what is made once is not growth
         for piece in PIECES:
             times = max(8, LETTERS // len(piece))
             small, large = lines(function, piece * times), lines(function, piece * 2 * times)

@@ -117,7 +117,7 @@ def _said(role: str, text: str) -> Iterator[HistoryEntry]:
     if role != "user":
         yield HistoryEntry("assistant" if role == "assistant" else "system", text)
         return
-    last = text.rfind(_ASIDE_END) + len(_ASIDE_END) if _ASIDE_END in text else 0  # an open one beyond it is no aside
+    last = text.rfind(_ASIDE_END) + len(_ASIDE_END) if _ASIDE_END in text else 0  # an open one beyond it does not count
     spoken = _ASIDE.sub("", text[:last]) + (text[last:].lstrip() if last else text)
     if spoken.strip() not in _ASIDES:
         yield HistoryEntry("user", spoken)

@@ -201,7 +201,7 @@ class ModelEndpoint(ABC):
         try:
             return self._read(json.loads(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise FailedTry(f"the answer is no {self.kind}: {error}", passing=True) from error
+            raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
 
 
 def _fault(error: Any, sdk: Any) -> FailedTry:

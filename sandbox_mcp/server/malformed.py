@@ -1,6 +1,6 @@
 """Requests that a strict JSON reader refuses and that an agent still deserves an answer to.
 
-Policy: half of a surrogate pair in a string is no Unicode, and the SDK's readers refuse or drop the whole message for
+Policy: half of a surrogate pair in a string is not Unicode, and the SDK's readers refuse or drop the whole message for
 it: an agent would wait for ever, or its run would die. Arguments with such a string are handed on as their own JSON
 text, which is not an object, so that the call ends as a tool error. Sound messages pass untouched.
 """

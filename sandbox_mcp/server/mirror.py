@@ -105,7 +105,7 @@ def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
     """A recorder at the end of a tape, new or old; a last line that was cut off by a crash is taken away.
 
     Raises:
-        TapeError: the file is no tape.
+        TapeError: the file is not a tape.
         SandboxError: it cannot be written, or another mirror writes on it.
     """
     try:
@@ -190,8 +190,8 @@ class _Mirror:
             try:
                 result = await self._client.session.send_request(request, CallToolResult)
             except ValidationError as error:
-                self._once(f"an answer of {params.name} that is no result of a tool")
-                raise MCPError(INTERNAL_ERROR, f"the server's answer is no result of a tool: {error}") from error
+                self._once(f"an answer of {params.name} that is not a result of a tool")
+                raise MCPError(INTERNAL_ERROR, f"the server's answer is not a result of a tool: {error}") from error
             except MCPError as error:
                 self._tell(f"not on the tape: {params.name} was answered with a protocol error: {error}")
                 raise

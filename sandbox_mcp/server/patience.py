@@ -14,7 +14,7 @@ from typing import Any
 MOST_CONNECTIONS = 2000
 """How many connections a server holds open, where the system lets it."""
 RESERVED = 192
-"""Descriptors that are kept for logs and for everything that is no connection."""
+"""Descriptors that are kept for logs and for everything that is not a connection."""
 FEWEST = 16
 """How many connections there may be at least, however few descriptors there are."""
 LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"

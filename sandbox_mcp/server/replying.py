@@ -2,8 +2,8 @@
 
 Policy: the form shows the agent's words and what the person wants, since they have no other place to read it; a client
 that lets its agent fill in forms gives the goal away, which is why the log names this channel. Sending the form off
-says what is in it, declining it leaves, and dismissing it, or sending nothing, is no answer at all: the agent is told
-so, and nothing is recorded.
+says what is in it, declining it leaves, and dismissing it, or sending nothing, is not an answer at all: the agent is
+told so, and nothing is recorded.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """MCP over the process's standard streams.
 
 Policy: stdout is the wire and nothing else gets onto it. One thread waits for input and the event loop writes, which
-costs half of what a thread for every line and write does. A line that is no message is answered with a parse error
+costs half of what a thread for every line and write does. A line that is not a message is answered with a parse error
 instead of silence, because a client waits for an answer. A client that has said all it wants closes its end and may
 still read: what it asked is answered before the server goes.
 """

@@ -183,7 +183,7 @@ def _converted(bound: Bound) -> dict[str, Any]:
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
     """The arguments as an object, or None and their text.
 
-    What no log could hold is no object: NaN and infinities, text that is not Unicode, what is far too long or deep.
+    What no log could hold is not an object: NaN and infinities, text that is not Unicode, what is far too long or deep.
     """
     value: object = {} if arguments is None else arguments
     if isinstance(value, str):
@@ -218,7 +218,7 @@ def _plain(value: object) -> dict[str, Any] | None:
 
 
 def _represented(value: object) -> str:
-    """What is no JSON, as well as it can be shown."""
+    """What is not JSON, as well as it can be shown."""
     try:
         return repr(value)
     except (ValueError, RecursionError):

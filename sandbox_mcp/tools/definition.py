@@ -61,7 +61,7 @@ class Parameter:
 class Tool:
     """A tool of the world. ``action`` says that it changes the world; the rest are queries.
 
-    ``wrapped`` says that the result is no JSON object and travels over MCP as ``{"result": ...}``. ``effects`` is all
+    ``wrapped`` says that the result is not an object and travels over MCP as ``{"result": ...}``. ``effects`` is all
     that it may write (None: anything), ``reaches`` the argument that says whom it reaches, ``said`` words with which an
     agent tells that it has done it. ``computes`` says that its result follows from its arguments alone, so that nobody
     needs the tool who can reckon.

@@ -61,7 +61,7 @@ def unpack(name: str, arguments: object, actions: Mapping[str, PresentedTool]) -
     parsed = parse(text)
     if parsed is not None:
         return parsed
-    fault = Fault("invalid_format", "ArgumentFormatError", f"{text[:80]!r} is no action; expected {FORM}")
+    fault = Fault("invalid_format", "ArgumentFormatError", f"{text[:80]!r} is not an action; expected {FORM}")
     return Outcome(None, {}, text, fault=fault)
 
 

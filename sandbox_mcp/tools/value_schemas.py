@@ -1,7 +1,7 @@
 """From Python's annotations to JSON Schema, and whether a JSON value fits a schema.
 
 Policy: what is wrong is named by its path (``items[0].count``), all of it at once, wrong types before wrong values. A
-boolean is no number, and a number without a fraction is an integer. Keywords that this page does not know are not
+boolean is not a number, and a number without a fraction is an integer. Keywords that this page does not know are not
 checked, so that schemas of servers elsewhere can be used as they are.
 """
 
@@ -231,7 +231,7 @@ def _below(path: str, name: str) -> str:
 
 
 def fits(value: Any, types: tuple[JsonType, ...]) -> bool:
-    """Whether a JSON value is of one of these types; a boolean is no number, and 2.0 is an integer."""
+    """Whether a JSON value is of one of these types; a boolean is not a number, and 2.0 is an integer."""
     return any(_CHECKS[kind](value) for kind in types)
 
 

@@ -139,7 +139,7 @@ class PackWriter:
 
         Raises:
             OSError: it cannot be kept; the pack is as it was before, and takes no more.
-            ValueError: the pack has a session of that name, or this is no log.
+            ValueError: the pack has a session of that name, or this is not a log.
         """
         if name in self._names:
             raise ValueError(f"the pack has a session {name!r} already")

@@ -189,7 +189,7 @@ def _act_definition(tool: Tool) -> Mapping[str, Any]:
 
 
 def _arguments(text: str) -> Mapping[str, Any]:
-    """The arguments that a model gave; what is no object counts as none, and the act says what it lacks."""
+    """The arguments that a model gave; what is not an object counts as none, and the act says what it lacks."""
     try:
         given = json.loads(text or "{}")
     except ValueError:

@@ -28,7 +28,7 @@ def turn_of(text: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
     """What the user does who types this in answer to the last line.
 
     Raises:
-        TypedError: it is no command, or confirms what nobody has asked about.
+        TypedError: it is not a command, or confirms what nobody has asked about.
     """
     command, _, rest = text.strip().partition(" ")
     if not command.startswith("/") or command.startswith("//"):

@@ -117,7 +117,7 @@ def _loaded(path: Path) -> tuple[World, ...]:
     name = f"sandbox_world_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.exists():
-        raise WorldError(f"{str(path)!r} is no Python file; expected one that declares a World")
+        raise WorldError(f"{str(path)!r} is not a Python file; expected one that declares a World")
     module = module_from_spec(spec)
     sys.modules[name] = module
     try:

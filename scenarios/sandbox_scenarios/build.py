@@ -601,7 +601,7 @@ def _cell(value: Any, column: Column) -> Cell:
     """A value as a cell of that column; ValueError where it is none."""
     if column.type == "list":
         if not isinstance(value, list | tuple):
-            raise ValueError(f"{value!r} is no list")
+            raise ValueError(f"{value!r} is not a list")
         inside = Column(column.name, column.items or "string", choices=column.choices)
         return tuple(cast("str", _cell(item, inside)) for item in cast("list[Any]", value))
     if column.choices and value not in column.choices:
@@ -610,7 +610,7 @@ def _cell(value: Any, column: Column) -> Cell:
         return float(value)
     if isinstance(value, _TYPES.get(column.type, ())) and isinstance(value, bool) == (column.type == "boolean"):
         return cast(Cell, value)
-    raise ValueError(f"{value!r} is no {column.type}")
+    raise ValueError(f"{value!r} is not of type {column.type}")
 
 
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}

@@ -43,7 +43,7 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
             raise ProblemError((kind, index), text)
         for name in sorted(sources(milestone)):
             if not any(isinstance(item, CallConstraint) for item in by_id[name].constraints):
-                text = f"{milestone.id!r} takes a value from {name!r}, which is no call and has none"
+                text = f"{milestone.id!r} takes a value from {name!r}, which is not a call and has none"
                 raise ProblemError((kind, index), text)
 
 

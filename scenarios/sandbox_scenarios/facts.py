@@ -1,7 +1,7 @@
 """How a typed fact is written in a scenario file, and which wordings it stands for where only wordings are compared.
 
 Policy: one mapping is one fact, or a value and its direction; ``{wifi: off}`` is the state of the thing it names. What
-is no typed fact is a list of wordings, of which one must be said.
+is not a typed fact is a list of wordings, of which one must be said.
 """
 
 import re
@@ -151,7 +151,7 @@ def _state(parts: Mapping[Any, Any]) -> Fact:
     state = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else str(value).lower()
     if state not in ("on", "off"):
         raise ValueProblemError(
-            f"{things[0]!r} is no type of fact, and its value {value!r} no state; known types: "
+            f"{things[0]!r} is not a type of fact, and its value {value!r} no state; known types: "
             f"{', '.join(TYPES)}; a state is on or off"
         )
     return Fact("state", (state,), str(things[0]).replace("_", " "), _strings(parts.get("about"), "about"))

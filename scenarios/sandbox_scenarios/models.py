@@ -1,6 +1,6 @@
 """How the reference solutions word the texts that milestones look for in the world.
 
-Policy: a text that was written is compared with these, so that one which denies or adds to them is no paraphrase.
+Policy: a text that was written is compared with these, so that one which denies or adds to them is not a paraphrase.
 """
 
 from collections.abc import Iterator, Mapping

@@ -426,7 +426,7 @@ def test_a_log_in_which_nobody_speaks_cannot_be_drafted() -> None:
 
 
 def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(RunError, match="'My Draft' is no name for a scenario"):
+    with pytest.raises(RunError, match="'My Draft' cannot name a scenario"):
         draft(of_suite("wifi_off"), SUITE, "My Draft")
 
 

@@ -167,8 +167,8 @@ def test_without_a_word_from_the_endpoint_pauses_double(play: Play, agent: str) 
 LASTING = {
     "a server error": ("{status: 500, times: always}", "status 500: this failure"),
     "half an answer": ("{kind: half, times: always}", "connection failed"),
-    "no JSON": ("{kind: invalid_json, times: always}", "the answer is no "),
-    "nothing in it": ("{kind: empty, times: always}", "the answer is no "),
+    "no JSON": ("{kind: invalid_json, times: always}", "the answer is not a "),
+    "nothing in it": ("{kind: empty, times: always}", "the answer is not a "),
     "silence": ("{kind: hang, times: always}", "no answer in time"),
 }
 

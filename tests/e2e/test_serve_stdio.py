@@ -160,7 +160,7 @@ def test_whatever_is_written_to_the_pipe_gets_an_answer_or_does_no_harm(tmp_path
         answer = process.answer()
         assert answer["id"] is None
         assert answer["error"]["code"] in (-32700, -32600)
-    process.line("")  # which is no message and needs no answer
+    process.line("")  # which is not a message and needs no answer
     assert not process.call("set_wifi_status", '{"on": false}')["isError"]
     process.close()
     assert read_trajectory(only_log(tmp_path)).ended

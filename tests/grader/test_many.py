@@ -18,7 +18,7 @@ TRIALS = LEAST + 3
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sessions that passed, failed and never ended, and a file that is no log."""
+    """Sessions that passed, failed and never ended, and a file that is not a log."""
     folder = tmp_path_factory.mktemp("logs")
     for trial in range(TRIALS):
         record(folder, trial=trial, does_it=trial % 3 > 0, ends=trial % 5 > 0)

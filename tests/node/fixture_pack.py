@@ -48,7 +48,7 @@ NOTHING = object_of()
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A result that is no JSON: pictures, sounds, documents."""
+    """A result that is not JSON: pictures, sounds, documents."""
 
     items: tuple[Mapping[str, Any], ...]
 

@@ -22,7 +22,7 @@ def packages() -> list[str]:
 
 
 def builder() -> ModuleType:
-    """packaging/build_mcpb.py; the folder is no package, so that it hides none of that name."""
+    """packaging/build_mcpb.py; the folder is not a package, so that it hides none of that name."""
     spec = spec_from_file_location("build_mcpb", ROOT / "packaging" / "build_mcpb.py")
     assert spec
     assert spec.loader

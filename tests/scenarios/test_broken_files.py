@@ -128,12 +128,12 @@ BODIES = {
     "a row without a column": (f"world:\n  contact:\n    zed: {{name: Zed}} {HERE}", "the row lacks 'phone_number'"),
     "a row that is none": (f"world:\n  contact:\n    zed: Zed {HERE}", "expected a mapping of columns to values"),
     "rows without labels": (f"world:\n  contact: [Zed] {HERE}", "expected a mapping of labels to rows"),
-    "a number as boolean": (f"world:\n  setting:\n    wifi: 1 {HERE}", "1 is no boolean"),
-    "a boolean as number": (f"world:\n  setting:\n    latitude: true {HERE}", "True is no number"),
-    "a number as text": (f"world:\n  contact:\n    tomas: {{name: 5}} {HERE}", "5 is no string"),
+    "a number as boolean": (f"world:\n  setting:\n    wifi: 1 {HERE}", "1 is not of type boolean"),
+    "a boolean as number": (f"world:\n  setting:\n    latitude: true {HERE}", "True is not of type number"),
+    "a number as text": (f"world:\n  contact:\n    tomas: {{name: 5}} {HERE}", "5 is not of type string"),
     "a text as moment": (
         f"world:\n  reminder:\n    plants:\n      reminder_timestamp: soon {HERE}",
-        "'soon' is no timestamp",
+        "'soon' is not of type timestamp",
     ),
     "a day as moment": (
         f"world:\n  reminder:\n    plants:\n      reminder_timestamp: 2025-01-01 {HERE}",
@@ -223,7 +223,7 @@ BODIES = {
     "no rows added": (milestone(f"- {{id: a, table: contact, adds: []}} {HERE}"), "adds needs at least one row"),
     "a cell that can never be": (
         milestone("- id: a", "  table: setting", f"  is: {{wifi: \"no\"}} {HERE}"),
-        "'no' is no boolean",
+        "'no' is not of type boolean",
     ),
     "a cell that is never null": (
         milestone("- id: a", "  table: contact", f"  adds: {{name: null}} {HERE}"),
@@ -231,7 +231,7 @@ BODIES = {
     ),
     "one of several that can never be": (
         milestone("- id: a", "  table: setting", f"  is: {{wifi: {{one_of: [true, 1]}}}} {HERE}"),
-        "1 is no boolean",
+        "1 is not of type boolean",
     ),
     "unknown tool of a milestone": (milestone("- id: a", f"  tool: frobnicate {HERE}"), "unknown tool 'frobnicate'"),
     "unknown argument of a milestone": (
@@ -275,7 +275,7 @@ BODIES = {
         milestone(
             "- {id: b, message: {content: Hi}}", f"- {{id: a, after: [b], message: {{content: {{from: b}}}}}} {HERE}"
         ),
-        "'a' takes a value from 'b', which is no call and has none",
+        "'a' takes a value from 'b', which is not a call and has none",
     ),
     "a minefield in a circle": (
         f"minefields: {HERE}\n  - {{id: a, after: [a], tool: get_wifi_status}}",

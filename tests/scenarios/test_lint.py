@@ -152,7 +152,7 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         "torn_sentence",
         "'only old.' starts in lower case",
         SOUND,
-        {"knows: [Tomas is a colleague.]": f'knows: ["Tomas is no child.", only old.]  {HERE}'},
+        {"knows: [Tomas is a colleague.]": f'knows: ["Tomas is not a child.", only old.]  {HERE}'},
     ),
     "a follow-up without an end": (
         "torn_sentence",

@@ -89,9 +89,9 @@ class TestReading:
             Suite([path]).names()
 
     def test_an_entry_that_cannot_be_read_alone_is_read_with_the_others(self, tmp_path: Path) -> None:
-        text = file_of(entry('about: "A dash\n- name: this is no entry\nat all"'), entry(name="last"))
+        text = file_of(entry('about: "A dash\n- name: this is not an entry\nat all"'), entry(name="last"))
         path = written(tmp_path, text.replace("    - name: this", "  - name: this"))
-        assert Suite([path]).get("mine").about == "A dash - name: this is no entry at all"
+        assert Suite([path]).get("mine").about == "A dash - name: this is not an entry at all"
 
     def test_listing_names_reads_all_of_the_callers_files(self, tmp_path: Path) -> None:
         written(tmp_path, BROKEN, "broken.yaml")

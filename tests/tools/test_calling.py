@@ -260,7 +260,7 @@ def test_nulls_for_what_was_left_out_change_nothing(guess: tuple[str, Any], padd
     name, arguments = guess
     nulls = {argument: None for tool, argument in NEVER_NULL if tool == name and argument in padded - set(arguments)}
     plain = bind(OFFERED, name, arguments)
-    assume(isinstance(plain, Bound) or plain.raw_arguments is None)  # what is no JSON is kept as it was
+    assume(isinstance(plain, Bound) or plain.raw_arguments is None)  # what is not JSON is kept as it was
     assert repr(bind(OFFERED, name, {**arguments, **nulls})) == repr(plain)
 
 

@@ -320,7 +320,7 @@ def _date(match: re.Match[str]) -> Mention | None:
     else:
         year, first, second = int(match["y3"] or 0), int(match["a"] or match["a4"]), int(match["b"] or match["b4"])
         options = [(year, first, second), (year, second, first)]
-    # the 42nd of July is no date, but it is told as one, and so it is another than the one that is asked for
+    # the 42nd of July is not a date, but it is told as one, and so it is another than the one that is asked for
     right = tuple(item for item in options if item[1] <= 12 and item[2] > 0 and (item[1] or item[0] == 0))
     return Mention("date", match.start(), match.end(), right) if right else None
 

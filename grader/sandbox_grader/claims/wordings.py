@@ -152,7 +152,7 @@ _INSTEAD = re.compile(
 
 
 LIST = 2
-"""With so many further names in its sentence a name stands in a list, and is no answer."""
+"""With so many further names in its sentence a name stands in a list, and is not an answer."""
 
 
 def _listed(

@@ -1,7 +1,7 @@
 """Builds one session from what an importer finds: order, ids, pairing of results, virtual time, losses.
 
 Policy, the same for every format:
-- Text beside tool calls is no reply. It is kept as a note of the agent to itself, as is its reasoning.
+- Text beside tool calls is not a reply. It is kept as a note of the agent to itself, as is its reasoning.
 - A result goes to the open call of its id in the latest batch that has one, because ids need not be unique.
 - Virtual time is the source's where it has times, else the number of the event. The times as written are in ``wall``.
 - Token counts and costs are nobody's doing in the session and are not kept.
@@ -281,7 +281,7 @@ class SessionBuilder:
         if stamp is None:
             return len(self._times), 0.0, {}
         if at is None:
-            self.lose(f"event {len(self._times)}", f"time {shown(stamp)} is no time that can be read")
+            self.lose(f"event {len(self._times)}", f"time {shown(stamp)} is not a time that can be read")
         elif isinstance(stamp, str):
             self._naive += not zoned(stamp)
         return len(self._times), 0.0, {"time": stamp}

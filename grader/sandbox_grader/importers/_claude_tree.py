@@ -84,7 +84,7 @@ def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
 
     Raises:
-        ImportFormatError: a line is no object or lacks ``type``.
+        ImportFormatError: a line is not an object or lacks ``type``.
     """
     seen: set[str] = set()
     for index, node in enumerate(nodes):

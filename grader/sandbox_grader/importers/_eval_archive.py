@@ -50,10 +50,10 @@ class EvalArchive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             members = self._zip.namelist()
         except _BROKEN as error:
-            raise ImportFormatError(str(path), None, f"is no .eval archive: {error}") from error
+            raise ImportFormatError(str(path), None, f"is not an .eval archive: {error}") from error
         header = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
         if header is None:
-            raise ImportFormatError(str(path), None, "is no .eval archive: it holds neither header.json nor a journal")
+            raise ImportFormatError(str(path), None, "is not an .eval archive: it has no header.json and no journal")
         self._header = header
         self._samples = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
 

@@ -275,7 +275,7 @@ def load_whole(data: bytes, path: str) -> Loaded:
 
 
 def load_lines(data: bytes, path: str) -> Loaded:
-    """JSON Lines; a last line without a newline that is no JSON is dropped. Raises like :func:`load`."""
+    """JSON Lines; a last line without a newline that is not JSON is dropped. Raises like :func:`load`."""
     lines = data.split(b"\n")
     nodes: list[JsonNode] = []
     losses: list[Loss] = []

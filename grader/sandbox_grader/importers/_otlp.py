@@ -132,7 +132,7 @@ def _plain(value: JsonNode | None) -> Any:
         return [_plain(item) for item in inner.items_at("values")]
     inner = value.get("kvlistValue")
     if inner is None or not is_object(inner.value):
-        raise value.fail(f"is no attribute value; it has {listed(members)}")
+        raise value.fail(f"is not an attribute value; it has {listed(members)}")
     return _pairs(inner.items_at("values"))
 
 

@@ -20,7 +20,7 @@ from sandbox_mcp.trajectory import CallError, ErrorKind
 
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
 FAR: Final = 1e12
-"""Seconds since the epoch beyond which a number is no time."""
+"""Seconds since the epoch beyond which a number is not a time."""
 _CLASS: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:")
 LONGEST_LITERAL: Final = 100_000
 """Characters beyond which arguments are not looked at as a Python literal."""
@@ -30,7 +30,7 @@ LONGEST_LITERAL: Final = 100_000
 class Given:
     """Arguments as a call gave them; ``raw`` is the text where that was no JSON object.
 
-    ``free`` tells that the tool takes free text, so that a text that is no object is what was asked for.
+    ``free`` tells that the tool takes free text, so that a text that is not an object is what was asked for.
     """
 
     arguments: dict[str, Any]

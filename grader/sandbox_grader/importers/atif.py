@@ -28,7 +28,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
 
     Raises:
-        ImportFormatError: a file is no ATIF document.
+        ImportFormatError: a file is not an ATIF document.
     """
     names = Names()
     for path in paths:

@@ -52,7 +52,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given session files, or all of a project's directory, each with its sub-agents.
 
     Raises:
-        ImportFormatError: a file is no session file.
+        ImportFormatError: a file is not a session file.
     """
     names = Names()
     for path in dict.fromkeys(file for given in paths for file in _files(given)):

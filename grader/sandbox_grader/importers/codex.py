@@ -34,14 +34,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
 
     Raises:
-        ImportFormatError: a file is no rollout, or holds no item of a conversation.
+        ImportFormatError: a file is not a rollout, or holds no item of a conversation.
     """
     names = Names()
     for path in paths:
         loaded = load(path)
         lines = [node for node in loaded.nodes if node.is_object]
         if not any(_kind(line) in (HEAD, ITEM) for line in lines):
-            problem = f"is no rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}"
+            problem = f"is not a rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}"
             raise ImportFormatError(str(path), None, problem)
         yield _session(lines, loaded, SessionBuilder("codex", str(path), "", loaded.losses), names)
 

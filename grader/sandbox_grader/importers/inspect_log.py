@@ -48,7 +48,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
 
     Raises:
-        ImportFormatError: a file is no Inspect log, or an archive compressed in a way that this Python cannot read.
+        ImportFormatError: a file is not an Inspect log, or an archive compressed in a way that this Python cannot read.
     """
     names = Names()
     for path in paths:

@@ -106,7 +106,7 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
     if inner is not None and isinstance(inner.value, str):
         inner = _parsed(inner)
     if inner is None or not all(_is_rpc(item) for item in _each(inner)):
-        raise node.fail("is no JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
+        raise node.fail("is not a JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
     side = next((SIDES.get(value) for key in DIRECTION if isinstance(value := node.members().get(key), str)), None)
     stamp = next((node.members()[key] for key in TIME if node.get(key) is not None), None)
     session = next((node.need(key).label() for key in SESSION if node.get(key) is not None), "")
@@ -117,7 +117,7 @@ def _parsed(text: JsonNode) -> JsonNode:
     try:
         return replace(text, value=loads(text.string())[0])
     except ValueError as error:
-        raise text.fail(f"is no JSON-RPC message: {error}") from error
+        raise text.fail(f"is not a JSON-RPC message: {error}") from error
 
 
 def _each(node: JsonNode) -> list[JsonNode]:

@@ -42,7 +42,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
 
     Raises:
-        ImportFormatError: a file is no OTLP JSON, or holds no GenAI span.
+        ImportFormatError: a file is not OTLP JSON, or holds no GenAI span.
     """
     names = Names()
     for path in paths:

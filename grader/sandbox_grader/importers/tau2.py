@@ -34,7 +34,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files or directories.
 
     Raises:
-        ImportFormatError: one is no result of tau2-bench.
+        ImportFormatError: one is not a result of tau2-bench.
     """
     names = Names()
     for path in paths:

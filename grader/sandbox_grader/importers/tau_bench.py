@@ -24,7 +24,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files.
 
     Raises:
-        ImportFormatError: a file is no array of tau-bench sessions.
+        ImportFormatError: a file is not an array of tau-bench sessions.
     """
     names = Names()
     for path in paths:

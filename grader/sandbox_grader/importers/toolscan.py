@@ -34,7 +34,7 @@ def read(paths: Sequence[Path], *, python_literals: bool = False) -> Iterator[Im
     ``python_literals`` inputs that are Python literals count as well, closed where their end is missing.
 
     Raises:
-        ImportFormatError: a line is no case.
+        ImportFormatError: a line is not a case.
     """
     names = Names()
     for path in paths:
@@ -85,7 +85,7 @@ class _Play:
         except ValueError as problem:
             return said.name, Given({}, said.input), _no_format(f"the input of {said.name} cannot be read: {problem}")
         if not is_object(value):
-            return said.name, Given({}, said.input), _no_format(f"the input of {said.name} is no object")
+            return said.name, Given({}, said.input), _no_format(f"the input of {said.name} is not an object")
         return said.name, Given(value), fault(said.name, value, self.apis)
 
     def _outcome(self, name: str, error: CallError | None) -> CallOutcome:

@@ -34,7 +34,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     where there were none), and ``empty_turns``: the turns that list no call explicitly. A call's turn is in ``meta``.
 
     Raises:
-        ImportFormatError: a file is no ToolTalk conversation.
+        ImportFormatError: a file is not a ToolTalk conversation.
     """
     names = Names()
     for path in paths:

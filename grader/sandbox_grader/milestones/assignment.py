@@ -1,6 +1,6 @@
 """Which row of the state stands for which expected row: the one-to-one assignment of the largest product.
 
-Policy: a pair of value 0 is no pair; where no complete assignment is left, the rows do not match at all.
+Policy: a pair of value 0 is not a pair; where no complete assignment is left, the rows do not match at all.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Policy: a turn is what the agent calls after one user message and before the next. Where a session has fewer turns than
 the reference nothing was called in the rest; where it has more, the reference wants nothing there, and a tail of turns
-without calls is no turn at all. A session that did not come to an end of its own is not graded.
+without calls is not a turn at all. A session that did not come to an end of its own is not graded.
 """
 
 from collections.abc import Mapping, Sequence

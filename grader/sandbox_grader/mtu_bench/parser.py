@@ -41,7 +41,7 @@ def parse_single(text: str) -> Parsed:
     """Read at most one call, as in S-S and M-S.
 
     The first ``Action`` counts. Quotes stay in its name, an input with nested braces ends at the first closing one,
-    and an input that is no JSON even after turning single quotes into double ones makes the call vanish.
+    and an input that is not JSON even after turning single quotes into double ones makes the call vanish.
 
     Raises:
         ParserCrashError: a marker stands without its colon, or the input has no braces.
@@ -59,7 +59,7 @@ def parse_single(text: str) -> Parsed:
 def parse_multi(text: str) -> Parsed:
     """Read any number of calls, as in S-M and M-M: by name in order of first mention, the last arguments winning.
 
-    Input that is no JSON object leaves the call with no arguments, ``None`` is a tool like any other, and double
+    Input that is not a JSON object leaves the call with no arguments, ``None`` is a tool like any other, and double
     quotes go from the name while blanks stay.
 
     Raises:

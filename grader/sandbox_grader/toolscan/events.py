@@ -2,7 +2,7 @@
 
 Policy: faults are what the log says they are (``error.kind``). A call ran when nothing kept it from running; one that
 then failed by itself ran as well. It is a repetition when the same call ran before and nobody changed the world in
-between. Sessions imported from ToolScan end at their first ``finish``, which is no call of the task.
+between. Sessions imported from ToolScan end at their first ``finish``, which is not a call of the task.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence

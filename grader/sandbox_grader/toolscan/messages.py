@@ -68,4 +68,4 @@ def read_literal(text: str) -> Any:
             warnings.simplefilter("ignore")
             return ast.literal_eval(closed)
     except (SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise ValueError(f"is no Python literal: {error}") from error
+        raise ValueError(f"is not a Python literal: {error}") from error

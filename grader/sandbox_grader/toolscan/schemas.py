@@ -1,7 +1,7 @@
 """What a call does wrong before any tool runs, by the JSON types of ToolScan's tool lists.
 
 Policy: the checks and their order are ToolScan's (function, argument names, required arguments, types); the first
-class with an offender is the fault, with all its offenders. A boolean is no number, 3.0 is an integer, null is the
+class with an offender is the fault, with all its offenders. A boolean is not a number, 3.0 is an integer, null is the
 same as not given, and a type that nobody knows checks nothing.
 Source: ToolScan, section 5.
 """

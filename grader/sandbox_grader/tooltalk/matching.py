@@ -10,7 +10,7 @@ from sandbox_grader.tooltalk.comparing import Compare, tool_of
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 
 MANY = 10_000
-"""More turns than any session has; a note of a later one is no note."""
+"""More turns than any session has; a note of a later one is not a note."""
 Matching = Mapping[int, int]
 """From the position of a predicted call to that of the reference call it matches."""
 

@@ -40,7 +40,7 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 ECHO = 5
-"""Words from which a line that repeats the assistant's is no chance."""
+"""Words from which a line that repeats the assistant's is not a chance."""
 
 
 def out_of_part(talk: UserView) -> Iterator[UserMistake]:

@@ -1,6 +1,6 @@
 """What a user cannot know: what is on the phone, what its tools found, and what the scenario expects.
 
-Policy: only what is hardly said by chance counts. The owner's own entry in the contacts is no secret to the owner.
+Policy: only what is hardly said by chance counts. The owner's own entry in the contacts is not a secret to the owner.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

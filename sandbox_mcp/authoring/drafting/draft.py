@@ -67,7 +67,7 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     import yaml
 
     if not NAME.fullmatch(name):
-        raise RunError(f"{name!r} is no name for a scenario; expected lower-case letters, digits and _, a letter first")
+        raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")
     story = story_of(trajectory)
     entry = _entry(story, suite, name)
     notes = (*TO_DO, *_left_out(story))

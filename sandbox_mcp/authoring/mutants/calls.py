@@ -126,7 +126,7 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 
 def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
-    """What somebody without the call would have to guess, if all of that is easy; what was told before is no guess."""
+    """What somebody without the call would have to guess, if all of that is easy; what was told before is not one."""
     taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
 

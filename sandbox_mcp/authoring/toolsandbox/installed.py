@@ -25,10 +25,10 @@ def dump(checkout: Path, python: Path, now: datetime, zone: str) -> Mapping[str,
     """All scenarios of a checkout as its own code builds them at ``now``, wall time of ``zone``.
 
     Raises:
-        RunError: the folder is no checkout, the interpreter is not there or lacks what the checkout needs.
+        RunError: the folder is not a checkout, the interpreter is not there or lacks what the checkout needs.
     """
     if not (checkout / PACKAGE / "scenarios").is_dir():
-        raise RunError(f"{str(checkout)!r} is no checkout of ToolSandbox; expected a folder {PACKAGE}/scenarios in it")
+        raise RunError(f"{str(checkout)!r} is not a checkout of ToolSandbox; it has no {PACKAGE}/scenarios")
     if not python.exists():
         raise RunError(f"there is no interpreter {str(python)!r}; name one that has ToolSandbox installed")
     with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,7 @@
 
 Policy: guardrails are left out, because strict grading asks of every change whether it was wanted. Where two
 constraints want the same message, one by likeness and one by what it must contain, what it must contain counts. A text
-with a value from a call is the fact that this value is told. What is only looked up as a means is no fault if left out.
+with a value from a call is the fact that this value is told. What is only looked up as a means may be left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ def _argument(value: Any, near: Any, ids: Mapping[str, str]) -> Any:
 
 
 def _taken(item: Json, value: Json) -> dict[str, Any]:
-    """A value from the call at another milestone; the least difference is no error."""
+    """A value from the call at another milestone; the least difference is not an error."""
     return {"from": name_of(item["reference"]), "path": ".".join(value["path"]), "within": 1e-6}
 
 

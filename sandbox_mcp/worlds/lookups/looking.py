@@ -57,7 +57,7 @@ def in_window(day: str, after: str | None, before: str | None) -> bool:
     """Whether a day lies between two others, both included; a side that was not given is open.
 
     Raises:
-        ValueError: one of them is no day.
+        ValueError: one of them is not a day.
     """
     first, last = checked_day(after, "after"), checked_day(before, "before")
     return (first is None or day >= first) and (last is None or day <= last)

@@ -97,17 +97,17 @@ def written(tx: Tx, when: float | None) -> str | None:
 
 
 def check_address(name: str, text: str) -> None:
-    """Refuse what is no address of mail.
+    """Refuse what is not an address of mail.
 
     Raises:
         ValueError: it is none.
     """
     if not _ADDRESS.fullmatch(text):
-        raise ValueError(f"`{name}` has {text!r}, which is no mail address; expected one like 'ada@example.com'")
+        raise ValueError(f"`{name}` has {text!r}, which is not a mail address; expected one like 'ada@example.com'")
 
 
 def check_phone(name: str, text: str) -> None:
-    """Refuse what is no phone number.
+    """Refuse what is not a phone number.
 
     Raises:
         ValueError: it is none.

@@ -26,7 +26,7 @@ Deed = tuple[str, str]
 
 
 class TapeError(WorldError):
-    """A file is no tape, or a line of it cannot be used."""
+    """A file is not a tape, or a line of it cannot be used."""
 
     def __init__(self, path: Path, line: int | None, problem: str) -> None:
         self.path = path
@@ -141,9 +141,9 @@ def _lines(path: Path, data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
         except (ValueError, RecursionError) as error:
             if number == len(lines):  # a whole line ends with a newline: this one was being written
                 return
-            raise TapeError(path, number, "is no JSON") from error
+            raise TapeError(path, number, "is not JSON") from error
         if not isinstance(line, dict):
-            raise TapeError(path, number, "is no JSON object")
+            raise TapeError(path, number, "is not a JSON object")
         yield number, cast("dict[str, Any]", line)
 
 

@@ -176,7 +176,7 @@ def value_of(result: Mapping[str, Any]) -> Any:
 
 
 def text_of(result: Mapping[str, Any]) -> str:
-    """The texts of a result, one below the other; what is no text as JSON."""
+    """The texts of a result, one below the other; what is not text as JSON."""
     parts = cast("list[Mapping[str, Any]]", result.get("content") or [])
     return "\n".join(
         str(part.get("text")) if part.get("type") == "text" else json.dumps(part, ensure_ascii=False) for part in parts

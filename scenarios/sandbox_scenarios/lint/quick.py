@@ -22,7 +22,7 @@ WHAT = MappingProxyType(
         "missing": "a part that every scenario needs is not there",
         "reply_rests_on_nothing": "a reply earns points whether or not anything was done",
         "category": "the categories contradict the solutions, the user or the world",
-        "torn_sentence": "what the user knows is no whole sentence",
+        "torn_sentence": "what the user knows is not a whole sentence",
         "unsaid_refusal": "a minefield to which the user may agree, or a refusal that the brief does not tell",
         "unreachable": "a milestone that no tool offered can bring about",
         "harmless_minefield": "a minefield that nobody can step on with the tools offered",

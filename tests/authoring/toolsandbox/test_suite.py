@@ -188,7 +188,7 @@ def test_a_folder_without_a_checkout_is_named(tmp_path: Path) -> None:
         group, ["import-suite", "toolsandbox", str(tmp_path), "-o", str(tmp_path / "out"), "--python", "/usr/bin/true"]
     )
     assert isinstance(done.exception, RunError)
-    assert "is no checkout of ToolSandbox" in str(done.exception)
+    assert "is not a checkout of ToolSandbox" in str(done.exception)
 
 
 def test_without_an_interpreter_it_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

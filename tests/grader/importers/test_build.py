@@ -192,7 +192,7 @@ class TestTime:
     @pytest.mark.parametrize("stamp", ["soon", {}, True, 10**400])
     def test_times_that_are_none_are_named(self, builder, stamp):
         builder.say("user", "agent", "a", stamp=stamp)
-        assert "is no time that can be read" in lost(finished(builder))
+        assert "is not a time that can be read" in lost(finished(builder))
 
 
 class TestEnds:

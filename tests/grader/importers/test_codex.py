@@ -73,5 +73,5 @@ def test_a_turn_that_ended_in_an_error_is_the_agent_s():
 
 
 def test_other_lines_are_no_rollout():
-    with pytest.raises(ImportFormatError, match="is no rollout of Codex: none of its lines is of the type"):
+    with pytest.raises(ImportFormatError, match="is not a rollout of Codex: none of its lines is of the type"):
         read("codex", [{"type": "user", "message": {}}])

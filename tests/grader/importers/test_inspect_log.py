@@ -328,7 +328,7 @@ class TestArchives:
 
     @pytest.mark.parametrize("data", [b"", b"PK", b"PK\x03\x04 and more", b"{}"])
     def test_no_archive_at_all(self, data):
-        with pytest.raises(ImportFormatError, match=r"is no .eval archive"):
+        with pytest.raises(ImportFormatError, match=r"is not an .eval archive"):
             read_bytes("inspect", data, "log.eval")
 
     def test_an_archive_of_something_else(self):

@@ -302,7 +302,7 @@ class TestFiles:
             (otlp({"spanId": "1"}), "lacks 'traceId'"),
             (otlp(chat("1", 0, [ASK], [TELL]) | {"startTimeUnixNano": "soon"}), "expected nanoseconds"),
             (otlp(chat("1", 0, "no json", [TELL])), "attributes.gen_ai.input.messages: is not JSON"),
-            (otlp(tool("1", 0) | {"attributes": [{"key": "a", "value": {"x": 1}}]}), "is no attribute value"),
+            (otlp(tool("1", 0) | {"attributes": [{"key": "a", "value": {"x": 1}}]}), "is not an attribute value"),
             (
                 otlp(tool("1", 0) | {"attributes": [{"key": "a", "value": {"intValue": "x"}}]}),
                 "expected a whole number",

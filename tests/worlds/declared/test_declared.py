@@ -301,7 +301,7 @@ class TestScenarios:
             ('reader: "@reader.edith"', 'reader: "@book.lamps"', "is a row of table 'book'; expected one of 'reader'"),
             ("state: lent, reader", "state: torn, reader", "'torn' is not one of in, lent, lost"),
             ("state: lost}", "state: torn}", "'torn' is not one of in, lent, lost"),
-            ("branch: {open: true}", "branch: {open: 1}", "1 is no boolean"),
+            ("branch: {open: true}", "branch: {open: 1}", "1 is not of type boolean"),
             ("{name: Edith Maas, pin", "{name: Edith Maas, pan: 1, pin", "unknown column 'pan' of table 'reader'"),
             ("    branch:", "    genre: {}\n    branch:", "the rows of table 'genre' are fixed"),
             ("world: library", "world: zoo", "unknown world 'zoo'"),

@@ -94,7 +94,7 @@ class TestRegistering:
         ("wrong", "why"),
         [
             ({"username": "kai"}, "the username 'kai' is taken"),
-            ({"email": "lou"}, "`email` has 'lou', which is no mail address"),
+            ({"email": "lou"}, "`email` has 'lou', which is not a mail address"),
             ({"phone": "5550100101"}, "expected a phone number like"),
             ({"username": " "}, "must not be empty"),
         ],

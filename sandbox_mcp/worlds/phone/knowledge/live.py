@@ -40,7 +40,7 @@ def get_json(
     from urllib.request import Request, urlopen
 
     if not url.startswith(("http://", "https://")):
-        raise KnowledgeUnavailable(source, "network", f"{url!r} is no http or https address")
+        raise KnowledgeUnavailable(source, "network", f"{url!r} is not an http or https address")
     with answering(source):
         request = Request(url, headers=dict(headers or {}))  # noqa: S310 - the scheme is checked above
         with urlopen(request, timeout=timeout) as response:  # noqa: S310
@@ -54,7 +54,7 @@ def get_json(
 def answering(source: str) -> Generator[None]:
     """Turn whatever goes wrong while asking a source, or while reading its answer, into ``KnowledgeUnavailable``.
 
-    A missing key, a value of the wrong type and text that is no JSON count as unreadable.
+    A missing key, a value of the wrong type and text that is not JSON count as unreadable.
     """
     try:
         yield

@@ -167,7 +167,7 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
     """The lines of a tape; one that a crash cut off at the end is left out.
 
     Raises:
-        TapeError: the file cannot be read, or a line is no record.
+        TapeError: the file cannot be read, or a line is not a record.
     """
     try:
         *texts, _ = tape.read_text(encoding="utf-8").split("\n")

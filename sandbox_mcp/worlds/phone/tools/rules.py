@@ -28,7 +28,7 @@ LONGEST_NUMBER = 250
 
 
 def check_phone_number(number: str) -> None:
-    """Refuse what is no phone number with a country code.
+    """Refuse what is not a phone number with a country code.
 
     Raises:
         ValueError: it does not start with ``+`` or cannot be a number of any country.

@@ -34,7 +34,7 @@ QUESTIONS: dict[str, Callable[[Knowledge], Any]] = {
     "units": lambda k: k.units.convert(20, "celsius", "fahrenheit"),
     "unknown unit": lambda k: k.units.convert(1, "xyzzy", "m"),
     "incompatible units": lambda k: k.units.convert(1, "kg", "m"),
-    "amount that is no number": lambda k: k.units.convert(float("inf"), "kg", "g"),
+    "amount that is not a number": lambda k: k.units.convert(float("inf"), "kg", "g"),
     "currency": lambda k: k.currency.convert(10, "usd", "EUR", NOW),
     "unknown currency": lambda k: k.currency.convert(10, "usd", "QQQ", NOW),
     "no rate": lambda k: k.currency.convert(10, "usd", "ARS", NOW),
