@@ -335,7 +335,7 @@ class TestArchives:
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w") as file:
             file.writestr("a.txt", "x")
-        with pytest.raises(ImportFormatError, match=r"neither header\.json nor a journal"):
+        with pytest.raises(ImportFormatError, match=r"no header\.json and no journal"):
             read_bytes("inspect", data.getvalue(), "log.eval")
 
     @settings(max_examples=60, deadline=None)
