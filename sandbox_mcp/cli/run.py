@@ -86,6 +86,20 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File with what the agent is told first. [default: the same few words for every agent]",
 )
+@click.option(
+    "--rows",
+    "row_places",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Play rows of MTU-Bench: one of its *_eval.jsonl files, or a folder of them. May be repeated.",
+)
+@click.option(
+    "--row-answers",
+    type=click.Choice(["calls", "text"]),
+    default="calls",
+    show_default=True,
+    help="With --rows: call tools over MCP, or write down what to call as the benchmark's authors asked.",
+)
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
 @row_options
 @bounds_option
@@ -104,15 +118,20 @@ def command(
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
-    SELECTORS are names, patterns such as 'late_*', category:NAME, world:NAME, @FILE with one selector per line, or -
-    for standard input; without any, all scenarios of your own files, or else of the phone. The same command again plays
-    only what is missing. Exits with 1 if --threshold is missed, no session could be scored, or the budget was not
-    enough.
+    SELECTORS are names, patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*', @FILE with one
+    selector per line, or - for standard input; without any, all scenarios of your own files, or else of the phone, or
+    with --rows all dialogues. The same command again plays only what is missing. Exits with 1 if --threshold is missed,
+    no session could be scored, or the budget was not enough.
     """
-    from sandbox_grader.wording import remarks, tables_of
+    from sandbox_grader.scores import SCORE
+    from sandbox_grader.wording import family_lines, remarks, tables_of
 
     from sandbox_mcp.run.folder import RunFolder
+    from sandbox_mcp.run.rows.play import ROWS_METRIC
 
+    if options["row_places"]:
+        bounds = False  # neither a refusing agent nor the reference has been played on rows
+        options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
     check_threshold(threshold, options["metric"])
     with terminated_as_interrupted():
         report = _evaluated(Recipe(places, options), everything=rows.everything)
@@ -129,6 +148,8 @@ def command(
                 print_table(table.headers, table.rows)
             if not number and left:
                 click.echo(left)
+        for line in family_lines(report, report.families(), full=rows.everything) if options["row_places"] else ():
+            click.echo(line)
     for remark in remarks(report):
         click.echo(remark, err=True)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
@@ -148,12 +169,21 @@ class Recipe:
         from sandbox_scenarios import Suite
 
         from sandbox_mcp.run.folder import RunFolder
+        from sandbox_mcp.run.rows.play import RowCrew
+        from sandbox_mcp.run.rows.suite import RowSuite
         from sandbox_mcp.run.sessions import JUDGED, Crew
 
+        row_places: tuple[Path, ...] = self.options["row_places"]
         knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users = chosen_agent(self.options), chosen_users(self.options)
         folder = RunFolder(self.options["out"])
         family = self.options["metric"].partition(".")[0]
+        told = _instructions(self.options["instructions"])
+        if row_places:
+            form = self.options["row_answers"]
+            asked = {**told, "rows": form}
+            suite = RowSuite(row_places)
+            return RowCrew(suite, agent, users, folder, metrics=(family,), instructions=asked, form=form)
         return Crew(
             Suite(self.places),
             agent,
@@ -162,7 +192,7 @@ class Recipe:
             knowledge,
             keep_spoiled=self.options["keep_spoiled"],
             metrics=tuple(dict.fromkeys((*JUDGED, family))),
-            instructions=_instructions(self.options["instructions"]),
+            instructions=told,
         )
 
 
@@ -191,6 +221,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.executors import Processes
+    from sandbox_mcp.run.rows.suite import RowSuite
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
@@ -199,9 +230,10 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     crew = recipe()
     jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
     prices, budget = chosen_costs(options)
+    suite = RowSuite(options["row_places"]) if options["row_places"] else PlayableSuite(recipe.places)
     return evaluate(
         crew.agent,
-        PlayableSuite(recipe.places).select(*options["selectors"]),
+        suite.select(*options["selectors"]),
         variants=options["variants"],
         trials=options["trials"],
         seed=options["seed"],
@@ -218,6 +250,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
         budget=budget,
         executor=Processes(recipe) if options["executor"] == "processes" else None,
         knowledge=crew.knowledge,
-        instructions=crew.instructions,
+        instructions=_instructions(options["instructions"]),
+        row_answers=options["row_answers"],
         watch=Display(quiet=options["quiet"], every=everything).show,
     )

@@ -37,6 +37,9 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.folder import PACKED_FROM, RunFolder
 from sandbox_mcp.run.progress import RunTally
+from sandbox_mcp.run.rows.instructions import AnswerForm
+from sandbox_mcp.run.rows.play import ROWS_METRIC, RowCrew
+from sandbox_mcp.run.rows.suite import RowSuite
 from sandbox_mcp.run.sessions import JUDGED, Crew, RunPlan
 from sandbox_mcp.run.transports import Transport
 from sandbox_mcp.run.unit import Shard
@@ -71,6 +74,7 @@ def evaluate(
     executor: Executor | None = None,
     knowledge: object = None,
     instructions: str | Mapping[str, Any] = "",
+    row_answers: AnswerForm = "calls",
     watch: Watch | None = None,
 ) -> Report:
     """Play an agent through scenarios and grade every session.
@@ -100,6 +104,8 @@ def evaluate(
         executor: On what sessions are played; tasks of this process without.
         knowledge: What search tools look things up in; the offline sources without.
         instructions: What the agent is told first, in place of what all agents are told.
+        row_answers: With the rows of a :class:`RowSuite`: whether they are answered by ``calls`` or in ``text``. There
+            ``mtu_bench.right`` counts unless another metric is named.
         watch: Told of every session that is done.
 
     Raises:
@@ -108,6 +114,10 @@ def evaluate(
     if isinstance(instructions, str):
         instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
+    if isinstance(known, RowSuite):
+        metric = ROWS_METRIC if metric == SCORE else metric
+        if tuple(variants) != ("base",):
+            raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
     endpoint = EndpointSettings(model=model, base_url=base_url)
     playing = _agent(agent, endpoint)
     users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user
@@ -129,7 +139,12 @@ def evaluate(
     tally = RunTally(prices, budget, metric=metric)
     with nullcontext(out) if out else TemporaryDirectory() as place:
         folder = RunFolder(Path(place))
-        crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
+        crew: Crew
+        if isinstance(known, RowSuite):
+            told = {**instructions, "rows": row_answers}
+            crew = RowCrew(known, playing, users, folder, knowledge, keep_spoiled, asked, told, form=row_answers)
+        else:
+            crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
         report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
     report.name = str(out or playing.name)
     return report

@@ -25,8 +25,9 @@ from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, LogWriter, MemoryLog, Trajectory
+from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, LogWriter, MemoryLog, Sink, Trajectory
 from sandbox_mcp.trajectory.packs import PackWriter
+from sandbox_mcp.users import User
 
 JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
@@ -92,6 +93,18 @@ class Crew:
         """
         return grade(trajectory, scenario, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
+    async def play_session(
+        self,
+        manager: SessionManager,
+        spec: SessionSpec,
+        user: User,
+        sink: Sink,
+        reach: Reach,
+        patience: float = math.inf,
+    ) -> None:
+        """Play one session to its end; everything about it is in what ``sink`` was given."""
+        await play(manager, spec, self.agent, user, sink, reach, patience)
+
     async def play(
         self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told, pack: PackWriter | None = None
     ) -> None:
@@ -130,7 +143,7 @@ class Crew:
         )  # fmt: skip
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
-            await play(table.manager, spec, self.agent, self.users.make(spec), log, table.reach, table.patience)
+            await self.play_session(table.manager, spec, self.users.make(spec), log, table.reach, table.patience)
         if log.lost is not None:
             raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
         trajectory = log.memory.trajectory()

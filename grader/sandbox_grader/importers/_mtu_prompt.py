@@ -14,6 +14,7 @@ from sandbox_grader.importers._react import read_object
 
 _TURN: Final = "\nUser:"
 _DIALOGUE: Final = re.compile(r"\n(?:History Dialog[ \t]*:|User:|user:)")
+_TODAY: Final = re.compile(r"Today is ([^.\n]{1,60})")
 _OFFER: Final = "you can use:"
 _MANY: Final = "name of the APIs"
 _TYPES: Final = {
@@ -25,24 +26,26 @@ _KEPT: Final = ("description", "default", "enum", "format", "pattern")
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool that a question describes, with the JSON Schema of its arguments."""
+    """A tool that a question describes, with the JSON Schema of its arguments and the names of what it returns."""
 
     name: str
     description: str
     schema: Mapping[str, Any]
+    results: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
     """A question in parts. ``user`` is None where no turn can be cut out, ``tools`` where no list can be read.
 
-    ``many`` tells that it asks for any number of calls and not for at most one.
+    ``many`` tells that it asks for any number of calls and not for at most one, ``today`` the date that it names.
     """
 
     user: str | None
     history: str
     tools: tuple[OfferedTool, ...] | None
     many: bool
+    today: str = ""
 
 
 def take_apart(question: str) -> PromptParts:
@@ -57,6 +60,7 @@ def take_apart(question: str) -> PromptParts:
         history=history.strip().removeprefix("History Dialog").lstrip(" :\n"),
         tools=_tools(listed),
         many=_MANY in head,
+        today=found[1].strip() if (found := _TODAY.search(head)) else "",
     )
 
 
@@ -70,7 +74,13 @@ def _tools(listed: str) -> tuple[OfferedTool, ...] | None:
         return None
     described = [item for item in _objects(cast("list[Any]", found)) if isinstance(item.get("name"), str)]
     return tuple(
-        OfferedTool(item["name"].strip(), str(item.get("description") or ""), _schema(item)) for item in described
+        OfferedTool(
+            item["name"].strip(),
+            str(item.get("description") or ""),
+            _schema(item),
+            tuple(_parameters(item.get("result_parameters"))),
+        )
+        for item in described
     )
 
 
@@ -92,6 +102,8 @@ def _parameters(written: Any) -> dict[str, dict[str, Any]]:
 def _property(parameter: Mapping[str, Any]) -> dict[str, Any]:
     kind = _TYPES.get(str(parameter.get("type")).lower())
     kept = {key: parameter[key] for key in _KEPT if parameter.get(key) is not None}
+    if isinstance(choices := parameter.get("choices"), list):
+        kept.setdefault("enum", choices)
     return ({"type": kind} if kind else {}) | kept
 
 

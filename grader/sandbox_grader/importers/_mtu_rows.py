@@ -8,7 +8,7 @@ two answers under one id one may belong to the next row where that has none; any
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ from sandbox_grader.importers._json import JsonNode, load_lines, loads, read_byt
 from sandbox_grader.importers._mtu_prompt import PromptParts, take_apart
 from sandbox_grader.importers.base import Loss
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.trajectory import ToolCall
 
 Item = TypeVar("Item")
 
@@ -42,13 +43,18 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A model's answer to a row."""
+    """A model's answer to a row: a text from which calls are read, or where there are ``calls``, these and a reply.
+
+    ``meta`` is what is to be kept with the text.
+    """
 
     id: str
     model: str
     text: str
     path: str
     line: int
+    calls: tuple[ToolCall, ...] | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,36 +12,50 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers._mtu_classes import HARD, hard_classes
+from sandbox_grader.importers._mtu_history import PastTurn, read_history
+from sandbox_grader.importers._mtu_prompt import OfferedTool, PromptParts
 from sandbox_grader.importers._mtu_rows import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.importers._react import TextCall, read_react
+from sandbox_grader.importers._values import Given
 from sandbox_grader.importers.base import Imported
-from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
+from sandbox_grader.mtu_bench.dialogue import CALLS
+from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn, ToolCall
 
 FORMAT = "mtu"
 """What ``origin.format`` says in logs that come from here."""
+
+__all__ = (
+    "CALLS", "FORMAT", "HARD", "BenchmarkRow", "DialogueRows", "OfferedTool", "PastTurn", "PromptParts", "Response",
+    "dialogues", "hard_classes", "read", "read_history", "session",
+)  # fmt: skip
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Import benchmark files and response files, in any order; rows are told apart by what they hold.
 
-    ``origin`` tells the setting, the form (how many turns and tools), and each row's id with its ground truth as
-    written, blanks in tool names included. Messages name their row in ``meta``; the user's message also has the
-    conversation before it, as the model was shown it.
+    Categories are the setting and the hard cases that a dialogue is of. ``origin`` tells the setting, the form (how
+    many turns and tools), and each row's id with its ground truth as written, blanks in tool names included. Messages
+    name their row in ``meta``; the user's message also has the conversation before it, as the model was shown it.
 
     Raises:
         ImportFormatError: a file is broken, or a response belongs to no row or not clearly to one.
     """
     names = Names()
     for dialogue in dialogues(paths):
-        yield _session(dialogue, names.unique(dialogue.name, dialogue.run))
+        yield session(dialogue, names.unique(dialogue.name, dialogue.run))
 
 
-def _session(dialogue: DialogueRows, name: str) -> Imported:
+def session(dialogue: DialogueRows, name: str) -> Imported:
+    """The session that a dialogue with its answers makes, whether these were read from a file or have just been given.
+
+    One whose first row has no answer is taken for abandoned.
+    """
     rows = [row for row, _ in dialogue.rows]
     builder = SessionBuilder(FORMAT, Path(rows[0].path).name, dialogue.name, dialogue.losses)
     builder.head = replace(
         builder.head,
-        categories=(dialogue.setting,),
+        categories=(dialogue.setting, *hard_classes(dialogue)),
         agent=_agent(dialogue),
         reference=(tuple(ReferenceTurn(calls=_reference(row.answer)) for row in rows),),
     )
@@ -49,6 +63,7 @@ def _session(dialogue: DialogueRows, name: str) -> Imported:
         "setting": dialogue.setting,
         "form": dialogue.form,
         "rows": [{"id": row.label, "answer": row.answer} for row in rows],
+        **({"answers": CALLS} if any(response and response.calls is not None for _, response in dialogue.rows) else {}),
     }
     known = _offer(builder, rows)
     for row, response in dialogue.rows:
@@ -61,7 +76,8 @@ def _session(dialogue: DialogueRows, name: str) -> Imported:
 def _finish(builder: SessionBuilder, dialogue: DialogueRows, name: str) -> Imported:
     if dialogue.rows[0][1] is None:
         return builder.finish(name, "abandoned", "no response to any turn of this dialogue was given")
-    builder.lose("results", "no call was executed: there are no results and no state")
+    if all(response is None or response.calls is None for _, response in dialogue.rows):
+        builder.lose("results", "no call was executed: there are no results and no state")
     return builder.finish(name, "recorded")
 
 
@@ -97,13 +113,24 @@ def _ask(builder: SessionBuilder, row: BenchmarkRow) -> None:
 
 
 def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, known: frozenset[str]) -> None:
+    if response.calls is not None:
+        _answer_by_calls(builder, row, response, response.calls)
+        return
     reading = read_react(response.text)
     fault: dict[str, Any] = {"fault": reading.fault} if reading.fault else {}
-    builder.say("agent", "agent" if reading.calls else "user", response.text, row=row.label, **fault)
+    builder.say("agent", "agent" if reading.calls else "user", response.text, row=row.label, **fault, **response.meta)
     batch = builder.batch()
     for said in reading.calls:
         opened = builder.call(said.name, said.given, batch=batch, row=row.label)
         builder.answer(opened, CallOutcome(error=_error(said, known), meta={"result_missing": True}))
+
+
+def _answer_by_calls(builder: SessionBuilder, row: BenchmarkRow, response: Response, calls: Sequence[ToolCall]) -> None:
+    for call in calls:
+        given = Given(dict(call.arguments), call.raw_arguments)
+        opened = builder.call(call.name, given, batch=call.batch, offered=call.tool is not None, row=row.label)
+        builder.answer(opened, CallOutcome(call.result, call.error, stated=True))
+    builder.say("agent", "user", response.text, row=row.label, **response.meta)
 
 
 def _error(said: TextCall, known: frozenset[str]) -> CallError | None:

@@ -18,6 +18,9 @@ from sandbox_mcp.trajectory import INFRASTRUCTURE, Message, ReferenceTurn, ToolC
 FORMAT: Final = "mtu"
 """What ``origin.format`` says in a log imported from MTU-Bench."""
 
+CALLS: Final = "calls"
+"""What ``origin.answers`` says where tools were called, so that there is no text to read calls from."""
+
 FORMS: Final = ("S-S", "S-M", "M-S", "M-M")
 """The four settings by number of turns, then by number of tools per turn: single or multi."""
 
@@ -139,6 +142,8 @@ def _imported(origin: Mapping[str, Any], turns: Sequence[DialogueTurn], solution
     done = [replace(turn, id=row["id"], answer=row["answer"]) for turn, row in zip(turns, rows, strict=True)]
     if any(turn.text is None for turn in done):
         return "a turn has no response"
+    if origin.get("answers") == CALLS:
+        done = [replace(turn, text=None) for turn in done]
     return Dialogue(setting, form, (tuple(zip(done, map(_wanted, solution), strict=True)),), forced=True)
 
 

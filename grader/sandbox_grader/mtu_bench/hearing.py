@@ -36,14 +36,14 @@ class HeardSoFar:
 
     def only_before(self, value: Any) -> bool:
         """Whether all of a value had been said before, but not all of it in the user's message."""
-        words = _words(_text(value))
+        words = words_of(_text(value))
         return bool(words) and all(map(self.before, words)) and not all(map(self.now, words))
 
     def nothing_of(self, value: Any) -> bool:
         """Whether no word of a value had been said in any way; never of a truth value, which is said without words."""
         if value is None or isinstance(value, bool) or str(value).casefold() in {"true", "false"}:
             return False
-        words = _words(_text(value))
+        words = words_of(_text(value))
         return bool(words) and not any(self.before(way) or self.now(way) for word in words for way in _ways(word))
 
 
@@ -55,9 +55,9 @@ class SearchableSession:
 
     def by(self, turn: DialogueTurn) -> HeardSoFar:
         """What had been heard by that turn: the history that its source shows, else what the session records."""
-        now = frozenset(_words(turn.user)).__contains__
+        now = frozenset(words_of(turn.user)).__contains__
         if turn.history is not None:
-            return HeardSoFar(frozenset(_words(turn.history)).__contains__, now)
+            return HeardSoFar(frozenset(words_of(turn.history)).__contains__, now)
         first, start = self._first, turn.start
         return HeardSoFar(lambda word: first.get(word, start) < start, now)
 
@@ -66,7 +66,7 @@ class SearchableSession:
         """The number of the event in which each word first occurs."""
         found: dict[str, int] = {}
         for number, event in enumerate(self._events):
-            for word in _words(event.content if isinstance(event, Message) else _text(event.result)):
+            for word in words_of(event.content if isinstance(event, Message) else _text(event.result)):
                 found.setdefault(word, number)
         return found
 
@@ -82,7 +82,8 @@ def _ways(word: str) -> frozenset[str]:
     return frozenset({word, _NUMBERS[int(word)]} if small else {word})
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a text as they are compared: dates, hours and numbers whole, everything folded."""
     return _WORD.findall(text.casefold())
 
 

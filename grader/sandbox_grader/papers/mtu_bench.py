@@ -23,7 +23,7 @@ TURN: Final = {"S-S": ("TS", "PS"), "M-S": ("TS", "PS"), "S-M": ("TN", "TO"), "M
 HARD_ROWS: Final = {"S-S": 52, "S-M": 39}
 """The first so many rows of the file are the hard set."""
 UNLABELLED: Final = "the published files do not say which dialogues are hard; table 'all' has all of them"
-RUN: Final = "sandbox-mcp import mtu {setting}_eval.jsonl {setting}_RESPONSES.jsonl -o runs/mtu-{setting}"
+RUN: Final = "sandbox-mcp run --rows {setting}_eval.jsonl --row-answers text --agent AGENT --out runs/mtu-{setting}"
 _ROW: Final = re.compile(r"[A-Z]-[A-Z]_(\d+)")
 
 Rows = Sequence[Mapping[str, Any]]

@@ -209,7 +209,7 @@ def test_the_setting_is_computed_from_the_file(
     rows = [row(id_, answer, asking("Go.", many=many)) for id_, answer in answers.items()]
     sessions = imported(tmp_path, rows, [says(id_, LIGHT) for id_ in answers])
     assert {(start(session).origin or {})["setting"] for session in sessions} == {setting}
-    assert {start(session).categories for session in sessions} == {(setting,)}
+    assert {start(session).categories[0] for session in sessions} == {setting}
 
 
 def test_files_out_of_distribution_mix_their_forms(tmp_path: Path) -> None:

@@ -1,0 +1,162 @@
+"""Playing rows: each turn of a dialogue is put to the agent by itself, and its answers make one log.
+
+Policy: a row is one answer. Nothing is carried over from row to row but what the row's own history says. Where at most
+one call is wanted the first calls that an agent makes together are its answer, as the first action in a text is, and
+what it goes on to do does not count; the agents that ask a model themselves are stopped there. Where several calls are
+wanted all count up to the reply. If an agent breaks on a row its dialogue says nothing and is played again.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+from sandbox_clients.base import AgentError, AgentTurn, Brief
+from sandbox_clients.chat_agent import ChatAgent
+from sandbox_clients.mcp_tools import leaves, named
+from sandbox_grader.importers.mtu import BenchmarkRow, Response, session
+from sandbox_grader.scores import Scores, grade
+from sandbox_scenarios import Scenario
+from sandbox_scenarios.model import Solution
+
+from sandbox_mcp import __version__
+from sandbox_mcp.models.text import readable
+from sandbox_mcp.plurals import counted
+from sandbox_mcp.run.play import Reach
+from sandbox_mcp.run.rows.instructions import AnswerForm, instructions
+from sandbox_mcp.run.rows.suite import RowScenario, wanted_turn
+from sandbox_mcp.run.rows.tools import observed_in, row_tools
+from sandbox_mcp.run.sessions import JUDGED, Crew
+from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.manager import OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.opening import INSTRUCTIONS
+from sandbox_mcp.trajectory import Event, SessionEnded, SessionStarted, Sink, ToolCall, Trajectory
+from sandbox_mcp.users import ScriptedUser, User
+
+METRIC = "mtu_bench"
+ROWS_METRIC = f"{METRIC}.right"
+"""What counts in a run of rows unless something else is asked for."""
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What an agent does about a row: the calls that count, and how many came after them."""
+
+    first_alone: bool
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    beyond: int = 0
+
+    def write(self, event: Event) -> None:
+        """Take a call in."""
+        if not isinstance(event, ToolCall) or event.caller != "agent":
+            return
+        if self.first_alone and self.calls and event.batch != self.calls[0].batch:
+            self.beyond += 1
+        else:
+            self.calls.append(event)
+
+
+@dataclass(frozen=True, slots=True)
+class RowCrew(Crew):
+    """Who plays the rows of a :class:`RowSuite`, each answered in a form."""
+
+    form: AnswerForm = "calls"
+
+    def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:  # noqa: ARG002
+        """What a dialogue came to; all that is needed for that is in its log."""
+        return grade(trajectory, None, metrics=[name for name in self.metrics if name not in JUDGED] or [METRIC])
+
+    async def play_session(
+        self,
+        manager: SessionManager,
+        spec: SessionSpec,
+        user: User,  # noqa: ARG002
+        sink: Sink,
+        reach: Reach,
+        patience: float = math.inf,
+    ) -> None:
+        """Play all rows of a dialogue, and write its log."""
+        scenario = spec.scenario
+        assert isinstance(scenario, RowScenario)  # noqa: S101  (a crew of rows has a suite of rows)
+        assert scenario.rows is not None  # noqa: S101
+        dialogue = scenario.rows
+        rows = [row for row, _ in dialogue.rows]
+        many = dialogue.form[-1] == "M"
+        answers: list[Response] = []
+        broke: str | None = None
+        for place in range(len(rows)):
+            try:
+                answers.append(await self._answer(manager, spec, rows, place, reach, patience, many=many))
+            except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
+                broke = _problem(error)
+                break
+        given = [*answers, *(Response(row.id, "", "", "", 0) for row in rows[len(answers) :])]
+        whole = replace(dialogue, rows=tuple(zip(rows, given, strict=True)))
+        with suppress(OSError):  # whoever keeps the log knows
+            for event in session(whole, spec.id).events:
+                sink.write(self._ours(event, spec, broke))
+
+    def _ours(self, event: Event, spec: SessionSpec, broke: str | None) -> Event:
+        """An event of the log, with what a run adds: which session it is, and how it ended."""
+        if isinstance(event, SessionStarted):
+            return replace(
+                event,
+                session=spec.id,
+                scenario=spec.scenario.name,
+                digest=spec.scenario.digest,
+                variant=spec.variant,
+                seed=spec.seed,
+                trial=spec.trial,
+                agent=spec.agent,
+                user={"kind": "rows"},
+                versions={"sandbox_mcp": __version__},
+            )
+        if isinstance(event, SessionEnded):
+            return replace(event, reason="agent_failed" if broke else "user_ended", detail=broke)
+        return event
+
+    async def _answer(
+        self,
+        manager: SessionManager,
+        spec: SessionSpec,
+        rows: Sequence[BenchmarkRow],
+        place: int,
+        reach: Reach,
+        patience: float,
+        *,
+        many: bool,
+    ) -> Response:
+        """The agent's answer to one row."""
+        row, calling = rows[place], self.form == "calls"
+        heard = _Answer(first_alone=not many)
+        tools = row_tools(row, observed_in(rows, place)) if calling else {}
+        here = Session(spec, ScriptedUser(spec.scenario.user.script), heard, tools)
+        here.begin()
+        opening = row.question.user or row.text
+        opened = OpenSession(here, Presentation(tools, tuple(tools.values())), heard, opening, manager.batch_window)
+        manager.adopt(opened)
+        agent = self.agent
+        if calling and not many and isinstance(agent, ChatAgent):
+            agent = replace(agent, max_steps=1)
+        chosen = spec.instructions if INSTRUCTIONS in spec.agent else ""
+        told = instructions(row, self.form, many=many, history=True, task=chosen)
+        solution = Solution((wanted_turn(row),)) if agent.wants_solution else None
+        try:
+            async with agent.converse(Brief(told, reach(opened), solution)) as conversation:
+                said = AgentTurn("")
+                with anyio.move_on_after(None if math.isinf(patience) else patience) as waiting:
+                    said = await conversation.turn(opening)
+                if waiting.cancelled_caught:
+                    raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
+        finally:
+            await manager.close(opened.token)
+        meta: dict[str, Any] = {**said.meta, **({"calls_beyond": heard.beyond} if heard.beyond else {})}
+        calls = tuple(heard.calls) if calling else None
+        return Response(row.id, "", readable(said.text), "", 0, calls, meta)
+
+
+def _problem(error: Exception) -> str:
+    cause = leaves(error)[0]
+    return str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"

@@ -1,0 +1,72 @@
+"""The tools of a row as a session offers them: by the schema that the row states, answered from what the file observed.
+
+Policy: a tool takes whatever it is given of the arguments that it lists, because the ground truth itself keeps to the
+stated types only mostly, and what is right is for the metric to say. A call gets the observation that a later row's
+history has for it, where that is of equal arguments. Of any other call the file knows nothing, so it returns for each
+field the reference by which the benchmark passes it on, ``Tool.field``: an agent that hands on what it got writes what
+the ground truth writes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sandbox_grader.importers.mtu import BenchmarkRow, OfferedTool, read_history
+from sandbox_grader.mtu_bench.compare import same_arguments
+
+from sandbox_mcp.tools import PresentedTool, Tool, present
+from sandbox_mcp.tools.definition import Parameter
+
+Observed = Sequence[tuple[str, Mapping[str, Any], str]]
+"""Tool, arguments, and what came of them as the file has it."""
+
+
+def observed_in(rows: Sequence[BenchmarkRow], place: int) -> Observed:
+    """What later rows say came of the calls of the row at that place."""
+    for row in rows[place + 1 :]:
+        turns = read_history(row.question.history)
+        if place < len(turns) and turns[place].observed:
+            return [(name, given, turns[place].observed) for name, given in turns[place].calls[-1:]]
+    return []
+
+
+def row_tools(row: BenchmarkRow, observed: Observed) -> dict[str, PresentedTool]:
+    """The tools of a row by name; of several of one name the last counts."""
+    return {tool.name: _presented(tool, observed) for tool in row.question.tools or ()}
+
+
+def described(tool: OfferedTool) -> str:
+    """What a tool says of itself, with the fields of what it returns."""
+    returns = f"Returns: {', '.join(tool.results)}." if tool.results else ""
+    return " ".join(filter(None, (tool.description.strip(), returns)))
+
+
+def _presented(offered: OfferedTool, observed: Observed) -> PresentedTool:
+    properties: Mapping[str, Mapping[str, Any]] = offered.schema["properties"]
+    parameters = tuple(
+        Parameter(name, {}, required=False, description=str(schema.get("description", "")))
+        for name, schema in properties.items()
+    )
+    tool = Tool(
+        name=offered.name,
+        domain="rows",
+        action=False,
+        destructive=False,
+        caller="agent",
+        function=_answering(offered, observed),
+        description=described(offered),
+        parameters=parameters,
+        result_schema={},
+    )
+    shown = present(tool)
+    schema = {**offered.schema, "additionalProperties": False}
+    return PresentedTool(tool, shown.name, shown.description, shown.parameters, shown.names, schema)
+
+
+def _answering(offered: OfferedTool, observed: Observed) -> Callable[..., Any]:
+    def answer(_: object, /, **given: Any) -> Any:
+        for name, arguments, came in observed:
+            if name == offered.name and same_arguments(given, arguments):
+                return came
+        return {field: f"{offered.name}.{field}" for field in offered.results} or "done"
+
+    return answer
