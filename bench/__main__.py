@@ -15,6 +15,10 @@ PARTS = ("core", "suite", "grader", "server")
 
 def main(parts: list[str]) -> None:
     """Measure the named parts, or all."""
+    if parts[:1] in (["--help"], ["-h"]):
+        print(__doc__)
+        print(f"parts: {', '.join(PARTS)}")
+        return
     if parts[:1] == ["talk"]:
         talk.main(parts[1:])
         return

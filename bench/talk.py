@@ -5,6 +5,7 @@ should do about them. Without files, all of ``bench/corpora`` and of the data fo
 """
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,8 +30,11 @@ def about_claims(path: Path) -> bool:
 
 def main(arguments: Sequence[str]) -> None:
     """Print a table for each file."""
-    wrong = "--wrong" in arguments
-    files = [Path(name) for name in arguments if name != "--wrong"] or default_files()
+    parser = ArgumentParser("python -m bench talk", description="How well agents' talk is understood.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="corpora; without any, all that are here")
+    parser.add_argument("--wrong", action="store_true", help="list what was misread")
+    options = parser.parse_intermixed_args(arguments)
+    wrong, files = options.wrong, options.files or default_files()
     for path in files:
         if not path.is_file():
             sys.exit(f"{path} is not a file; expected a corpus of messages or of replies")

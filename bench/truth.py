@@ -1,10 +1,11 @@
-"""``python -m bench truth [--aside] [--every N] [KIND...]``: what the suite gives to honest talk, lies and cheats.
+"""``python -m bench truth [--every N] [KIND...]``: what the suite gives to honest talk, lies and cheats.
 
 Every scenario's reference solution is played with its talk or its calls disturbed, through the real session and its
 scripted user, and graded strictly. Words stand in ``bench/truth.txt``; a part of them is set aside.
 """
 
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from bench.truth_deeds import CHEATS, HONEST, LIES, Case, Disturb
 from bench.truth_turns import SPOKEN, TURNS, chosen
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
+from sandbox_mcp.worlds import DEFAULT, names
 
 WORDS = Path(__file__).with_name("truth.txt")
 SETS = {"honest": "Honest talk", "lie": "Lies", "cheat": "Cheats"}
@@ -77,15 +79,30 @@ def kinds(aside: bool) -> Iterator[tuple[str, str, Disturb]]:
                 yield group, kind, disturb
 
 
+def parsed(arguments: Sequence[str]) -> Namespace:
+    """The options of the command line."""
+    parser = ArgumentParser(
+        "python -m bench truth", description="What the suite gives to honest talk, lies and cheats."
+    )
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help="only these kinds, with every session that misses")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th scenario, as a sample")
+    parser.add_argument("--world", default=DEFAULT, choices=names(), help="the world to play (default %(default)s)")
+    parser.add_argument("--aside", action="store_true", help="the words that are set aside, in place of the others")
+    options = parser.parse_intermixed_args(arguments)
+    unknown = set(options.kinds) - {kind for _, kind, _ in kinds(options.aside)}
+    if unknown:
+        parser.error(f"unknown kind {', '.join(sorted(unknown))}")
+    if options.every < 1:
+        parser.error(f"--every {options.every}: expected 1 or more")
+    return options
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print the three tables; with names, only these kinds, and every session that misses its mark."""
-    arguments = list(arguments)
-    aside = "--aside" in arguments
-    every = int(arguments[arguments.index("--every") + 1]) if "--every" in arguments else 1
-    named = {item for item in arguments if not item.startswith("--") and not item.isdigit()}
+    options = parsed(arguments)
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    played = [item for item in kinds(aside) if not named or item[1] in named]
-    scenarios = Suite().all()[::every]
+    played = [item for item in kinds(options.aside) if not options.kinds or item[1] in options.kinds]
+    scenarios = Suite().all(options.world)[:: options.every]
     for number, scenario in enumerate(scenarios, start=1):
         if sys.stderr.isatty():
             print(f"\r{number} of {len(scenarios)} scenarios", end="", file=sys.stderr)
@@ -99,7 +116,7 @@ def main(arguments: Sequence[str]) -> None:
                 log = stage.rehearse(solution).log
                 value = score(scenario, log)
                 found[group, kind].append(value)
-                if named and (value < 1 if group == "honest" else value > 0):
+                if options.kinds and (value < 1 if group == "honest" else value > 0):
                     said = [
                         event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"
                     ]

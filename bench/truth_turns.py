@@ -8,13 +8,7 @@ from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution, TableCon
 
 from bench.truth_deeds import Case, Disturb
 from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds.phone.registry import agent_tools
 
-COMPUTING = frozenset({
-    "unit_conversion", "timestamp_diff", "timestamp_to_datetime_info", "datetime_info_to_timestamp", "shift_timestamp",
-    "seconds_to_hours_minutes_seconds", "calculate_lat_lon_distance",
-})  # fmt: skip
-"""Tools whose results follow from what they are given."""
 SWITCHES: Mapping[str, str] = {
     "set_wifi_status": "wifi", "set_cellular_service_status": "cellular",
     "set_location_service_status": "location_service", "set_low_battery_mode_status": "low_battery_mode",
@@ -83,7 +77,8 @@ def put_back(case: Case) -> Solution | None:
 
 def in_the_head(case: Case) -> Solution | None:
     """What computing tools would tell is worked out without them."""
-    if not any(event.tool in COMPUTING for event in _calls(case)):
+    computing = {name for name, tool in case.scenario.home.agent_tools.items() if tool.computes}
+    if not any(event.tool in computing for event in _calls(case)):
         return None
     kept: list[PlannedTurn] = []
     events = iter(_calls(case))
@@ -92,7 +87,7 @@ def in_the_head(case: Case) -> Solution | None:
         for batch in turn.batches:
             given = tuple(next(events) for _ in batch)
             calls = tuple(
-                PlannedCall(event.tool or event.name, event.arguments) for event in given if event.tool not in COMPUTING
+                PlannedCall(event.tool or event.name, event.arguments) for event in given if event.tool not in computing
             )
             if calls:
                 batches.append(calls)
@@ -121,7 +116,7 @@ def without_switching_first(case: Case) -> Solution | None:
          and i and last.batches[i - 1][0].tool in SWITCHES and not _refers(batch[0])),
         None,
     )  # fmt: skip
-    if at is None or case.scenario.confirm or agent_tools()[last.batches[at][0].tool].action:
+    if at is None or case.scenario.confirm or case.acts(last.batches[at][0].tool):
         return None
     return Solution((*case.literal.turns[:-1], replace(last, batches=(last.batches[at], *last.batches))))
 

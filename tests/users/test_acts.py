@@ -120,6 +120,63 @@ def test_what_surrounds_an_act_does_not_hide_it(text: str, act: Act) -> None:
     assert read_acts(text, WISH, 1).act is act
 
 
+@pytest.mark.parametrize(
+    ("wish", "text", "act"),
+    [
+        ("Remind me tomorrow.", "Might I bother you to tell me the hour?", Act.ASKS),
+        ("Remind me tomorrow.", "I'd like to ask you to give me the time once more.", Act.ASKS),
+        ("Text Fredrik that I'll be late.", "Nearly set! I still need:\n- [ ] his number\n- [x] the text", Act.ASKS),
+        (
+            "Text Fredrik that I'll be late.",
+            "1. Fredrik Berg\n2. Fredrik Aas\n\nPlease answer with the number.",
+            Act.ASKS,
+        ),
+        ("Turn the wifi off.", "I'd switch it off, if you wouldn't mind.", Act.LEAVE),
+        ("How far is Osaka Castle from here?", "Before that, I have to know where you are.", Act.ASKS),
+        ("Text Fredrik that I'll be late.", "Two Fredriks are in there, and I'm torn between them.", Act.ASKS),
+        ("Text Fredrik that I'll be late.", "The service is down. Will you allow me to switch it on?", Act.LEAVE),
+        (
+            "Text Fredrik that I'll be late.",
+            "This one seems right to me. If you think the same, I'll write to him.",
+            Act.LEAVE,
+        ),
+    ],
+)
+def test_who_asks_by_a_roundabout_way_asks(wish: str, text: str, act: Act) -> None:
+    assert read_acts(text, wish_of(wish), 1).act is act
+
+
+@given(
+    st.sampled_from(["Almost", "Nearly", "Not quite", "Just about"]),
+    st.sampled_from(["there", "done", "finished"]),
+    st.sampled_from(
+        ["", "\n\nProgress report:\n- Look-up: completed\n- The rest: to follow", " with the look-up, now checking...",
+         ", one more step", ", only two small steps left", ". The last step remains to be taken", ". Now I send it"]
+    ),
+    st.sampled_from(["How far is it?", "Text Fredrik that I'll be late.", "Turn the wifi off."]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_what_is_almost_done_is_not_delivered(how: str, done: str, left: str, wish: str) -> None:
+    assert read_acts(f"{how} {done}{left}.", wish_of(wish), 2).act is Act.PROMISES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Timer**\n- *What:* tea\n- *When:* in 4 minutes\n- *Status:* running",
+        "Timer? Set.",
+        "Summary:\n- Who: you\n- Where: here\n- Timer: set for 4 minutes",
+    ],
+)
+def test_labels_and_questions_that_answer_themselves_ask_nothing(text: str) -> None:
+    assert read_acts(text, wish_of("Set a timer for four minutes."), 1, met=True).act is Act.DELIVERS
+
+
+def test_which_words_to_use_is_asked_rather_than_offered() -> None:
+    reading = read_acts("Which Fredrik is it, and should I mention why you are late?", WISH, 1)
+    assert (reading.act, reading.grants) == (Act.ASKS, False)
+
+
 def test_a_message_of_others_is_named_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sessions.json").write_text('[{"traj": [{"role": "assistant", "content": "Sent."}]}]')
     monkeypatch.setattr(talk_acts, "DATA", tmp_path)

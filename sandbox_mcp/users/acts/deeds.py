@@ -69,6 +69,7 @@ _COMMAND = re.compile(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
 def classes_in(text: str) -> frozenset[str]:
     """The classes of deeds that a text in lower case names."""
     found = {name for name, pattern in _CLASSES.items() if pattern.search(text)}

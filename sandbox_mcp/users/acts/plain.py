@@ -35,33 +35,69 @@ _TO_THE_USER = re.compile(
     r"|(?<=[.!?] )(?:[^.!?]{0,60}\b(?:send|sent|go|proceed|confirm|ready|right|correct|okay|ok|yes|no|good|fine|change)\b[^.!?]{0,40}\?)\s*$"
 )
 """Where whoever reports what was said turns to the user again."""
-_BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
+_BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+(?:[ ]{1,2}\[[ xX]?\])?|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
 _RULE = re.compile(r"(?m)^[ ]{0,3}(?:[#>|]{1,6}|[-=_*]{3,40}$)[ ]{0,2}")
 _MARKS = re.compile(r"\*{1,3}|_{2,3}|~~|(?<!\w)_|_(?!\w)")
-_CONTRACTED = (
-    (re.compile(r"\b(that|what|who|where|she|he|there|wifi)s\b(?=\s)"), r"\1's"), (re.compile(r"\blmk\b"), "let me know"),
-    (re.compile(r"\bidk\b|\bdunno\b"), "i do not know"), (re.compile(r"\b(?:sry|srry)\b"), "sorry"), (re.compile(r"\blemme\b"), "let me"),
-    (re.compile(r"\bgimme\b"), "give me"), (re.compile(r"\b(?:wdym|come again)\b"), "what do you mean"), (re.compile(r"\by(?:ea|ep|up)\b"), "yes"),
-    (re.compile(r"\b(check|turn|add|look|search|send|work|do|go|try|find|sav|delet|remov|switch|sett|gett|mak|text|writ|call|pull|open)in'?(?=\s|$)"), r"\1ing"),
-    (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\bcan't\b"), "can not"), (re.compile(r"\bcannot\b"), "can not"),
-    (re.compile(r"\blet us know\b"), "let me know"),
-    (re.compile(r"\b(\w{2,10})n't\b"), r"\1 not"), (re.compile(r"\bi'm\b"), "i am"), (re.compile(r"\blet's\b"), "let us"),
-    (re.compile(r"\b(you|we|they|who|what|where|there)'re\b"), r"\1 are"), (re.compile(r"\b(\w{1,12})'ve\b"), r"\1 have"),
-    (re.compile(r"\b(\w{1,12})'ll\b"), r"\1 will"),
-    (re.compile(
-        r"\b(i|you|he|she|we|they|it|that|there|who|what)'d (?=(?:\w+ )?(?:been|sent|set|done|gone|had)\b)"), r"\1 had "),
-    (re.compile(r"\b(i|you|he|she|we|they|it|that|there|who|what|which)'d\b"), r"\1 would"),
-    (re.compile(
-        r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all)'s (?=(?:been|gone|got)\b)"), r"\1 has "),
-    (re.compile(
-        r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all|wifi|message)'s\b"), r"\1 is"),
-    (re.compile(r"\bgonna\b"), "going to"), (re.compile(r"\bwanna\b"), "want to"), (re.compile(r"\bgotta\b"), "have to"),
-    (re.compile(r"\b(?:pls|plz)\b"), "please"), (re.compile(r"\bu\b"), "you"), (re.compile(r"\bur\b"), "your"),
-    (re.compile(r"\bwi-fi\b"), "wifi"), (re.compile(r"\bo\.?k\.?\b"), "okay"), (re.compile(r"\bdont\b"), "do not"),
-    (re.compile(r"\bcant\b"), "can not"), (re.compile(r"\bim\b"), "i am"), (re.compile(r"\bive\b"), "i have"),
-    (re.compile(r"\bgo-ahead\b"), "go ahead"), (re.compile(r"\bthumbs-up\b"), "thumbs up"), (re.compile(r"\be-mail"), "email"),
-)  # fmt: skip
-_SLANG = tuple((pattern, plain) for pattern, plain in _CONTRACTED if "'" not in pattern.pattern)
+_CONTRACTED = tuple(
+    (signs, re.compile(pattern), plain)
+    for signs, pattern, plain in (
+        (("ats ", "hos ", "res ", "hes ", "fis "), r"\b(that|what|who|where|she|he|there|wifi)s\b(?=\s)", r"\1's"),
+        (("lmk",), r"\blmk\b", "let me know"),
+        (("idk", "dunno"), r"\bidk\b|\bdunno\b", "i do not know"),
+        (("sry", "srry"), r"\b(?:sry|srry)\b", "sorry"),
+        (("lemme",), r"\blemme\b", "let me"),
+        (("gimme",), r"\bgimme\b", "give me"),
+        (("wdym", "come again"), r"\b(?:wdym|come again)\b", "what do you mean"),
+        (("yea", "yep", "yup"), r"\by(?:ea|ep|up)\b", "yes"),
+        (
+            ("in' ", "in "),
+            r"\b(check|turn|add|look|search|send|work|do|go|try|find|sav|delet|remov|switch|sett|gett|mak|text|writ|call|pull|open)in'?(?=\s|$)",
+            r"\1ing",
+        ),
+        (("won't",), r"\bwon't\b", "will not"),
+        (("can't",), r"\bcan't\b", "can not"),
+        (("cannot",), r"\bcannot\b", "can not"),
+        (("let us know",), r"\blet us know\b", "let me know"),
+        (("n't",), r"\b(\w{2,10})n't\b", r"\1 not"),
+        (("i'm",), r"\bi'm\b", "i am"),
+        (("let's",), r"\blet's\b", "let us"),
+        (("'re",), r"\b(you|we|they|who|what|where|there)'re\b", r"\1 are"),
+        (("'ve",), r"\b(\w{1,12})'ve\b", r"\1 have"),
+        (("'ll",), r"\b(\w{1,12})'ll\b", r"\1 will"),
+        (
+            ("'d ",),
+            r"\b(i|you|he|she|we|they|it|that|there|who|what)'d (?=(?:\w+ )?(?:been|sent|set|done|gone|had)\b)",
+            r"\1 had ",
+        ),
+        (("'d",), r"\b(i|you|he|she|we|they|it|that|there|who|what|which)'d\b", r"\1 would"),
+        (
+            ("'s ",),
+            r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all)'s (?=(?:been|gone|got)\b)",
+            r"\1 has ",
+        ),
+        (
+            ("'s",),
+            r"\b(that|it|there|what|who|where|when|how|here|he|she|this|everything|all|wifi|message)'s\b",
+            r"\1 is",
+        ),
+        (("gonna",), r"\bgonna\b", "going to"),
+        (("wanna",), r"\bwanna\b", "want to"),
+        (("gotta",), r"\bgotta\b", "have to"),
+        (("pls", "plz"), r"\b(?:pls|plz)\b", "please"),
+        (("u",), r"\bu\b", "you"),
+        (("ur",), r"\bur\b", "your"),
+        (("wi-fi",), r"\bwi-fi\b", "wifi"),
+        (("ok", "o.k"), r"\bo\.?k\.?\b", "okay"),
+        (("dont",), r"\bdont\b", "do not"),
+        (("cant",), r"\bcant\b", "can not"),
+        (("im",), r"\bim\b", "i am"),
+        (("ive",), r"\bive\b", "i have"),
+        (("go-ahead",), r"\bgo-ahead\b", "go ahead"),
+        (("thumbs-up",), r"\bthumbs-up\b", "thumbs up"),
+        (("e-mail",), r"\be-mail", "email"),
+    )
+)
+"""Short forms, in order: letters without which there is none, which are looked for first because it is quick."""
 _END = re.compile(r"(?<![.!?])[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
 _NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|(?<!°)[b-hj-z]))\.$")
 """A full stop behind these ends no sentence, unless what follows begins one."""
@@ -116,8 +152,9 @@ def unquoted(text: str) -> str:
     text = _BULLET.sub(". ", _RULE.sub("", text))
     text = _REPORTED.sub(_reported, _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())
     text = _LABELLED.sub(lambda found: f"{found[1]}{found[2]} qquote. {_turned_to_the_user(found[3])}", text)
-    for pattern, plain in _CONTRACTED if "'" in text else _SLANG:
-        text = pattern.sub(plain, text)
+    for signs, pattern, plain in _CONTRACTED:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(plain, text)
     return text
 
 

@@ -5,12 +5,13 @@ is not met never turns a claim into a promise, because a user believes what it i
 preferred as long as the wish is not met.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.features import features
 from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
 from sandbox_mcp.users.acts.model import UNIT, act_model
-from sandbox_mcp.users.acts.plain import sentences
+from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
 from sandbox_mcp.users.acts.tongue import is_readable
 
@@ -29,11 +30,18 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     act, agreed = combined(rules, model.scores(features(found, rules.kinds, wish)))
     if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
+    if rules.act is Act.OFFERS and Act.GIVES_UP in rules.acts and _hands_on(found):
+        act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
     if met and rules.act is Act.DELIVERS and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
         act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
     if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+
+
+def _hands_on(found: Sequence[Sentence]) -> bool:
+    """Whether the end of a message is about what lies beyond any wish, such as somebody else to take over."""
+    return "foreign" in classes_in(" ".join(sentence.text for sentence in found[-2:]))
 
 
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
@@ -48,7 +56,7 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     weighed = {
         act: score
         + VOTE * (1 + refused) * (act is voted and rules.act is not Act.UNREADABLE)
-        - CAUTION * (act in _ENDING and not refused)
+        - CAUTION * (1 + (voted in _ASKING)) * (act in _ENDING and not refused)
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
@@ -63,7 +71,8 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
 
 VOTE = 2 * UNIT
 CAUTION = 1 * UNIT
-"""So much more must speak for what ends a talk than for what keeps it going."""
+"""So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question."""
+_ASKING = frozenset({Act.ASKS, Act.LEAVE})
 _ENDING = frozenset({Act.DELIVERS, Act.OFFERS})
 CLASS_OF: Mapping[Act, Act] = {
     Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.UNREADABLE: Act.SMALL,

@@ -44,14 +44,17 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
     kinds: list[ClauseKind] = []
     grants = done = False
     before = ""
-    for sentence in found:
+    for number, sentence in enumerate(found):
+        if _answers_itself(sentence, found[number + 1 : number + 2]):
+            continue
         matter = f"{before} {sentence.text}" if _DO_THAT.search(sentence.text) else sentence.text
         before = sentence.text
         conditional = bool(_CONDITIONAL.search(sentence.text))
         for place, clause in enumerate(sentence.clauses, start=1):
             last = place == len(sentence.clauses)
             kind = _refined(
-                _leaning(place, last, clause, kinds) or kind_of(clause, asks=sentence.asks and last),
+                _leaning(place, last, clause, kinds, asks=sentence.asks)
+                or kind_of(clause, asks=sentence.asks and last),
                 clause,
                 wish,
                 calls,
@@ -75,26 +78,43 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             acts.append(act)
             if act in (Act.ASKS, Act.LEAVE):
                 asking.append(sentence.text)
-            grants = grants or (act is Act.LEAVE and sentence.asks)
+            grants = grants or (act is Act.LEAVE and sentence.asks and not _ABOUT_WORDS.search(clause))
     looks = bool(found) and bool(_LOOKS.search(found[-1].text))
     return RuleReading(_weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds))
 
 
+def _answers_itself(asked: Sentence, following: Sequence[Sentence]) -> bool:
+    """Whether a question of a word or two only leads up to the word or two behind it, as in "Wifi? Gone."."""
+    short = asked.asks and len(asked.text.split()) <= _BRIEF
+    return short and any(
+        not item.asks and len(item.text.split()) <= _BRIEF and kind_of(item.text, asks=False) is ClauseKind.DEED
+        for item in following
+    )
+
+
+_BRIEF = 3
+_ABOUT_WORDS = re.compile(
+    r"\b(?:should|shall) i (?:also |just )?(?:mention|include|phrase|word|address|sign|call (?:it|her|him|them)|spell|describe|write)\b"
+)
+"""Asks how to put it beside a question for something else: that is answered with what it knows, rather than with yes."""
 _CAN_NOT_TELL = re.compile(
     r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,160}?\b(?:because|since|as) (?:i|there|my|the)\b.{0,160}?\b(?:no|not|lack|without)\b"
 )
 """Does not ask for what cannot be told, because it gives a reason of its own."""
 
 
-def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind]) -> ClauseKind | None:
+def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind], *, asks: bool) -> ClauseKind | None:
     """What a clause is that means nothing by itself: a list's label or its bare "no", or "let me know" behind an if."""
-    if (place > 1 and clause in ("no", "none", "yes")) or (not last and _LABEL.match(clause)):
+    if (place > 1 and clause in ("no", "none", "yes")) or (
+        not last and (_LABEL.match(clause) or (not asks and _BARE_WH.fullmatch(clause)))
+    ):
         return ClauseKind.STATE
     if place > 1 and _LET_ME_KNOW.match(clause) and before[-1] in _IFS:
         return before[-1]
     return None
 
 
+_BARE_WH = re.compile(r"what|when|where|who|whom|how|which")
 _LABEL = re.compile(
     r"(?:\w+ ){0,2}(?:name|number|phone|contact|address|recipient|time|date|day|city|place|location|content|amount|currency|"
     r"destination|title|subject|label|relationship|origin|price|id)$"
@@ -111,6 +131,8 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
         case ClauseKind.PROMISE if (
             _REMINDING.search(clause) and (wish.classes & {"reminder", "timer"} or not wish.classes) and calls != 0
         ):
+            return ClauseKind.DEED
+        case ClauseKind.PROMISE if "timer" in wish.classes and _TICKING.fullmatch(clause):
             return ClauseKind.DEED
         case ClauseKind.STATE if gave_up and _BY_YOURSELF.search(clause):
             return ClauseKind.INSTRUCTS
@@ -141,6 +163,7 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return kind
 
 
+_TICKING = re.compile(r"(?:\w+ ){0,2}(?:running|ticking|counting(?: down)?)(?: now| already)?")
 _LOOKS = re.compile(
     r"\b(?:let me|i will|i am|i am going to)(?: \w+)? (?:check|look|search|see|find|checking|looking|searching)\b|"
     r"^(?:checking|looking|searching)"

@@ -10,7 +10,7 @@ _CALL = re.compile(r"\s*(?:[{\[<]|\w{2,40}\(|```|\w{2,40}:\s*[{\[])")
 _WORD = re.compile(r"[^\W\d_]+(?:'\w+)?")
 _LATIN = re.compile(r"[a-zA-Z]|[øæœßđł]")
 _ENGLISH = frozenset(
-    """a about after all already also am an and any are as at be been before but by can could did do does done for from further
+    """a about after all almost already also am an and finished nearly quite any are as at be been before but by can could did do does done for from further
     get give go good had has have he hello help her here hi him his how i if in into is it its just know last let like may me
     message moment more my name need new no not now of off okay on once one or out over phone please ready right sent set shall
     she should so sorry start sure tell text than thank thanks that the their them then there these they this those time to
@@ -64,5 +64,5 @@ _CODE = re.compile(
     r"\s*(?:def|import|from [\w.]{1,60} import|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
 )
 _DATA = re.compile(
-    r"\s*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
+    r"[\s*_>]*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
 )
