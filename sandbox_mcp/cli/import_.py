@@ -29,8 +29,8 @@ def command(
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
     Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
-    tau-bench, tau2, toolscan, tooltalk; and any, which reads JSON of any shape as a --mapping says. What could not be
-    mapped is listed, never dropped in silence.
+    tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; and any, which reads JSON of any shape as a --mapping
+    says. What could not be mapped is listed, never dropped in silence.
     """
     from sandbox_grader.importers import importer, mapped
 

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_grader.importers.toolsandbox_results import read
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.case import Case
 from sandbox_grader.milestones.translate import to_case
+from sandbox_grader.toolsandbox import VARIANTS as PRESENTATIONS
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import VARIANTS, presented
@@ -25,7 +27,7 @@ from sandbox_scenarios.variants import VARIANTS, presented
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.authoring.toolsandbox import dump, write_suite
 from sandbox_mcp.authoring.toolsandbox.installed import SCRIPT
-from sandbox_mcp.authoring.toolsandbox.writing import VARIANTS as PRESENTATIONS
+from sandbox_mcp.trajectory import assemble
 
 NEAR = 1e-6
 NOW, ZONE = datetime.fromisoformat("2025-03-12T09:30:00"), "America/Los_Angeles"
@@ -130,14 +132,16 @@ def verdicts(
 ) -> Mapping[str, Mapping[str, Any]]:
     folder = tmp_path_factory.mktemp("verdicts")
     parts = [(folder / f"{part}", sessions[part::PROCESSES]) for part in range(PROCESSES)]
+    for place, _ in parts:
+        place.mkdir()
     with ThreadPoolExecutor(PROCESSES) as pool:
         texts = list(pool.map(lambda part: _judged(upstream, *part), parts))
     found = [json.loads(line) for text in texts for line in text.splitlines()]
-    return {item["id"]: item for item in found}
+    return {"folder": {"path": folder}, **{item["id"]: item for item in found}}
 
 
 def _judged(upstream: Upstream, place: Path, sessions: tuple[Played, ...]) -> str:
-    cases, out = place.with_suffix(".cases"), place.with_suffix(".verdicts")
+    cases, out = place / "cases.json", place / "verdicts.jsonl"
     cases.write_text(json.dumps([_as_json(item) for item in sessions]))
     environment = {**os.environ, "TZ": ZONE, "PYTHONPATH": str(upstream.checkout)}
     command = [str(upstream.python), str(JUDGE), str(SCRIPT), NOW.isoformat(), str(cases), str(out)]
@@ -213,5 +217,27 @@ def test_every_session_is_judged_as_there(
         for item in sessions
         if abs(getattr(item.ours, name) - verdicts[item.id][name]) > NEAR
     }
-    assert len(verdicts) == len(sessions) == 3 * 129
+    assert len(verdicts) - 1 == len(sessions) == 3 * 129
     assert differ == {}
+
+
+def test_the_folders_that_it_keeps_are_judged_as_there_too(
+    suite: Suite, verdicts: Mapping[str, Mapping[str, Any]]
+) -> None:
+    differ: dict[str, tuple[float, float]] = {}
+    for file in sorted(verdicts["folder"]["path"].rglob("execution_context.json")):
+        name, how = file.parent.parent.name, file.parent.name
+        [session] = read([_as_kept(file, name)])
+        scenario = suite.get(name)
+        case = to_case(scenario, assemble(session.events)).case
+        ours, theirs = compat.evaluate(case), verdicts[f"{name}/{how}"]
+        if abs(ours.score - theirs["score"]) > NEAR or ours.turn_count != theirs["turn_count"]:
+            differ[f"{name}/{how}"] = (ours.score, theirs["score"])
+    assert differ == {}
+
+
+def _as_kept(file: Path, name: str) -> Path:
+    """A file under the folder that has the scenario's name, as in a folder of results."""
+    place = file.parent / name / file.name
+    place.parent.mkdir()
+    return file.rename(place)

@@ -33,11 +33,13 @@ def in_their_ids(case, context, spaces):
 
 
 def played(scenario, case, spaces, pl):
-    """The context after the session: every message after the first, each with the state that it left."""
+    """The context after the session: every message after the user's first, each with the state that it left."""
     context = copy.deepcopy(scenario.starting_context)
     case = in_their_ids(case, context, spaces)
     tables = {name: [dict(row) for row in rows] for name, rows in case["tables"].items()}
-    for message in case["messages"][1:]:
+    asked = []
+    opening = next(at for at, message in enumerate(case["messages"]) if message["sender"] == "user")
+    for number, message in enumerate(case["messages"][opening + 1 :]):
         for change in message["changes"]:
             rows = tables[change["table"]]
             if change["op"] == "add":
@@ -49,7 +51,18 @@ def played(scenario, case, spaces, pl):
         for name in {change["table"] for change in message["changes"]}:
             space = spaces[name.upper()]
             context.update_database(space, pl.DataFrame(tables[name], schema=context.dbs_schemas[space]))
-        calls = message["tool_calls"]
+        calls, content = message["tool_calls"], message["content"]
+        name, call_id = None, None
+        if message["recipient"] == "environment":
+            name, call_id = content.partition("(")[0], f"call_{number}"
+            asked.append((name, call_id))
+            given = json.loads(content.partition("(")[2][:-1] or "{}")
+            content = (
+                f"{call_id}_parameters = {given}\n{call_id}_response = {name}(**{call_id}_parameters)\n"
+                f"print(repr({call_id}_response))"
+            )
+        elif message["sender"] == "environment":
+            name, call_id = asked.pop(0)
         traces = calls and [
             json.dumps({"tool_name": call["tool"], "arguments": call["arguments"], "result": call["result"]})
             for call in calls
@@ -60,13 +73,23 @@ def played(scenario, case, spaces, pl):
                 {
                     "sender": ROLES[message["sender"]],
                     "recipient": ROLES[message["recipient"]],
-                    "content": message["content"],
+                    "content": content,
+                    "openai_tool_call_id": call_id,
+                    "openai_function_name": name,
+                    "tool_call_exception": None if calls or message["sender"] != "environment" else content,
                     "tool_trace": traces,
                     "visible_to": message["visible_to"] and [ROLES[role] for role in message["visible_to"]],
                 }
             ],
         )
     return context
+
+
+def kept(context, folder):
+    """What ToolSandbox keeps of a session."""
+    folder.mkdir(parents=True)
+    text = json.dumps(context.to_dict(serialize_console=False), default=str)
+    (folder / "execution_context.json").write_text(text)
 
 
 def main(dump, now, cases, verdicts):
@@ -82,6 +105,7 @@ def main(dump, now, cases, verdicts):
         for case in json.loads(Path(cases).read_text()):
             scenario = scenarios[case["scenario"]]
             context = played(scenario, case, spaces, pl)
+            kept(context, Path(verdicts).parent / "trajectories" / case["id"])
             found = scenario.evaluation.evaluate(execution_context=context, max_turn_count=scenario.max_messages)
             line = {
                 "id": case["id"],

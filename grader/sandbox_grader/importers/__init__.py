@@ -15,6 +15,7 @@ IMPORTERS = MappingProxyType(
         "mtu": "sandbox_grader.importers.mtu",
         "tooltalk": "sandbox_grader.importers.tooltalk",
         "toolscan": "sandbox_grader.importers.toolscan",
+        "toolsandbox-results": "sandbox_grader.importers.toolsandbox_results",
         "tau-bench": "sandbox_grader.importers.tau_bench",
         "tau2": "sandbox_grader.importers.tau2",
         "openai-chat": "sandbox_grader.importers.openai_chat",

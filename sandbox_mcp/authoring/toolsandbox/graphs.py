@@ -8,16 +8,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from sandbox_grader.milestones.case import MESSAGES
+from sandbox_grader.toolsandbox import MESSAGES as SANDBOX
+from sandbox_grader.toolsandbox import ROLES, TABLES
+
 from sandbox_mcp.run.errors import RunError
 
 Json = Mapping[str, Any]
 GUARDRAIL, DEPENDENT = "guardrail", "trace_dependent"
-TABLES: Mapping[str, str] = {
-    "SANDBOX": "messages", "SETTING": "setting", "CONTACT": "contact", "MESSAGING": "messaging", "REMINDER": "reminder",
-}  # fmt: skip
-ROLES: Mapping[str, str] = {
-    "SYSTEM": "system", "USER": "user", "AGENT": "agent", "EXECUTION_ENVIRONMENT": "environment",
-}  # fmt: skip
 KINDS: Mapping[str, str] = {
     "snapshot_similarity": "snapshot",
     "addition_similarity": "addition",
@@ -70,7 +68,7 @@ def graph(source: Json) -> tuple[list[dict[str, Any]], list[list[int]] | None]:
 
 def _constraint(source: Json) -> dict[str, Any]:
     function = source["function"]
-    table, kind = TABLES[source["table"]], _known(KINDS, function["name"])
+    table, kind = {**TABLES, SANDBOX: MESSAGES}[source["table"]], _known(KINDS, function["name"])
     made: dict[str, Any] = {"table": table, "kind": kind}
     if source["reference"] is not None:
         made["reference"] = source["reference"]

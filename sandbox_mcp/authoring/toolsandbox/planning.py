@@ -11,6 +11,8 @@ from graphlib import TopologicalSorter
 from types import MappingProxyType
 from typing import Any, cast
 
+from sandbox_grader.toolsandbox import KEYS
+
 from sandbox_mcp.authoring.toolsandbox.graphs import DEPENDENT, GUARDRAIL
 
 Json = Mapping[str, Any]
@@ -41,7 +43,6 @@ WRITERS: Mapping[tuple[str, str], str] = {
     ("reminder", "removal"): "remove_reminder",
     ("messaging", "addition"): "send_message_with_phone_number",
 }
-KEYS: Mapping[str, str] = {"contact": "person_id", "reminder": "reminder_id", "messaging": "message_id"}
 ASKED = "Which details can you give me?"
 """What is said first where the user has more to tell."""
 

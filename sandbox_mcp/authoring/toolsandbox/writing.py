@@ -14,26 +14,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sandbox_scenarios.build import SINGLE
+from sandbox_grader.toolsandbox import KEYS, ROLES, TABLES, VARIANTS, label_of, split_name
 from sandbox_scenarios.values import row_id
 
 from sandbox_mcp.authoring.toolsandbox import milestones
-from sandbox_mcp.authoring.toolsandbox.graphs import ROLES, TABLES, graph
-from sandbox_mcp.authoring.toolsandbox.planning import KEYS, planned
+from sandbox_mcp.authoring.toolsandbox.graphs import graph
+from sandbox_mcp.authoring.toolsandbox.planning import planned
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.world import to_timestamp
 
 Json = Mapping[str, Any]
-VARIANTS: Mapping[str, str] = {
-    "3_distraction_tools": "3_distraction_tools",
-    "10_distraction_tools": "10_distraction_tools",
-    "all_tools": "all_tools",
-    "3_distraction_tools_tool_name_scrambled": "tool_name_scrambled",
-    "3_distraction_tools_tool_description_scrambled": "tool_description_scrambled",
-    "3_distraction_tools_arg_description_scrambled": "argument_description_scrambled",
-    "3_distraction_tools_arg_type_scrambled": "argument_type_scrambled",
-}
-"""What follows the name of a base in ToolSandbox, and the variant of ours; the base itself has no distraction tools."""
 PRESENTATIONS = frozenset(
     {
         "NO_DISTRACTION_TOOLS", "THREE_DISTRACTION_TOOLS", "TEN_DISTRACTION_TOOLS", "ALL_TOOLS_AVAILABLE",
@@ -48,15 +38,6 @@ INSTRUCTIONS = "instructions.txt"
 QUESTIONS = ("what", "which", "who", "whom", "whose", "when", "where", "how", "details", "name", "time", "number")
 _TASK = re.compile(r"task you \(User A\) want User B to complete:\s*")
 _BOUNDARY = re.compile(r"(?:^|(?<=[.!?]))\s*(?=(?:You (?:do|don|only)\b|Do not leak|It should be))")
-_LABEL = re.compile(r"[^a-z0-9]+")
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """The scenario and the variant that one of ToolSandbox's names stands for."""
-    for ending, variant in VARIANTS.items():
-        if name.endswith(f"_{ending}"):
-            return name.removesuffix(f"_{ending}"), variant
-    return name, "base"
 
 
 def write_suite(dumped: Json, zone: str, out: Path) -> int:
@@ -111,10 +92,10 @@ class _Base:
     def labels(self) -> Mapping[str, str]:
         """The labels of all rows by the ids that ToolSandbox gives them, each as ``table.label``."""
         tables: Mapping[str, Sequence[Json]] = self.scenarios[self.name]["tables"]
-        found: dict[str, str] = {tables["SETTING"][0]["device_id"]: f"setting.{SINGLE}"}
+        found: dict[str, str] = {}
         for name, key in KEYS.items():
             for number, row in enumerate(tables[name.upper()]):
-                found.setdefault(row[key], f"{name}.{_label(name, number, row)}")
+                found.setdefault(row[key], f"{name}.{label_of(name, number, row)}")
         return found
 
     @property
@@ -142,7 +123,7 @@ class _Base:
             "clock": {"now": self.now, "zone": self.zone, "step": 1.0},
             "world": {
                 "setting": {name: value for name, value in tables["setting"][0].items() if name != "device_id"},
-                **{name: self._rows(name, tables[name]) for name in KEYS},
+                **{name: self._rows(name, tables[name]) for name in KEYS if name != "setting"},
             },
             "tools": tools,
             "without": [name for name in source["denied"] if name != LEAVE],
@@ -170,7 +151,7 @@ class _Base:
     def _rows(self, table: str, rows: Sequence[Json]) -> dict[str, dict[str, Any]]:
         key = KEYS[table]
         return {
-            _label(table, number, row): {
+            label_of(table, number, row): {
                 name: f"@{label}" if (label := self._at(value)) else value for name, value in row.items() if name != key
             }
             for number, row in enumerate(rows)
@@ -214,8 +195,3 @@ def _demonstrated(messages: Sequence[Json]) -> Iterator[dict[str, str]]:
             asked = message["content"]
         elif between == ("agent", "user"):
             yield {"user": asked, "agent": message["content"]}
-
-
-def _label(table: str, number: int, row: Json) -> str:
-    name = _LABEL.sub("_", str(row.get("name", "")).lower()).strip("_")
-    return name or f"{table}_{number}"

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.translate import to_case
+from sandbox_grader.toolsandbox import split_name
 from sandbox_scenarios import Suite
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.authoring.toolsandbox import write_suite
-from sandbox_mcp.authoring.toolsandbox.writing import split_name
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.users.llm import prompt

@@ -417,7 +417,56 @@ CODEX: list[dict[str, Any]] = [
     rollout_line("event_msg", 4, type="task_complete", last_agent_message="Gate 4."),
 ]  # fmt: skip
 
+
+def tool_sandbox_row(index: int, sender: str, recipient: str, content: str, **more: Any) -> dict[str, Any]:
+    return {
+        "sandbox_message_index": index, "sender": sender, "recipient": recipient, "content": content,
+        "openai_tool_call_id": None, "openai_function_name": None, "conversation_active": True,
+        "tool_call_exception": None, "tool_trace": None, "visible_to": None, **more,
+    }  # fmt: skip
+
+
+def _setting(index: int, wifi: bool | None) -> dict[str, Any]:
+    others = {} if wifi is None else {"device_id": "d-1", "cellular": True, "wifi": wifi}
+    return {"sandbox_message_index": index, "device_id": None, "cellular": None, "wifi": None, **others}
+
+
+TOOLSANDBOX = {
+    "_dbs": {
+        "SANDBOX": [
+            {"sandbox_message_index": 0, "sender": None},
+            tool_sandbox_row(0, "SYSTEM", "USER", "Be brief.", visible_to=["USER"]),
+            tool_sandbox_row(1, "USER", "AGENT", "Wake me.", visible_to=["USER"]),
+            tool_sandbox_row(2, "USER", "AGENT", "Turn d-1 online."),
+            tool_sandbox_row(
+                3, "AGENT", "EXECUTION_ENVIRONMENT",
+                "c1_parameters = {'on': True}\nc1_response = set_wifi_status(**c1_parameters)\nprint(c1_response)",
+                openai_tool_call_id="c1", openai_function_name="setting_8",
+            ),
+            tool_sandbox_row(
+                4, "AGENT", "EXECUTION_ENVIRONMENT",
+                "c2_parameters = {}\nc2_response = get_current_location(**c2_parameters)\nprint(repr(c2_response))",
+                openai_tool_call_id="c2", openai_function_name="setting_1",
+            ),
+            tool_sandbox_row(
+                5, "EXECUTION_ENVIRONMENT", "AGENT", "None", openai_tool_call_id="c1",
+                tool_trace=['{"tool_name": "set_wifi_status", "arguments": {"on": true}, "result": null}'],
+            ),
+            tool_sandbox_row(
+                6, "EXECUTION_ENVIRONMENT", "AGENT", "PermissionError: location is off", openai_tool_call_id="c2",
+                tool_call_exception="PermissionError: location is off",
+            ),
+            tool_sandbox_row(7, "AGENT", "USER", "You are online.", visible_to=["AGENT", "USER"]),
+            tool_sandbox_row(8, "USER", "EXECUTION_ENVIRONMENT", "end_conversation()"),
+        ],
+        "SETTING": [_setting(0, None), _setting(0, False), _setting(5, None), _setting(5, True)],
+        "CONTACT": [{"sandbox_message_index": 0, "person_id": None}],
+        "MESSAGING": [], "REMINDER": [],
+    }
+}  # fmt: skip
+
 SAMPLES: dict[str, tuple[str, Any]] = {
+    "toolsandbox-results": ("log.json", TOOLSANDBOX),
     "tau-bench": ("log.json", TAU_BENCH),
     "tau2": ("log.json", TAU2),
     "openai-chat": ("log.json", OPENAI_CHAT),

@@ -10,6 +10,7 @@ UNDECLARED = ("tools", "taken to change state, as nothing says otherwise: 1 tool
 GUESSED = "the format has no error flag; results that begin with 'Error' were taken for failures"
 
 EXPECTED = {
+    "toolsandbox-results": [NO_TOOLS],
     "tau-bench": [NO_TOOLS, ("results (1 of 2)", GUESSED)],
     "tau2": [
         ("tasks[0].evaluation_criteria.actions", "1 reference actions of the user are kept in the origin only"),
@@ -63,9 +64,9 @@ def test_importing_twice_gives_the_same(format_, tmp_path):
 @pytest.mark.parametrize("format_", sorted(SAMPLES))
 def test_two_files_of_one_name_give_two_names(format_, tmp_path):
     name, value = SAMPLES[format_]
-    paths = [tmp_path / folder / name for folder in "ab"]
+    paths = [tmp_path / folder / "same" / name for folder in "ab"]
     for path in paths:
-        path.parent.mkdir()
+        path.parent.mkdir(parents=True)
         path.write_bytes(encoded(name, value))
     first, second = importer(format_)(paths)
     assert second.name == f"{first.name}-2"
