@@ -35,6 +35,7 @@ class Scores:
     ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
     ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
     tokens of both models, ``seconds`` how long it took by a real clock; None where the log does not say.
+    ``origin`` is the format of the harness that recorded it, where that was not ours.
     """
 
     session: str
@@ -52,6 +53,7 @@ class Scores:
     agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spent: Spent = field(default_factory=Spent)
     seconds: float | None = None
+    origin: str = ""
 
     @property
     def scored(self) -> bool:
@@ -106,6 +108,7 @@ class Scores:
             "ending": self.ending,
             "detail": self.detail,
             "agent": dict(self.agent),
+            "origin": self.origin or None,
             "tokens": self.spent.to_json(),
             "seconds": self.seconds,
             "metrics": plain,
@@ -145,6 +148,7 @@ class Scores:
             detail=data.get("detail"),
             agent=data.get("agent", {}),
             spent=Spent.from_json(data.get("tokens", {})),
+            origin=data.get("origin") or "",
             seconds=data.get("seconds"),
         )
 
@@ -193,6 +197,7 @@ def grade(
         agent=started.agent,
         spent=spent_in(trajectory),
         seconds=_seconds(trajectory),
+        origin=str((started.origin or {}).get("format", "")),
     )
 
 

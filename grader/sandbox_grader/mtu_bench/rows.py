@@ -96,7 +96,7 @@ def _score_as_code(turn: DialogueTurn, wanted: Wanted, policy: CrashPolicy, *, m
         parsed = _read(turn, many_tools=many_tools)
     except ParserCrashError as error:
         crash, parsed = str(error), Parsed({} if many_tools else NO_CALL, broken=True)
-    score, keys = _score_many(parsed.calls, expected) if many_tools else (_score_one(parsed.calls, expected), None)
+    score, keys = _score_many(parsed.calls, expected) if many_tools else (score_one(parsed.calls, expected), None)
     outcomes = {"no_call": score, "wrong": WRONG}
     return Scored(
         turn, wanted, tuple(parsed.calls.items()), tuple(expected.items()),
@@ -122,7 +122,7 @@ def _as_calls(calls: Sequence[DialogueCall], *, many_tools: bool) -> Calls:
     return {calls[0].name: calls[0].arguments} if calls else NO_CALL
 
 
-def _score_one(predicted: Calls, expected: Calls) -> TurnScore:
+def score_one(predicted: Calls, expected: Calls) -> TurnScore:
     """TS: equal names, no call being one too. PS: TS, and the ground truth's arguments within the prediction's."""
     name, given = next(iter(predicted.items()))
     goal, needed = next(iter((expected or NO_CALL).items()))

@@ -6,14 +6,18 @@ the normal or hard set have no M-S and M-M cells, and the table ``all`` has ever
 Source: MTU-Bench, tables 2 to 5, 9, 10 and 14, figures 5 to 7.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from sandbox_grader.mtu_bench.summary import DIALOGUE_COLUMNS
+from sandbox_grader.mtu_bench.parser import NO_CALL
+from sandbox_grader.mtu_bench.rows import TurnScore, score_one
+from sandbox_grader.mtu_bench.summary import DIALOGUE_COLUMNS, dialogue_scores
 from sandbox_grader.papers.figures import MeanOfColumns, ObservedMean, Total, counted_verdict
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
+from sandbox_grader.values import is_object
 
 FAMILY: Final = "mtu_bench"
 PAPER: Final = "mtu-bench"
@@ -24,6 +28,7 @@ HARD_ROWS: Final = {"S-S": 52, "S-M": 39}
 """The first so many rows of the file are the hard set."""
 UNLABELLED: Final = "the published files do not say which dialogues are hard; table 'all' has all of them"
 RUN: Final = "sandbox-mcp run --rows {setting}_eval.jsonl --row-answers text --agent AGENT --out runs/mtu-{setting}"
+_SIZE: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
 _ROW: Final = re.compile(r"[A-Z]-[A-Z]_(\d+)")
 
 Rows = Sequence[Mapping[str, Any]]
@@ -125,12 +130,156 @@ def _errors(setting: str, classes: Sequence[str]) -> Callable[[Scores], Iterable
     return lambda scores: (float(row["error"] in classes) for row in turns(scores))
 
 
+# -- other tables -------------------------------------------------------------------------------------------------
+
+
+def _hard_averages() -> tuple[PaperColumn, ...]:
+    """Table 4: one average per setting."""
+    columns: list[PaperColumn] = []
+    for setting in ("S-S", "M-S", "S-M", "M-M"):
+        average = MeanOfColumns(tuple(_means(setting, "hard").values()))
+        never = "" if setting in HARD_ROWS else UNLABELLED
+        columns.append(PaperColumn(setting, average, command=RUN.format(setting=setting), never=never))
+    return tuple(columns)
+
+
+UNREAD: Final = {"API-Bank": "no importer reads API-Bank's files yet"}
+
+
+def _foreign(source: str) -> tuple[PaperColumn, ...]:
+    """Table 5: another benchmark's sessions, scored as if every turn wanted one call."""
+
+    def turns(scores: Scores) -> Sequence[TurnScore]:
+        verdict = counted_verdict(scores, FAMILY) if scores.origin == source.lower() else None
+        return [score_one(_first(row["pred"]), _first(row["gt"])) for row in verdict.details] if verdict else ()
+
+    def over_dialogues(name: str) -> ObservedMean:
+        def observe(scores: Scores) -> Iterable[float]:
+            right = [turn.right for turn in turns(scores)]
+            return [dialogue_scores(right, scores.mode)[name]] if right else ()
+
+        return ObservedMean(observe)
+
+    means = {
+        "TS": ObservedMean(lambda scores: (turn.first for turn in turns(scores))),
+        "PS": ObservedMean(lambda scores: (turn.second for turn in turns(scores))),
+        **{name: over_dialogues(name) for name in DIALOGUE_COLUMNS},
+    }
+    figures = {**means, "Avg.": MeanOfColumns(tuple(means.values()))}
+    command = f"sandbox-mcp import {source.lower()} PREDICTIONS... -o runs/{source.lower()}"
+    return tuple(
+        PaperColumn(f"{source} {name}", figure, command=command, never=UNREAD.get(source, ""))
+        for name, figure in figures.items()
+    )
+
+
+def _first(calls: Any) -> dict[str, Mapping[str, Any]]:
+    """The first of the calls that a detail has, in either form; no call is written as the benchmark writes it."""
+    written: list[tuple[str, Mapping[str, Any]]] = (
+        list(calls.items()) if is_object(calls) else [(call["tool"], call["arguments"]) for call in calls]
+    )
+    return dict(written[:1]) or dict(NO_CALL)
+
+
+def _by_turns(turns: int) -> ObservedMean:
+    rows = _of("M-S")
+
+    def observe(scores: Scores) -> Iterable[float]:
+        found = rows(scores)
+        return (float(row["ts"]) for row in found) if len(found) == turns else ()
+
+    return ObservedMean(observe)
+
+
+def _by_tools(tools: int) -> ObservedMean:
+    settings = [_of("S-M"), _of("M-M")]
+
+    def observe(scores: Scores) -> Iterable[float]:
+        return (float(row["tn"]) for rows in settings for row in rows(scores) if len(row["gt"]) == tools)
+
+    return ObservedMean(observe)
+
+
+def _size(logarithm: bool) -> ObservedMean:
+    """The size of a model in billions of parameters, as its name tells it."""
+
+    def observe(scores: Scores) -> Iterable[float]:
+        found = _SIZE.search(str(scores.agent.get("model", "")))
+        size = float(found[1]) if found else 0.0
+        return (math.log10(size) if logarithm else size,) if size else ()
+
+    return ObservedMean(observe)
+
+
+UNSIZED: Final = "the model's name does not tell how many billions of parameters it has"
 TABLES: Final = (
     _table("table2", "normal set, S-S and M-S", ("S-S", "M-S"), "normal"),
     _table("table3", "normal set, S-M and M-M", ("S-M", "M-M"), "normal"),
+    PaperTable(
+        paper=PAPER,
+        name="table4",
+        title="averages on the hard set",
+        columns=_hard_averages(),
+        needs="responses to, or runs on, the rows of the four settings",
+        command=RUN.format(setting="S-S"),
+        note="the paper's tables 4, 9 and 10 contradict each other for ChatGLM3-6B and MTU-LLaMA",
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="table5",
+        title="out of distribution",
+        columns=(*_columns(("OOD",)), *_foreign("ToolTalk"), *_foreign("API-Bank")),
+        needs="runs on the OOD rows, and sessions of ToolTalk and API-Bank",
+        command=RUN.format(setting="OOD"),
+        note="of the turns of other benchmarks the first call is scored; how the authors took them is not said",
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="figure5a",
+        title="TS by the number of turns of a dialogue, M-S",
+        columns=tuple(
+            PaperColumn(f"{turns} turns", _by_turns(turns), command=RUN.format(setting="M-S")) for turns in range(2, 13)
+        ),
+        needs="responses to, or runs on, the rows of M-S",
+        command=RUN.format(setting="M-S"),
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="figure5b",
+        title="TN by the number of tools that a turn wants, S-M and M-M",
+        columns=tuple(
+            PaperColumn(f"{tools} tools", _by_tools(tools), command=RUN.format(setting="S-M")) for tools in range(1, 9)
+        ),
+        needs="responses to, or runs on, the rows of S-M and M-M",
+        command=RUN.format(setting="S-M"),
+        printed=False,
+        note="the paper calls its axis tool selection accuracy, which is TN where several tools are wanted",
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="figure6",
+        title="averages by the model's size",
+        columns=(
+            PaperColumn("billions", _size(logarithm=False), 1, 1, never=UNSIZED),
+            PaperColumn("log10", _size(logarithm=True), 1, 2, never=UNSIZED),
+            *(column for column in _columns(("S-S", "M-S", "S-M", "M-M")) if column.name.endswith("Avg.")),
+        ),
+        needs="runs of models of several sizes, each named like Llama-2-13B",
+        command=RUN.format(setting="S-S"),
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="figure7",
+        title="shares of turns with an error of each class, M-S and M-M",
+        columns=_error_columns(("M-S", "M-M"), ("action sum", "parameter", "format"), share=True),
+        needs="responses to, or runs on, the rows of M-S and M-M",
+        command=RUN.format(setting="M-S"),
+        printed=False,
+    ),
     _table("table9", "hard set, S-S and M-S", ("S-S", "M-S"), "hard"),
     _table("table10", "hard set, S-M and M-M", ("S-M", "M-M"), "hard"),
-    _table("all", "all rows of every setting", ("S-S", "M-S", "S-M", "M-M", "OOD"), "all", printed=False),
     PaperTable(
         paper=PAPER,
         name="table14",
@@ -140,5 +289,6 @@ TABLES: Final = (
         command=RUN.format(setting="S-S"),
         note="in the single-tool settings the paper's columns 'missed' and 'excessive' look exchanged",
     ),
+    _table("all", "all rows of every setting", ("S-S", "M-S", "S-M", "M-M", "OOD"), "all", printed=False),
 )
-"""In the paper's order."""
+"""In the paper's order, then ours."""

@@ -184,3 +184,35 @@ def test_errors_of_each_class_are_counted(gpt4: dict[str, Any]) -> None:
     found = values(gpt4["table14"])
     assert [found[f"S-M {name}"] for name in ("missed", "excessive", "incorrect", "action sum")] == [8, 6, 4, 18]
     assert found["M-M sum"] is None
+
+
+def test_figures_by_length_take_every_turn_once(gpt4: dict[str, Any]) -> None:
+    (row,) = gpt4["figure5b"]["rows"]
+    assert sum(cell.get("observations", 0) for cell in row["cells"].values()) == 94
+
+
+def test_sizes_are_read_from_a_models_name() -> None:
+    (table,) = paper_tables("mtu-bench/figure6")
+    names = ("Llama-2-13B", "qwen2.5-0.5b-instruct", "gpt-4")
+    filled = table.filled([run(scores("a", 1.0, model=name)) for name in names])
+    assert [row.cells[0].found and row.cells[0].found.mean for row in filled.rows] == [13.0, 0.5, None]
+
+
+@pytest.mark.parametrize("mode", ["compat", "strict"])
+def test_of_another_benchmarks_turns_the_first_call_is_scored(mode: Any) -> None:
+    def calls(*names: str) -> Any:
+        return {n: {} for n in names} if mode == "compat" else [{"tool": n, "arguments": {}} for n in names]
+
+    turns = [
+        {"pred": calls("a", "x"), "gt": calls("a", "b"), "right": False},
+        {"pred": calls(), "gt": calls(), "right": True},
+        {"pred": calls("x"), "gt": calls(), "right": False},
+    ]
+    verdict = Verdict({"setting": "M-M"}, turns)
+    found = Scores("s", "s", "base", 0, (), mode, {"mtu_bench": verdict}, agent={"model": "m"}, origin="tooltalk")
+    (table,) = paper_tables("mtu-bench/table5")
+    (row,) = table.filled([run(found)]).rows
+    figures = {c.name: cell.found.mean for c, cell in zip(table.columns, row.cells, strict=True) if cell.found}
+    assert figures["ToolTalk TS"] == pytest.approx(2 / 3)
+    assert figures["ToolTalk TPR"] == pytest.approx(2 / 3)
+    assert not any(name.startswith(("OOD", "API-Bank")) for name in figures)
