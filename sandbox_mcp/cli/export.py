@@ -3,27 +3,46 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import of_each_log
+from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.options import of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
 
 
+TRAINING = "training"
+KEPT_APART = "a model that learns from them can no longer be measured by them"
+
+
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder to write to; stdout without it.")
-def command(format_name: str, paths: tuple[Path, ...], out: Path | None) -> None:
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="A folder, or with training a file; stdout without it."
+)
+@click.option("--min-score", type=click.FloatRange(0, 1), help="With training: leave out what scored less.")
+@click.option("--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: as what. [default: chat]")
+@click.option("--metric", metavar="NAME", help="With training: scored by what. [default: toolsandbox.score]")
+@scenario_files
+def command(
+    format_name: str, paths: tuple[Path, ...], out: Path | None, places: tuple[Path, ...], **training: Any
+) -> None:
     """Write recorded sessions as FORMAT: atif or openai-chat. PATHS are logs, folders or packs of them.
 
-    FORMAT log takes sessions out of packs as they were written, a file each; pack puts logs into one. A log that cannot
-    be read is named, and the others are written; the exit code is then 2.
+    FORMAT log takes sessions out of packs as they were written, a file each; pack puts logs into one; training grades
+    sessions and writes those of at least --min-score for fine-tuning, as JSON Lines. A log that cannot be read is
+    named, and the others are written; the exit code is then 2.
     """
+    if format_name == TRAINING:
+        _train(paths, out, places, **training)
+        return
+    if given := [f"--{name.replace('_', '-')}" for name, value in training.items() if value is not None]:
+        raise click.UsageError(f"{', '.join(given)} goes with the format {TRAINING}")
     if format_name in ("log", "pack"):
         _copy(paths, out, packed=format_name == "pack")
         return
@@ -44,6 +63,63 @@ def command(format_name: str, paths: tuple[Path, ...], out: Path | None) -> None
         click.echo(f"exported {counted(written, 'session')} to {out}", err=True)
     if unusable:
         raise click.exceptions.Exit(2)
+
+
+def _train(
+    paths: tuple[Path, ...],
+    out: Path | None,
+    places: tuple[Path, ...],
+    min_score: float | None,
+    form: str | None,
+    metric: str | None,
+) -> None:
+    """Write the sessions that are good enough, and say why the others are not there."""
+    from contextlib import nullcontext
+
+    from sandbox_grader.exporters.training import FORMS, unfit
+    from sandbox_grader.many import grade_many
+    from sandbox_grader.report import check_metric
+    from sandbox_grader.scores import SCORE
+
+    from sandbox_mcp.trajectory import read_trajectory
+    from sandbox_mcp.trajectory.log import find_logs
+
+    if min_score is None:
+        raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")
+    name, write = metric or SCORE, FORMS[form or "chat"]
+    report = grade_many(find_logs(paths), finder(places), "strict", metric=name)
+    check_metric(name, report.sessions)
+    left, written = Counter[str](), 0
+    with out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:
+        for scores in report.ordered:
+            value = scores.value(name)
+            reason = (scores.reason or "not scored") if value is None else None
+            if value is not None and value < min_score:
+                reason = f"scored less than {min_score:g}"
+            trajectory = None if reason else read_trajectory(Path(scores.path))
+            reason = reason or (trajectory and unfit(trajectory))
+            if reason or trajectory is None:
+                left[reason or "not scored"] += 1
+                continue
+            click.echo(json.dumps(write(trajectory), ensure_ascii=False), file=file)
+            written += 1
+    for why, number in left.most_common():
+        click.echo(f"left out {counted(number, 'session')}: {why}", err=True)
+    click.echo(f"wrote {counted(written, 'session')} of {len(report.sessions)}", err=True)
+    if built_in := {scores.scenario for scores in report.sessions} & set(_built_in()):
+        click.echo(f"{counted(len(built_in), 'scenario')} of the built-in suite among them: {KEPT_APART}", err=True)
+    if report.unreadable:
+        for item in report.unreadable:
+            click.echo(f"sandbox-mcp: {item.reason}", err=True)
+        raise click.exceptions.Exit(2)
+    if not written:
+        raise click.exceptions.Exit(1)
+
+
+def _built_in() -> tuple[str, ...]:
+    from sandbox_scenarios import Suite
+
+    return Suite().names("*")
 
 
 def _copy(paths: tuple[Path, ...], out: Path | None, *, packed: bool) -> None:

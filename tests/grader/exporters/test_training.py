@@ -1,0 +1,61 @@
+"""Material for fine-tuning: what goes in, in two forms, and what stays out."""
+
+import pytest
+from sandbox_grader.exporters.training import FORMS, chat, mtu_instruct, unfit
+
+from sandbox_mcp.trajectory import CallError
+from tests.grader.exporters.sessions import call, message, note, session
+
+FAILED = CallError(kind="execution", type="ValueError", message="no such flight")
+WHOLE = (
+    message("system", "user", "You want to fly."),
+    message("user", "agent", "Where is X1?"),
+    note("I look.", "reasoning"),
+    note("Looking."),
+    call("x7", {"number": "X1"}, result={"gate": 4}),
+    call("x7", {"number": "X2"}, call="second", error=FAILED),
+    message("agent", "user", "Gate 4."),
+    message("user", "agent", "Thanks."),
+)
+
+
+def test_chat_has_only_what_trainers_know() -> None:
+    document = chat(session(*WHOLE))
+    assert [item["role"] for item in document["messages"]] == ["user", "assistant", "tool", "tool", "assistant", "user"]
+    asked, failed = document["messages"][1], document["messages"][3]
+    assert failed == {"role": "tool", "tool_call_id": asked["tool_calls"][1]["id"], "content": "no such flight"}
+    assert document["tools"][0]["function"]["name"] == "x7"
+    assert set(document) == {"messages", "tools"}
+
+
+def test_mtu_instruct_has_thought_action_input_and_observation() -> None:
+    first, second = mtu_instruct(session(*WHOLE))["turns"]
+    assert first["steps"] == [
+        {
+            "thought": "I look.\nLooking.",
+            "action": "x7",
+            "action_input": {"number": "X1"},
+            "observation": '{"gate": 4}',
+        },
+        {"thought": "", "action": "x7", "action_input": {"number": "X2"}, "observation": "no such flight"},
+    ]
+    assert (first["user"], first["reply"]) == ("Where is X1?", "Gate 4.")
+    assert second == {"user": "Thanks.", "steps": [], "thought": "", "reply": ""}
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_what_the_agent_never_saw_stays_out(form: str) -> None:
+    assert "You want to fly" not in str(FORMS[form](session(*WHOLE)))
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        (WHOLE, None),
+        ((message("user", "agent", "Hm."),), "the agent says nothing"),
+        ((*WHOLE, call("x7", call="open", meta={"result_missing": True})), "the result of a call is missing"),
+        ((*WHOLE, call("x7", call="raw", raw_arguments="{broken")), "arguments of a call are no JSON object"),
+    ],
+)
+def test_nothing_is_learnt_from_a_session_that_is_not_whole(events: tuple, why: str | None) -> None:
+    assert unfit(session(*events)) == why
