@@ -1,17 +1,18 @@
 """Grading thousands of logs: on all cores, and again only what has changed.
 
 Policy: the scores of a folder are kept in it, in one small database, each under a digest of all that they depend on:
-the log, the scenario files, the worlds, this package's own code and the options. Where that cannot be told, as with
-metrics and worlds of other packages, or the folder cannot be written to, nothing is kept. Scores are the same either
-way.
+the log, the scenario files, the worlds, this package's own code and the options. They are written as they come, some
+hundred at a time and compressed together. Where it cannot be told what scores depend on, as with metrics and worlds of
+other packages, or the folder cannot be written to, nothing is kept. Scores are the same either way.
 """
 
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -31,6 +32,8 @@ from sandbox_grader.report import Report, Unreadable
 from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.similarity import DEFAULT
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.trajectory import TrajectoryError
+from sandbox_mcp.trajectory.log import folder_of, log_digest
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
 
@@ -42,6 +45,10 @@ ALONE = 200
 """Up to so many logs one process grades unless more are asked for: starting others would take as long."""
 CHUNK = 16
 """Logs that a process gets at a time, so that all end at about the same moment."""
+TOGETHER = 256
+"""Scores that are compressed together."""
+FORM = 2
+"""Of the database; another one is made anew."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
 Watch = Callable[[int, int], None]
@@ -110,17 +117,22 @@ def grade_many(
     """
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     report = grade_logs((), find, mode, **options, name=name)
-    known = [_Kept(folder, paths, _key(find, mode, keep_spoiled, similarity)) for folder in _folders(paths, keep)]
-    found = {path: graded for kept in known for path, graded in kept.read().items()}
+    key = _key(find, mode, keep_spoiled, similarity) if keep else None
+    known = {folder: _Kept(folder, logs, key) for folder, logs in _folders(paths).items()} if key else {}
+    found = {path: graded for kept in known.values() for path, graded in kept.read().items()}
     todo = [path for path in dict.fromkeys(paths) if path not in found]
     done = len(paths) - len(todo)
-    for path, graded in _all_graded(todo, find, mode, options, jobs or (_cores() if len(todo) > ALONE else 1)):
-        found[path] = graded
-        done += 1
-        if watch:
-            watch(done, len(paths))
-    for kept in known:
-        kept.write({path: found[path] for path in todo})
+    jobs = jobs or (_cores() if len(todo) > ALONE else 1)
+    with ExitStack() as stack:
+        for kept in known.values():
+            stack.callback(kept.close)
+        for path, graded in _all_graded(todo, find, mode, options, jobs):
+            found[path] = graded
+            if kept := known.get(folder_of(path)):
+                kept.add(path, graded)
+            done += 1
+            if watch:
+                watch(done, len(paths))
     for path in paths:
         graded = found[path]
         report.warnings += graded.warnings
@@ -167,13 +179,13 @@ def _graded(paths: Sequence[Path], find: Find, mode: Mode, options: Mapping[str,
     return found
 
 
-def _folders(paths: Iterable[Path], keep: bool) -> list[Path]:
-    """The folders whose scores are kept: those of many logs, where all that scores depend on can be told."""
-    counts: dict[Path, int] = {}
+def _folders(paths: Iterable[Path]) -> dict[Path, list[Path]]:
+    """The folders whose scores are kept, with their logs: those of many, where it can be told what scores depend on."""
+    folders: dict[Path, list[Path]] = {}
     for path in paths:
-        counts[path.parent] = counts.get(path.parent, 0) + 1
-    told = keep and not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
-    return [folder for folder, count in counts.items() if told and count >= LEAST]
+        folders.setdefault(folder_of(path), []).append(path)
+    told = not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
+    return {folder: logs for folder, logs in folders.items() if told and len(logs) >= LEAST}
 
 
 def _cores() -> int:
@@ -213,41 +225,76 @@ def _stamp(path: Path) -> str:
 
 
 class _Kept:
-    """The scores of one folder's logs, from earlier gradings by the same ``key``."""
+    """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one."""
 
-    def __init__(self, folder: Path, paths: Iterable[Path], key: str | None) -> None:
+    def __init__(self, folder: Path, logs: Iterable[Path], key: str) -> None:
+        self._folder = folder
         self._place = folder / PLACE
         self._key = key
-        self._logs = [path for path in paths if path.parent == folder]
+        self._logs = {str(path.relative_to(folder)): path for path in logs}
+        self._new: list[tuple[str, str | None, _Graded]] = []
+        self._grown = False
 
     def _named(self, path: Path) -> str | None:
         """What the scores of a log are kept under."""
         try:
-            return f"{sha256(path.read_bytes()).hexdigest()}-{self._key}"
-        except OSError:
+            return f"{log_digest(path)}-{self._key}"
+        except TrajectoryError:
             return None
 
     def read(self) -> dict[Path, _Graded]:
         """The scores that still hold."""
-        if self._key is None or not self._place.exists():
+        if not self._place.exists():
             return {}
+        found: dict[Path, _Graded] = {}
         try:
             with closing(sqlite3.connect(self._place)) as store:
-                rows = dict(store.execute("SELECT log, name FROM scores"))
-                texts = store.execute("SELECT log, graded FROM scores WHERE name IS NOT NULL")
-                named = {path: self._named(path) for path in self._logs if path.name in rows}
-                held = {path.name: path for path, name in named.items() if name and rows[path.name] == name}
-                return {held[log]: _Graded.from_json(json.loads(text), held[log]) for log, text in texts if log in held}
-        except (sqlite3.Error, ValueError, KeyError, TypeError):
+                if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                    return {}
+                kept: dict[int, list[tuple[int, Path]]] = {}
+                for log, name, chunk, place in store.execute("SELECT log, name, chunk, place FROM scores"):
+                    path = self._logs.get(log)
+                    if path is not None and name == self._named(path):
+                        kept.setdefault(chunk, []).append((place, path))
+                for chunk, places in kept.items():
+                    [packed] = store.execute("SELECT graded FROM chunks WHERE chunk = ?", (chunk,)).fetchone()
+                    graded = json.loads(zlib.decompress(packed))
+                    found.update({path: _Graded.from_json(graded[place], path) for place, path in places})
+        except (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError):
             return {}  # whatever stands there is not ours, or broken: the logs are graded again
+        return found
 
-    def write(self, graded: Mapping[Path, _Graded]) -> None:
-        """Keep what was graded now, if the folder lets itself be written to."""
-        mine = [path for path in self._logs if path in graded]
-        if self._key is None or not mine:
+    def add(self, path: Path, graded: _Graded) -> None:
+        """Keep what was graded now, together with what comes next."""
+        self._new.append((str(path.relative_to(self._folder)), self._named(path), graded))
+        if len(self._new) >= TOGETHER:
+            self.write()
+
+    def write(self) -> None:
+        """Write what was added, if the folder lets itself be written to."""
+        if not self._new:
             return
-        rows = [(path.name, self._named(path), json.dumps(graded[path].to_json())) for path in mine]
+        packed = zlib.compress(json.dumps([graded.to_json() for *_, graded in self._new]).encode())
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
-            store.execute("CREATE TABLE IF NOT EXISTS scores (log TEXT PRIMARY KEY, name TEXT, graded TEXT)")
-            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?)", rows)
+            if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                for table in ("scores", "chunks"):
+                    store.execute(f"DROP TABLE IF EXISTS {table}")
+                store.execute(f"PRAGMA user_version = {FORM}")
+            store.execute("CREATE TABLE IF NOT EXISTS chunks (chunk INTEGER PRIMARY KEY, graded BLOB)")
+            store.execute(
+                "CREATE TABLE IF NOT EXISTS scores (log TEXT PRIMARY KEY, name TEXT, chunk INTEGER, place INTEGER)"
+            )
+            chunk = store.execute("INSERT INTO chunks (graded) VALUES (?)", (packed,)).lastrowid
+            rows = [(log, name, chunk, place) for place, (log, name, _) in enumerate(self._new)]
+            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
             store.commit()
+        self._new = []
+        self._grown = True
+
+    def close(self) -> None:
+        """Write what is left, and drop what nothing holds any more."""
+        self.write()
+        if self._grown:
+            with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
+                store.execute("DELETE FROM chunks WHERE chunk NOT IN (SELECT chunk FROM scores)")
+                store.commit()

@@ -186,10 +186,11 @@ class Report:
     def families(self) -> dict[str, Mapping[str, Any]]:
         """What each family makes of all its sessions; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
+        ordered = [(item, _outline(item)) for item in self.ordered]
         for family in dict.fromkeys(name for item in self.sessions for name in item.verdicts):
             graded = [
-                (_outline(item), item.verdicts[family])
-                for item in self.ordered
+                (outline, item.verdicts[family])
+                for item, outline in ordered
                 if family in item.verdicts and (item.scored or (item.spoiled and family == USERS))
             ]
             if any(verdict.inconclusive is None for _, verdict in graded):
@@ -315,6 +316,8 @@ def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False
     Raises:
         GraderError: none does, unless ``quiet``.
     """
+    if any(item.number(metric) is not None for item in sessions):
+        return True
     family, _, name = metric.partition(".")
     asked = [item.verdicts[family] for item in sessions if family in item.verdicts]
     said = [verdict.values for verdict in asked if verdict.inconclusive is None]

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     help="What ToolTalk compares free text by: exact, rouge-l, embedding (an extra), or embedding:MODULE:FUNCTION.",
 )
 @click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.  [default: keep]")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that grade.  [default: one per core]")
 @row_options
 @bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -83,6 +84,7 @@ def command(
     keep_spoiled: bool,
     similarity: str,
     keep: bool,
+    jobs: int | None,
     rows: RowChoice,
     bounds: bool,
     quiet: bool,
@@ -105,7 +107,7 @@ def command(
     logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     find = finder(places)
-    report = grade_many(logs, find, mode, **options, keep=keep, watch=counting("graded", quiet=quiet))
+    report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, watch=counting("graded", quiet=quiet))
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
     if told := _without_scenario(report, as_json=as_json):

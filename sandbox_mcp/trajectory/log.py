@@ -22,6 +22,7 @@ from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, 
 from sandbox_mcp.trajectory.packs import (
     PACKED,
     SUFFIX,
+    digest_of,
     has_log,
     in_pack,
     is_pack,
@@ -198,6 +199,16 @@ def log_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise TrajectoryError(str(path), None, f"cannot be read: {error.strerror or error}") from error
+
+
+def log_digest(path: Path) -> str:
+    """A digest of the lines of a log, which a pack knows without a look at them. Raises like :func:`log_bytes`."""
+    return packed_digest(path) if in_pack(path) else digest_of(log_bytes(path))
+
+
+def folder_of(path: Path) -> Path:
+    """The folder in which a log lies, or the pack that has it."""
+    return path.parent.parent if in_pack(path) else path.parent
 
 
 def log_stamp(path: Path) -> str:

@@ -104,7 +104,7 @@ def read_packed(path: Path) -> bytes:
     place = _place(path)
     frame = _unpacked(path.parent, _identity(path.parent)[0], place.frame_start, place.frame_end)
     lines = frame[place.start : place.start + place.length]
-    if _digest(lines) != place.digest:
+    if digest_of(lines) != place.digest:
         raise TrajectoryError(str(path), None, "is damaged: it is not what was packed under that name")
     return lines
 
@@ -150,7 +150,7 @@ class PackWriter:
         self._compressor = self._compressor or _Compressor()
         self._write(self._compressor.flushed(lines))
         self._names.add(name)
-        self._sessions.append((name, len(lines), _digest(lines)))
+        self._sessions.append((name, len(lines), digest_of(lines)))
         if sum(length for _, length, _ in self._sessions) >= FRAME:
             self.rest()
 
@@ -315,7 +315,7 @@ def _listed(frame: _Frame, pack: Path, inode: int) -> Iterator[tuple[str, int, s
         texts.pop()  # it was being written
     for text in texts:
         head: Any = json.loads(text[: text.index(b"\n")])
-        yield str(head["session"]), len(text), _digest(text)
+        yield str(head["session"]), len(text), digest_of(text)
 
 
 def _frames(data: mmap.mmap, path: str) -> Iterator[_Frame]:
@@ -376,5 +376,6 @@ def _left_out(pack: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _digest(lines: bytes) -> str:
+def digest_of(lines: bytes) -> str:
+    """What tells these lines from any others."""
     return blake2b(lines, digest_size=16).hexdigest()

@@ -10,6 +10,7 @@ from sandbox_grader.grading import grade_logs
 from sandbox_grader.many import LEAST, PLACE, SuiteFinder, grade_many
 from sandbox_grader.report import Report
 
+from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed, packed_logs
 from tests.grader.test_runs_and_tables import record
 
 FIND = SuiteFinder()
@@ -101,3 +102,29 @@ def test_a_broken_scenario_file_is_told_by_whichever_process_finds_it(folder: Pa
     mine.write_text("family: mine\nscenarios:\n  - name: wifi_off\n    max_turns: many\n")
     with pytest.raises(GraderError, match="expected a whole number"):
         grade_many(logs(folder), SuiteFinder((mine,)), jobs=2)
+
+
+def test_scores_of_packed_logs_are_kept_as_well(folder: Path, tmp_path: Path) -> None:
+    with PackWriter(tmp_path / "packed", "pack") as pack:
+        for path in logs(folder):
+            if can_be_packed(path.read_bytes()):
+                pack.add(path.stem, path.read_bytes())
+    assert pack.path
+    paths = packed_logs(pack.path)
+    first = grade_many(paths, FIND, jobs=1)
+    assert sorted(path.name for path in pack.path.parent.iterdir()) == [PLACE, pack.path.name]
+    seen: list[int] = []
+    again = grade_many(paths, FIND, jobs=1, watch=lambda done, _: seen.append(done))
+    assert seen == []
+    assert told(again) == told(first)
+    assert first.summary()["counts"]["played"] == TRIALS
+
+
+def test_what_was_graded_before_a_fault_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(done: int, _: int) -> None:
+        if done == LEAST:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_many(logs(folder), FIND, jobs=1, watch=stop)
+    assert counted(folder, jobs=1)[1] == TRIALS + 1 - LEAST
