@@ -30,6 +30,8 @@ COMMANDS = MappingProxyType(
         "grade": "Score recorded sessions.",
         "compare": "Compare two runs, with intervals.",
         "table": "Print the papers' tables for runs, with intervals.",
+        "annotate": "Write a sheet on which people judge sessions.",
+        "agreement": "Compare people's sheets with each other and with metrics.",
         "report": "Write one HTML file about runs, to mail or to attach.",
         "view": "Show runs in a browser, also while one is going on.",
         "replay": "Execute a recorded session again and compare.",

@@ -1,0 +1,250 @@
+"""Sheets on which people judge sessions and users by hand, and how far they agree with each other and with metrics.
+
+Policy: a sheet does not say who played, so that nobody is judged by the name. It has the conversation as the agent saw
+it, the user's goal, and empty columns to fill: numbers, words such as yes and no, or nothing. Two sheets are compared
+on what both fill. Cohen's kappa is taken over answers as they are, Pearson's correlation over numbers.
+
+Source: ToolSandbox, section 2.2 and table 2 (errors of simulated users); MTU-Bench, table 6 (Pearson of people and
+metrics).
+"""
+
+import csv
+import hashlib
+import io
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox_grader.conversation import conversation
+from sandbox_grader.errors import GraderError
+from sandbox_grader.scores import Scores
+from sandbox_mcp.shown import cell
+from sandbox_mcp.trajectory import SessionStarted, Trajectory, to_line
+
+QUESTIONS: Mapping[str, str] = {
+    "success": "Did the user get what they wanted, and was nothing else changed? yes or no",
+    "quality": "How good was the assistant, from 0 to 10?",
+    "user_invents": "Did the user make something up, or give away what it should not? yes or no",
+    "user_disobeys": "Did the user fall out of its part: act as an assistant, leave too early, not leave? yes or no",
+}
+"""The columns to fill in, and what is asked in each."""
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "success": ("toolsandbox.score", "tooltalk.success", "toolscan.success"),
+    "quality": ("toolsandbox.score", "tooltalk.recall", "mtu_bench.right"),
+    "user_invents": ("user_conduct.invention", "user_conduct.leak"),
+    "user_disobeys": ("user_conduct.as_assistant", "user_conduct.early_end", "user_conduct.endless"),
+}
+"""What each column is compared with, where nobody says."""
+KNOWN = ("id", "scenario", "goal", "conversation", "comment")
+"""Columns that nobody judges in."""
+WORDS: Mapping[str, float] = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n": 0.0, "false": 0.0}
+LEAST = 4
+"""Pairs below which a correlation has no interval."""
+PASSES = 1 - 1e-9
+LEVEL_Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
+
+
+def session_key(trajectory: Trajectory) -> str:
+    """What a session is called on a sheet: the same for the same log, wherever it lies."""
+    digest = hashlib.sha256()
+    for event in (trajectory.started, *trajectory.events):
+        digest.update(to_line(event).encode())
+    return digest.hexdigest()[:12]
+
+
+def sheet(sessions: Sequence[Trajectory], goals: Mapping[str, str], questions: Iterable[str], seed: int) -> str:
+    """An empty sheet as CSV, its rows in an order that the seed decides; ``goals`` are by scenario."""
+    shuffled = list(sessions)
+    random.Random(seed).shuffle(shuffled)  # noqa: S311 - an order, not a secret
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    asked = list(questions)
+    writer.writerow([*KNOWN[:-1], *asked, KNOWN[-1]])
+    for item in shuffled:
+        told = (session_key(item), item.started.scenario, _goal(item.started, goals), conversation(item))
+        writer.writerow([*map(cell, told), *([""] * (len(asked) + 1))])
+    return text.getvalue()
+
+
+def _goal(started: SessionStarted, goals: Mapping[str, str]) -> str:
+    return goals.get(started.scenario, "")
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedSheet:
+    """A sheet that was filled in: the answers of each column by session."""
+
+    rater: str
+    answers: Mapping[str, Mapping[str, str]]
+
+
+def read_sheet(path: Path) -> AnnotatedSheet:
+    """A sheet that was filled in.
+
+    Raises:
+        GraderError: it cannot be read, has no column of sessions, or has one twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GraderError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    try:
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    except csv.Error as error:
+        raise GraderError(f"{path}: is not CSV: {error}") from error
+    if not rows or KNOWN[0] not in rows[0]:
+        raise GraderError(f"{path}: has no column {KNOWN[0]!r}; expected a sheet that 'annotate' wrote")
+    answers: dict[str, dict[str, str]] = {}
+    for row in rows:
+        key = (row[KNOWN[0]] or "").strip()
+        for column, value in row.items():
+            if column is None or column in KNOWN:  # pyright: ignore[reportUnnecessaryComparison] - csv, for too long rows
+                continue
+            given = (value or "").strip().lower()
+            if given and answers.setdefault(column, {}).setdefault(key, given) != given:
+                raise GraderError(f"{path}: session {key!r} has two answers in {column!r}")
+    return AnnotatedSheet(path.stem, answers)
+
+
+def _delimiter(text: str) -> str:
+    """What separates the columns: some spreadsheets save with semicolons."""
+    first = text.partition("\n")[0]
+    return max((",", ";", "\t"), key=first.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """How far two sources agree in one column, on ``n`` sessions that both answer.
+
+    ``share`` is the share of equal answers, ``kappa`` Cohen's; ``pearson`` has a 95 % interval after Fisher. None
+    where there is none: no two numbers, or always the same answer.
+    """
+
+    column: str
+    one: str
+    other: str
+    n: int
+    share: float | None
+    kappa: float | None
+    pearson: float | None
+    low: float | None
+    high: float | None
+
+
+def agreements(
+    sheets: Sequence[AnnotatedSheet], scores: Mapping[str, Scores], metrics: Mapping[str, Sequence[str]]
+) -> Iterator[Agreed]:
+    """People with each other, then each and all of them together with the metrics; ``scores`` are by session key."""
+    columns = dict.fromkeys(column for item in sheets for column in item.answers)
+    for column in columns:
+        given = {item.rater: item.answers[column] for item in sheets if column in item.answers}
+        names = list(given)
+        for place, one in enumerate(names):
+            for other in names[place + 1 :]:
+                yield _agreed(column, (one, given[one]), (other, given[other]))
+        everyone = _together(given.values())
+        for metric in metrics.get(column, ()):
+            values = _values(scores, metric)
+            for name in names:
+                yield _with_metric(column, (name, given[name]), metric, values)
+            if len(names) > 1:
+                yield _with_metric(column, ("everyone", everyone), metric, values)
+
+
+def _together(answers: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The mean of the numbers that several people gave each session."""
+    numbers: dict[str, list[float]] = {}
+    for given in answers:
+        for key, value in given.items():
+            if (number := _number(value)) is not None:
+                numbers.setdefault(key, []).append(number)
+    return {key: repr(sum(values) / len(values)) for key, values in numbers.items()}
+
+
+def _values(scores: Mapping[str, Scores], metric: str) -> dict[str, float]:
+    found = ((key, item.number(metric)) for key, item in scores.items())
+    return {key: value for key, value in found if value is not None}
+
+
+def _agreed(column: str, one: tuple[str, Mapping[str, str]], other: tuple[str, Mapping[str, str]]) -> Agreed:
+    keys = [key for key in one[1] if key in other[1]]
+    labels = [(_label(one[1][key]), _label(other[1][key])) for key in keys]
+    numbers = [(a, b) for a, b in ((_number(one[1][k]), _number(other[1][k])) for k in keys) if None not in (a, b)]
+    return _measured(column, one[0], other[0], labels, numbers)
+
+
+def _with_metric(column: str, one: tuple[str, Mapping[str, str]], metric: str, values: Mapping[str, float]) -> Agreed:
+    """A person's answers and a metric: kappa where the answers are yes and no, of whether the metric says yes as well.
+
+    A metric from 0 to 1 says yes where it is 1; one that counts where it is above 0.
+    """
+    pairs = [
+        (number, values[key]) for key, text in one[1].items() if key in values and (number := _number(text)) is not None
+    ]
+    plain = all(number in (0.0, 1.0) for number, _ in pairs)
+    counts = metric.startswith("user_conduct.")
+    labels = [(number == 1, value > 0 if counts else value > PASSES) for number, value in pairs] if plain else []
+    return _measured(column, one[0], metric, labels, pairs)
+
+
+def _measured(
+    column: str, one: str, other: str, labels: Sequence[tuple[Any, Any]], numbers: Sequence[tuple[Any, Any]]
+) -> Agreed:
+    share = sum(a == b for a, b in labels) / len(labels) if labels else None
+    size = max(len(labels), len(numbers))
+    return Agreed(column, one, other, size, share, cohens_kappa(labels), *correlation(numbers))
+
+
+def cohens_kappa(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+    """Agreement beyond chance: ``(observed - expected) / (1 - expected)``; None where chance alone agrees fully.
+
+    Source: Cohen, A coefficient of agreement for nominal scales, 1960.
+    """
+    if not pairs:
+        return None
+    observed = sum(a == b for a, b in pairs) / len(pairs)
+    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    expected = sum(first[label] * second[label] for label in first) / len(pairs) ** 2
+    return None if expected >= 1 else (observed - expected) / (1 - expected)
+
+
+def correlation(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None, float | None]:
+    """Pearson's correlation with its 95 % interval by Fisher's transformation; None where a side never changes.
+
+    With fewer than four pairs, and at exactly 1 or -1, there is no interval.
+    """
+    size = len(pairs)
+    if size < 2:
+        return None, None, None
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    mean_x, mean_y = math.fsum(xs) / size, math.fsum(ys) / size
+    spread = math.fsum((x - mean_x) ** 2 for x in xs) * math.fsum((y - mean_y) ** 2 for y in ys)
+    if spread <= 0:
+        return None, None, None
+    r = math.fsum((x - mean_x) * (y - mean_y) for x, y in pairs) / math.sqrt(spread)
+    r = max(-1.0, min(1.0, r))
+    if size < LEAST or abs(r) >= PASSES:
+        return r, None, None
+    reach = LEVEL_Z / math.sqrt(size - 3)
+    return r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+
+
+def _number(text: str) -> float | None:
+    if text in WORDS:
+        return WORDS[text]
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _label(text: str) -> Any:
+    """An answer as something to be equal to: 1, 1.0 and yes are one answer."""
+    number = _number(text)
+    return text if number is None else number

@@ -1,0 +1,92 @@
+"""``sandbox-mcp agreement``: how far people agree with each other, and with our metrics."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+
+if TYPE_CHECKING:
+    from sandbox_grader.scores import Scores
+
+
+@click.command()
+@click.argument("sheets", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--run", "runs", multiple=True, type=click.Path(path_type=Path), help="The sessions judged. May be repeated."
+)
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="[COLUMN=]NAME", help="Compare with this instead of the usual ones."
+)
+@scenario_files
+@as_json
+def command(
+    sheets: tuple[Path, ...],
+    runs: tuple[Path, ...],
+    metrics: tuple[str, ...],
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Compare SHEETS that people filled in: with each other, and with --run also with what metrics say of the sessions.
+
+    Prints, for each column, the share of equal answers, Cohen's kappa, and Pearson's correlation with its 95 %
+    interval. A sheet is called by the name of its file; 'everyone' is the mean of all.
+    """
+    from sandbox_grader.annotation import METRICS, agreements, read_sheet
+
+    if metrics and not runs:
+        raise click.UsageError("--metric compares with sessions; name them with --run")
+    read = [read_sheet(path) for path in sheets]
+    if len({item.rater for item in read}) < len(read):
+        raise click.UsageError("two sheets have files of one name, so that nobody could tell their people apart")
+    columns = dict.fromkeys(column for item in read for column in item.answers)
+    chosen = _chosen(metrics, tuple(columns)) if metrics else METRICS
+    found = list(agreements(read, _scores(runs, places), chosen if runs else {}))
+    if as_json:
+        print_json([asdict(item) for item in found])
+    else:
+        headers = ("column", "one", "other", "n", "equal", "kappa", "pearson", "low", "high")
+        print_table(headers, [(*row[:4], *map(_shown, row[4:])) for row in map(_cells, found)])
+    if not found:
+        click.echo("nothing to compare: no two sheets fill the same column, and no --run is named", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """The metrics for each column; one that names no column is for all."""
+    chosen: dict[str, list[str]] = {}
+    for item in metrics:
+        column, named, metric = item.rpartition("=")
+        if named and column not in columns:
+            raise click.UsageError(f"no sheet has a column {column!r}; there are: {', '.join(columns) or 'none'}")
+        for name in (column,) if named else columns:
+            chosen.setdefault(name, []).append(metric)
+    return chosen
+
+
+def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "dict[str, Scores]":
+    """What is said of each session, by what it is called on a sheet."""
+    from sandbox_grader.annotation import session_key
+    from sandbox_grader.many import grade_many
+
+    from sandbox_mcp.trajectory import read_trajectory
+    from sandbox_mcp.trajectory.log import find_logs
+
+    if not runs:
+        return {}
+    report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
+    return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}
+
+
+def _cells(item: object) -> tuple[object, ...]:
+    return tuple(
+        getattr(item, name) for name in ("column", "one", "other", "n", "share", "kappa", "pearson", "low", "high")
+    )
+
+
+def _shown(value: object) -> object:
+    return f"{value:.3f}" if isinstance(value, float) else "-"

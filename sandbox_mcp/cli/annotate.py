@@ -1,0 +1,44 @@
+"""``sandbox-mcp annotate``: a sheet on which people judge sessions by hand."""
+
+import random
+from pathlib import Path
+
+import click
+
+from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.options import of_each_log, scenario_files
+from sandbox_mcp.plurals import counted
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV to write.")
+@click.option("--sample", type=click.IntRange(1), help="Only so many sessions, drawn at random.")
+@click.option("--ask", multiple=True, metavar="COLUMN", help="Ask for this instead of the usual. May be repeated.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides order and sample.")
+@scenario_files
+def command(
+    runs: tuple[Path, ...], out: Path, sample: int | None, ask: tuple[str, ...], seed: int, places: tuple[Path, ...]
+) -> None:
+    """Write a sheet with the sessions of RUNS for people to judge; who played is not on it.
+
+    Give every person a copy, under a name of their own. Columns are filled with yes and no, or with numbers; what is
+    left empty does not count. 'agreement' compares the sheets with each other and with what metrics say.
+    """
+    from sandbox_grader.annotation import KNOWN, QUESTIONS, sheet
+
+    if clash := [name for name in ask if name in KNOWN]:
+        raise click.UsageError(f"{clash[0]!r} is a column that every sheet has; ask under another name")
+    unusable = list[Path]()
+    sessions = [trajectory for _, trajectory in of_each_log(runs, lambda item: item, unusable)]
+    if sample is not None and sample < len(sessions):
+        sessions = random.Random(seed).sample(sessions, sample)  # noqa: S311 - a sample, not a secret
+    find = finder(places)
+    known = {item.started.scenario: find(item.started.scenario) for item in sessions}
+    goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
+    out.write_text(sheet(sessions, goals, ask or QUESTIONS, seed), encoding="utf-8", newline="")
+    for column in ask or QUESTIONS:
+        click.echo(f"{column}: {QUESTIONS.get(column, 'as you agree upon')}", err=True)
+    click.echo(f"wrote {counted(len(sessions), 'session')} to {out}", err=True)
+    if unusable:
+        raise click.exceptions.Exit(2)
