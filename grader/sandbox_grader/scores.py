@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_grader.course import SessionCourse, course_of
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric, Mode, Subject, Verdict
 from sandbox_grader.metrics import families
@@ -35,7 +36,7 @@ class Scores:
     ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
     ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
     tokens of both models, ``seconds`` how long it took by a real clock; None where the log does not say.
-    ``origin`` is the format of the harness that recorded it, where that was not ours.
+    ``origin`` is the format of the harness that recorded it, where that was not ours; ``course`` is how it went.
     """
 
     session: str
@@ -54,6 +55,7 @@ class Scores:
     spent: Spent = field(default_factory=Spent)
     seconds: float | None = None
     origin: str = ""
+    course: SessionCourse = field(default_factory=SessionCourse)
 
     @property
     def scored(self) -> bool:
@@ -111,6 +113,7 @@ class Scores:
             "origin": self.origin or None,
             "tokens": self.spent.to_json(),
             "seconds": self.seconds,
+            "course": self.course.to_json(),
             "metrics": plain,
             "details": {name: [dict(item) for item in v.details] for name, v in self.verdicts.items() if v.details},
         }
@@ -149,6 +152,7 @@ class Scores:
             agent=data.get("agent", {}),
             spent=Spent.from_json(data.get("tokens", {})),
             origin=data.get("origin") or "",
+            course=SessionCourse.from_json(data.get("course") or {}),
             seconds=data.get("seconds"),
         )
 
@@ -198,6 +202,7 @@ def grade(
         spent=spent_in(trajectory),
         seconds=_seconds(trajectory),
         origin=str((started.origin or {}).get("format", "")),
+        course=course_of(trajectory),
     )
 
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     type=click.Choice(["strict", "paper", "compat"]),
     help="How to grade. [default: as each table says, mostly compat]",
 )
-@click.option("--all", "everything", is_flag=True, help="Also show the printed rows of models that no run played.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every row, also the printed ones of models that no run played."
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @scenario_files
 @as_json
@@ -45,7 +47,9 @@ def command(
 
     RUNS are folders of logs, or files that 'grade --json' wrote; LABEL= names a row, which otherwise has the name of
     the model. Every figure comes with its 95 % interval and, where there is one, with the printed figure. Cells that
-    the runs leave empty say which command fills them. Without RUNS the printed figures are shown.
+    the runs leave empty say which command fills them. Without RUNS the printed figures are shown. The tables of
+    'breakdown' are nobody's: runs of any kind by category, calls, turns, tools, world and variant, and what they missed
+    and why.
     """
     from sandbox_grader.papers import PAPERS, paper_tables
     from sandbox_grader.papers.forms import FORMS

@@ -13,6 +13,7 @@ from sandbox_grader.papers.table import PaperTable
 PAPERS = MappingProxyType(
     {
         "mtu-bench": "sandbox_grader.papers.mtu_bench",
+        "breakdown": "sandbox_grader.papers.breakdown",
     }
 )
 """Name of the paper to the module that has its ``TABLES``."""

@@ -5,6 +5,7 @@ Means are over all observations, their intervals are clustered by scenario as ev
 contributes nothing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -29,8 +30,8 @@ Observe = Callable[[Scores], Iterable[float]]
 class PaperFigure(Protocol):
     """Something that can be worked out of sessions."""
 
-    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
-        """The figure; None where no session contributes to it."""
+    def of(self, sessions: Sequence[Scores]) -> Estimate | str | None:
+        """The figure, or in columns of words the text; None where no session contributes to it."""
         ...
 
 
@@ -101,6 +102,21 @@ class Total:
         values = [value for session in sessions for value in self.observe(session)]
         clusters = len({cluster_of(session) for session in sessions})
         return Estimate(sum(values), None, None, clusters, len(values)) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class MostFrequent:
+    """The text that most sessions have, and how many of how many have it where they differ."""
+
+    observe: Callable[[Scores], Iterable[str]]
+
+    def of(self, sessions: Sequence[Scores]) -> str | None:
+        """The text; of equally frequent ones the first."""
+        found = Counter(text for session in sessions for text in self.observe(session))
+        if not found:
+            return None
+        [(text, times)] = found.most_common(1)
+        return text if len(found) == 1 else f"{text} ({times} of {found.total()})"
 
 
 @dataclass(frozen=True, slots=True)

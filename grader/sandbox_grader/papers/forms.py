@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sandbox_grader.papers.table import FilledTable, PaperRow
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import cell as safe
 from sandbox_mcp.shown import one_line
 
@@ -31,7 +32,7 @@ def markdown(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
         head, *body = [[text.replace("|", r"\|") for text in line] for line in _lines(filled, everything)]
         lines = [f"| {' | '.join(line)} |" for line in (head, *body)]
         lines.insert(1, "|" + "---|" * len(head))
-        remarks = [f"- {remark}" for remark in _remarks(filled)]
+        remarks = [f"- {remark}" for remark in _remarks(filled, everything)]
         parts.append("\n".join([f"### {_title(filled)}", "", *lines, *([""] if remarks else []), *remarks]))
     return "\n\n".join(parts) + "\n"
 
@@ -57,7 +58,7 @@ def hypertext(tables: Sequence[FilledTable], *, everything: bool = False) -> str
     for filled in tables:
         head, *body = [[html.escape(text) for text in line] for line in _lines(filled, everything)]
         rows = [f"<tr><th>{line[0]}</th>{''.join(f'<td>{text}</td>' for text in line[1:])}</tr>" for line in body]
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in _remarks(filled))
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in _remarks(filled, everything))
         parts.append(
             f"<table>\n<caption>{html.escape(_title(filled))}</caption>\n"
             f"<thead><tr>{''.join(f'<th>{text}</th>' for text in head)}</tr></thead>\n"
@@ -82,7 +83,7 @@ def latex(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
                     *lines,
                     r"\end{tabular}",
                     r"\end{table}",
-                    *(f"% {remark}" for remark in _remarks(filled)),
+                    *(f"% {remark}" for remark in _remarks(filled, everything)),
                 ]
             )
         )
@@ -107,6 +108,12 @@ def _rows(filled: FilledTable, everything: bool) -> list[tuple[PaperRow, bool]]:
     return [*((row, False) for row in filled.rows), *((row, True) for row in others)]
 
 
+def _shown(filled: FilledTable, everything: bool) -> list[PaperRow]:
+    """The rows that a page has room for."""
+    rows = [row for row, _ in _rows(filled, everything)]
+    return rows[: filled.table.most] if filled.table.most and not everything else rows
+
+
 def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
     columns = filled.table.columns
     head = ["", *(column.name for column in columns)]
@@ -114,11 +121,13 @@ def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
         head,
         *(
             [one_line(row.label), *(cell.shown(c) or "-" for c, cell in zip(columns, row.cells, strict=True))]
-            for row, _ in _rows(filled, everything)
+            for row in _shown(filled, everything)
         ),
     ]
 
 
-def _remarks(filled: FilledTable) -> list[str]:
+def _remarks(filled: FilledTable, everything: bool) -> list[str]:
     note = [filled.table.note] if filled.table.note else []
-    return [*note, *(one_line(str(missing)) for missing in filled.missing)]
+    left = len(_rows(filled, everything)) - len(_shown(filled, everything))
+    more = [f"and {counted(left, 'row')} more; --all shows them"] if left else []
+    return [*more, *note, *(one_line(str(missing)) for missing in filled.missing)]

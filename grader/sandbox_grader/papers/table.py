@@ -8,7 +8,7 @@ fill says which command would, or why nothing can.
 import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -36,7 +36,8 @@ Grouped = Callable[[Sequence[LabelledRun]], Mapping[str, Sequence[Scores]]]
 class PaperColumn:
     """A column: its name as printed, the figure in it, and what it is multiplied by and rounded to when shown.
 
-    ``command`` is what fills a missing cell where that differs from the table's; ``never`` says why nothing can.
+    ``command`` is what fills a missing cell where that differs from the table's; ``never`` says why nothing can. An
+    ``optional`` column is left out where no row has anything in it, and is not missed.
     """
 
     name: str
@@ -45,6 +46,7 @@ class PaperColumn:
     digits: int = 2
     command: str = ""
     never: str = ""
+    optional: bool = False
 
 
 def by_model(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
@@ -63,7 +65,7 @@ class PaperTable:
 
     ``needs`` says in words which runs fill it, ``command`` how such a run is made. ``mode`` is how sessions are graded
     unless asked otherwise: as the authors did. ``rows`` makes the rows. ``printed`` is off where the paper has a
-    picture, so that there are no figures to put beside.
+    picture, so that there are no figures to put beside. ``most`` is how many rows a page shows; 0 shows all.
     """
 
     paper: str
@@ -76,6 +78,7 @@ class PaperTable:
     rows: Grouped = by_model
     printed: bool = True
     note: str = ""
+    most: int = 0
 
     @property
     def asked(self) -> str:
@@ -92,7 +95,10 @@ class PaperTable:
         rows = tuple(self._row(label, sessions) for label, sessions in self.rows(runs).items())
         played = {plain(row.label) for row in rows}
         others = tuple(self._printed_row(name) for name in self.published if plain(name) not in played)
-        return FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode)
+        filled = FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode, bool(runs))
+        return filled.with_columns(
+            [n for n, c in enumerate(self.columns) if not c.optional or any(row.cells[n].found for row in rows)]
+        )
 
     def _row(self, label: str, sessions: Sequence[Scores]) -> "PaperRow":
         known = {
@@ -111,9 +117,9 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """A figure, which is not yet scaled, and the one that is printed in its place; None where there is none."""
+    """A figure, which is not yet scaled, or a text, and what is printed in its place; None where there is none."""
 
-    found: Estimate | None
+    found: Estimate | str | None
     printed: float | None = None
 
     def shown(self, column: PaperColumn) -> str:
@@ -125,6 +131,8 @@ class PaperCell:
     def to_json(self, column: PaperColumn) -> dict[str, Any]:
         """The cell as one JSON object, scaled as the paper has it."""
         found = self.found
+        if isinstance(found, str):
+            return {"value": found, "low": None, "high": None, "printed": self.printed}
         numbers = (None,) * 3 if found is None else (found.mean, found.low, found.high)
         value, low, high = (None if n is None else round(n * column.scale, column.digits) for n in numbers)
         counts = {} if found is None else {"observations": found.sessions, "clusters": found.clusters}
@@ -147,6 +155,19 @@ class FilledTable:
     rows: tuple[PaperRow, ...]
     others: tuple[PaperRow, ...]
     mode: Mode
+    played: bool = True
+    """Whether there were any runs to fill it from."""
+
+    def with_columns(self, places: Sequence[int]) -> "FilledTable":
+        """The table with these columns, by their places, and no others."""
+        if len(places) == len(self.table.columns):
+            return self
+        kept = replace(self.table, columns=tuple(self.table.columns[place] for place in places))
+        rows, others = (
+            tuple(PaperRow(row.label, tuple(row.cells[place] for place in places)) for row in rows)
+            for rows in (self.rows, self.others)
+        )
+        return FilledTable(kept, rows, others, self.mode, self.played)
 
     @property
     def missing(self) -> tuple["MissingCells", ...]:
@@ -192,10 +213,11 @@ class MissingCells:
 
 def _missing(filled: FilledTable) -> Iterable[MissingCells]:
     table = filled.table
-    for row in filled.rows or (PaperRow("every row", (PaperCell(None),) * len(table.columns)),):
+    nothing = PaperRow("every row", (PaperCell(None),) * len(table.columns))
+    for row in filled.rows if filled.played else (nothing,):
         ways: dict[tuple[str, str], list[str]] = {}
         for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.found is None:
+            if cell.found is None and not column.optional:
                 command = "" if column.never else column.command or table.command
                 ways.setdefault((command, column.never), []).append(column.name)
         for (command, never), names in ways.items():
@@ -218,7 +240,10 @@ def published(paper: str, name: str) -> Mapping[str, Mapping[str, float]]:
     }
 
 
-def _written(found: Estimate, column: PaperColumn) -> str:
+def _written(found: Estimate | str, column: PaperColumn) -> str:
+    if isinstance(found, str):
+        return found
+
     def number(value: float) -> str:
         return f"{value * column.scale:.{column.digits}f}"
 

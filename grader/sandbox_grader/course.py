@@ -1,0 +1,100 @@
+"""How a session went: where it was played, how long it was, what failed and was mended, and what was done at once.
+
+Policy: only the agent's own calls count, and not its way to speak. A slip is a run of failed calls of one tool; it is
+mended if the agent gets a later call of that tool through, or of any tool where there was none of that name. Calls that
+were sent together and touched the same state have lost their race by the session's rule; the log marks them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_grader.values import form_of
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+
+TALK = "send_message_to_user"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCourse:
+    """Facts about one session.
+
+    ``tools`` were offered, ``turns`` are messages of the user, ``calls`` the agent's, of which ``failed`` did.
+    ``slips`` are pairs of an error's kind and whether it was mended. Of the batches of several calls, ``parallel``,
+    ``raced`` lost a race and in ``raced_to_failure`` a raced call failed; ``doubled`` counts calls that repeat another
+    one of their batch.
+    """
+
+    world: str = ""
+    tools: int = 0
+    turns: int = 0
+    calls: int = 0
+    failed: int = 0
+    slips: tuple[tuple[str, bool], ...] = ()
+    parallel: int = 0
+    raced: int = 0
+    raced_to_failure: int = 0
+    doubled: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as one JSON object."""
+        told = {name: getattr(self, name) for name in self.__slots__}
+        return {**told, "slips": [list(slip) for slip in self.slips]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "SessionCourse":
+        """The facts that :meth:`to_json` wrote; what is missing there is not known."""
+        known: dict[str, Any] = {name: data[name] for name in cls.__slots__ if name in data}
+        known["slips"] = tuple((str(kind), bool(mended)) for kind, mended in data.get("slips", ()))
+        return cls(**known)
+
+
+def course_of(trajectory: Trajectory) -> SessionCourse:
+    """What a log says about its session's course."""
+    started = trajectory.started
+    calls = [event for event in trajectory.events if isinstance(event, ToolCall) and _counts(event)]
+    batches: dict[str, list[ToolCall]] = {}
+    for call in calls:
+        batches.setdefault(call.batch, []).append(call)
+    several = [batch for batch in batches.values() if len(batch) > 1]
+    raced = [[call for call in batch if call.meta.get("race")] for batch in several]
+    return SessionCourse(
+        world=next(iter(started.worlds), ""),
+        tools=len(started.tools),
+        turns=sum(isinstance(event, Message) and event.sender == "user" for event in trajectory.events),
+        calls=len(calls),
+        failed=sum(call.error is not None for call in calls),
+        slips=tuple(_slips(calls)),
+        parallel=len(several),
+        raced=sum(map(bool, raced)),
+        raced_to_failure=sum(any(call.error is not None for call in batch) for batch in raced),
+        doubled=sum(map(_doubled, several)),
+    )
+
+
+def _counts(call: ToolCall) -> bool:
+    return call.caller == "agent" and TALK not in (call.tool, call.name)
+
+
+def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    open_slips: set[str] = set()
+    for place, call in enumerate(calls):
+        if call.error is None:
+            open_slips.discard(call.name)
+        elif call.name not in open_slips:
+            open_slips.add(call.name)
+            found.append((call.error.kind, _mended(call, calls[place + 1 :])))
+    return found
+
+
+def _mended(failed: ToolCall, later: Sequence[ToolCall]) -> bool:
+    unknown = failed.error is not None and failed.error.kind == "unknown_tool"
+    return any(call.error is None and (unknown or call.name == failed.name) for call in later)
+
+
+def _doubled(batch: Sequence[ToolCall]) -> int:
+    """How many calls of a batch ask for what another one of it asks for."""
+    asked = Counter((call.name, form_of(call.arguments)) for call in batch)
+    return sum(times - 1 for times in asked.values())

@@ -1,0 +1,272 @@
+"""Breakdowns of runs: where an agent does well and where not, what it misses and why, and what becomes of its errors.
+
+Policy: these are tables like a paper's, of nobody's paper. A row is a group of sessions, of each model by itself where
+there are several. Figures that no session has are left out. What was missed is counted once a session; milestones that
+only rest on another one are not blamed, because the other one is there.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sandbox_grader.conduct.metric import COUNTS
+from sandbox_grader.metric import Verdict
+from sandbox_grader.mtu_bench.errors import CLASSES
+from sandbox_grader.papers.figures import MetricMean, MostFrequent, ObservedMean, Total, counted_verdict
+from sandbox_grader.papers.table import Grouped, LabelledRun, PaperColumn, PaperTable, by_model
+from sandbox_grader.scores import STATEFUL, Scores
+from sandbox_grader.statistics import PASS
+from sandbox_grader.toolscan.scores import PATTERNS
+
+PAPER: Final = "breakdown"
+COMMAND: Final = "sandbox-mcp run --agent AGENT --out runs/mine"
+ANY: Final = "any runs"
+FEW: Final = 20
+"""How many things that were missed are shown unless all are asked for."""
+MISSED: Final = "missed"
+"""The family under which a milestone, or another thing asked for, stands as a session of its own."""
+
+Group = Callable[[Scores], Iterable[str]]
+
+
+def grouped(group: Group) -> Callable[[Sequence[LabelledRun]], dict[str, list[Scores]]]:
+    """Rows by what ``group`` says of a session: every group in its natural order, of each model by itself."""
+
+    def rows(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
+        models = by_model(runs)
+        found: dict[tuple[str, str], list[Scores]] = {}
+        for model, sessions in models.items():
+            for scores in sessions:
+                for name in group(scores):
+                    found.setdefault((model, name), []).append(scores)
+        places = {model: place for place, model in enumerate(models)}
+        ordered = sorted(found, key=lambda key: (places[key[0]], _natural(key[1])))
+        return {_labelled(key, models): found[key] for key in ordered}
+
+    return rows
+
+
+def _natural(name: str) -> list[tuple[int, int | str]]:
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _bucket(number: int) -> str:
+    """Small numbers by themselves, larger ones together."""
+    for least, name in ((20, "20 and more"), (10, "10 to 19"), (6, "6 to 9"), (4, "4 to 5")):
+        if number >= least:
+            return name
+    return str(number)
+
+
+def _metric(name: str, metric: str) -> PaperColumn:
+    return PaperColumn(name, MetricMean(metric), scale=1, digits=3, optional=True)
+
+
+MEASURES: Final = (
+    PaperColumn("sessions", Total(lambda _: (1,)), 1, 0),
+    PaperColumn("scored", Total(lambda scores: (scores.scored,)), 1, 0),
+    _metric("score", "toolsandbox.score"),
+    _metric("ToolTalk success", "tooltalk.success"),
+    _metric("ToolScan success", "toolscan.success"),
+    _metric("MTU right", "mtu_bench.right"),
+    _metric("turn count", "toolsandbox.turn_count"),
+    PaperColumn("calls", ObservedMean(lambda scores: (scores.course.calls,)), 1, 2),
+    PaperColumn("failed calls", ObservedMean(lambda scores: (scores.course.failed,)), 1, 2),
+)
+"""What is told of every group of sessions."""
+
+DIMENSIONS: Final[Mapping[str, tuple[str, Group]]] = {
+    "calls": ("the number of calls that the agent made", lambda s: (_bucket(s.course.calls),)),
+    "turns": ("the number of messages of the user", lambda s: (_bucket(s.course.turns),)),
+    "tools": ("the number of tools offered", lambda s: (_bucket(s.course.tools),)),
+    "category": ("category; a session counts in each of its own", lambda s: s.categories or ("none",)),
+    "world": ("world", lambda s: (s.course.world or s.origin or "not told",)),
+    "variant": ("variant", lambda s: (s.variant or "base",)),
+    "ending": ("how sessions ended", lambda s: (s.ending,)),
+}
+"""By what sessions are grouped: in words, and what tells it."""
+
+
+# -- what was missed ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """One thing that a session was to bring about, or to leave alone: how it is named, its kind, and why it failed."""
+
+    name: str
+    kind: str
+    why: str | None
+
+
+NOTHING: Final = AskedFor("", "", None)
+
+
+def asked_for(scores: Scores) -> Iterator[AskedFor]:
+    """What was asked for in a session that counts: its milestones, and what went wrong beside them."""
+    verdict = counted_verdict(scores, STATEFUL)
+    for item in verdict.details if verdict else ():
+        if item["kind"] == "milestone":
+            own = [reason for reason in item["reasons"] if reason["constraint"] != "after"]
+            rests = item["effective"] < PASS and not own
+            first = own[0] if own and item["effective"] < PASS else None
+            kind = str(first["constraint"]) if first else ""
+            if not rests:
+                yield AskedFor(f"{scores.scenario}: {item['id']}", kind, str(first["text"]) if first else None)
+        elif item["kind"] == "minefield":
+            why = (item["about"] or "it happened") if item["met"] else None
+            yield AskedFor(f"{scores.scenario}: {item['id']} (minefield)", "minefield", why)
+        elif item["kind"] == "untrue":
+            yield AskedFor(f"{scores.scenario}: the truth", "untrue", str(item["text"]))
+        elif item["kind"] == "unwanted":
+            kind = f"unwanted: {item['change']} {item['table']}"
+            yield AskedFor(f"{scores.scenario}: nothing else", kind, str(item["text"]))
+
+
+def _as_session(scores: Scores, asked: AskedFor) -> Scores:
+    """One thing asked for, as a session that has nothing else to tell."""
+    values = {"missed": asked.why is not None, "why": asked.why or ""}
+    return replace(scores, verdicts={MISSED: Verdict(values)})
+
+
+def _by_milestone(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
+    """What was asked for and missed at least once, of each model by itself, the most often missed first."""
+    models = by_model(runs)
+    found: dict[tuple[str, str], list[Scores]] = {}
+    for model, sessions in models.items():
+        for scores in sessions:
+            for asked in asked_for(scores):
+                found.setdefault((model, asked.name), []).append(_as_session(scores, asked))
+    missed = {key: sum(map(_missed, sessions)) for key, sessions in found.items()}
+    worst = sorted(filter(missed.get, found), key=lambda key: (-missed[key] / len(found[key]), -missed[key], key))
+    return {_labelled(key, models): found[key] for key in worst}
+
+
+def _by_reason(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
+    """Every kind of miss of a model with all its sessions that were judged; of several misses the first counts."""
+    models = by_model(runs)
+    found: dict[tuple[str, str], list[Scores]] = {}
+    for model, sessions in models.items():
+        judged = [scores for scores in sessions if counted_verdict(scores, STATEFUL) is not None]
+        firsts: dict[str, dict[int, AskedFor]] = {}
+        for place, scores in enumerate(judged):
+            for asked in asked_for(scores):
+                if asked.why is not None:
+                    firsts.setdefault(asked.kind, {}).setdefault(place, asked)
+        for kind in sorted(firsts, key=lambda kind: (-len(firsts[kind]), kind)):
+            found[model, kind] = [_as_session(s, firsts[kind].get(n, NOTHING)) for n, s in enumerate(judged)]
+    return {_labelled(key, models): sessions for key, sessions in found.items()}
+
+
+def _labelled(key: tuple[str, str], models: Mapping[str, Sequence[Scores]]) -> str:
+    """The name of a row; its model is named where there are several."""
+    model, name = key
+    return name if len(models) == 1 else f"{model}: {name}"
+
+
+def _missed(scores: Scores) -> bool:
+    return bool(scores.verdicts[MISSED].values["missed"])
+
+
+def _why(scores: Scores) -> Iterable[str]:
+    return (str(scores.verdicts[MISSED].values["why"]),) if _missed(scores) else ()
+
+
+MISSES: Final = (
+    PaperColumn("sessions", Total(lambda _: (1,)), 1, 0),
+    PaperColumn("missed", Total(lambda scores: (_missed(scores),)), 1, 0),
+    PaperColumn("missed %", ObservedMean(lambda scores: (float(_missed(scores)),)), 100, 1),
+    PaperColumn("why", MostFrequent(_why)),
+)
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+
+def _error_classes() -> Iterator[PaperColumn]:
+    def shown(family: str, read: Callable[[Mapping[str, Any]], Any]) -> ObservedMean:
+        def observe(scores: Scores) -> Iterable[float]:
+            verdict = counted_verdict(scores, family)
+            count = read(verdict.values) if verdict and verdict.inconclusive is None else None
+            return () if count is None else (float(count > 0),)
+
+        return ObservedMean(observe)
+
+    def column(name: str, family: str, read: Callable[[Mapping[str, Any]], Any]) -> PaperColumn:
+        return PaperColumn(name, shown(family, read), digits=1, optional=True)
+
+    for key in ("premature", "faulty_planning", "incorrect_invocation"):
+        yield column(f"ToolTalk {key.replace('_', ' ')}", "tooltalk", lambda v, key=key: v.get(key))
+    for key in PATTERNS:
+        yield column(f"ToolScan {key.upper()}", "toolscan", lambda v, key=key: v["errors"].get(key))
+    for key in CLASSES:
+        yield column(f"MTU {key}", "mtu_bench", lambda v, key=key: v["errors"].get(key))
+    for key in COUNTS:
+        yield column(key.replace("_", " "), "conduct", lambda v, key=key: v.get(key))
+
+
+KINDS: Final = (
+    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
+    "refused",
+)  # fmt: skip
+"""Why calls fail, as the log says."""
+
+
+def _mended(kinds: Sequence[str]) -> ObservedMean:
+    return ObservedMean(
+        lambda scores: (float(mended) for kind, mended in scores.course.slips if kind in kinds and scores.scored)
+    )
+
+
+RECOVERY: Final = (
+    PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
+    PaperColumn("with a failed call %", ObservedMean(lambda s: (float(s.course.failed > 0),) if s.scored else ())),
+    PaperColumn("slips", Total(lambda scores: (len(scores.course.slips),) if scores.scored else ()), 1, 0),
+    PaperColumn("mended %", _mended(KINDS), optional=True),
+    *(PaperColumn(f"{kind.replace('_', ' ')}: mended %", _mended((kind,)), optional=True) for kind in KINDS),
+    PaperColumn(
+        "score without slips", MetricMean("toolsandbox.score", lambda s: not s.course.slips), 1, 3, optional=True
+    ),
+    PaperColumn(
+        "score with slips", MetricMean("toolsandbox.score", lambda s: bool(s.course.slips)), 1, 3, optional=True
+    ),
+)
+
+TOGETHER: Final = (
+    PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
+    PaperColumn("calls at once %", ObservedMean(lambda s: (float(s.course.parallel > 0),) if s.scored else ())),
+    PaperColumn("batches", Total(lambda s: (s.course.parallel,) if s.scored else ()), 1, 0),
+    PaperColumn("races lost", Total(lambda s: (s.course.raced,) if s.scored else ()), 1, 0),
+    PaperColumn("races lost to an error", Total(lambda s: (s.course.raced_to_failure,) if s.scored else ()), 1, 0),
+    PaperColumn("calls doubled", Total(lambda s: (s.course.doubled,) if s.scored else ()), 1, 0),
+    PaperColumn("with a race %", ObservedMean(lambda s: (float(s.course.raced > 0),) if s.scored else ())),
+    PaperColumn(
+        "score with a race", MetricMean("toolsandbox.score", lambda s: s.course.raced > 0), 1, 3, optional=True
+    ),
+)
+
+
+def _table(
+    name: str, title: str, columns: tuple[PaperColumn, ...], rows: Grouped = by_model, note: str = "", most: int = 0
+) -> PaperTable:
+    return PaperTable(
+        PAPER, name, title, columns, ANY, COMMAND, mode="strict", rows=rows, printed=False, note=note, most=most
+    )
+
+
+TABLES: Final = (
+    *(_table(name, f"by {told}", MEASURES, grouped(group)) for name, (told, group) in DIMENSIONS.items()),
+    _table("milestones", "what scenarios asked for and did not get, most often first", MISSES, _by_milestone, most=FEW),
+    _table("reasons", "what was missed over all, by kind", MISSES, _by_reason, most=FEW),
+    _table("errors", "share of sessions that show an error of each class", tuple(_error_classes())),
+    _table(
+        "recovery", "what becomes of failed calls", RECOVERY,
+        note="a slip is a run of failed calls of one tool; it is mended if a later call of that tool got through",
+    ),
+    _table(
+        "together", "calls that were made at once", TOGETHER,
+        note="calls of one batch that touch the same state have lost their race; doubled ones ask for the same",
+    ),
+)  # fmt: skip
+"""By groups, then by misses, then by errors."""
