@@ -12,6 +12,7 @@ from sandbox_grader.papers.table import PaperTable
 
 PAPERS = MappingProxyType(
     {
+        "toolsandbox": "sandbox_grader.papers.toolsandbox",
         "mtu-bench": "sandbox_grader.papers.mtu_bench",
         "breakdown": "sandbox_grader.papers.breakdown",
     }
