@@ -275,7 +275,9 @@ def _everybody(case: Case) -> Solution | None:
         return None
     numbers = [row["phone_number"] for row in case.rows("contact") if not row.get("is_self")]
     more = tuple((PlannedCall(sent.tool, {**sent.arguments, "phone_number": number}),) for number in numbers[:6])
-    return Solution((*case.literal.turns[:-1], replace(turn, batches=(*turn.batches, *more))))
+    at = next(place for place, batch in enumerate(turn.batches) if sent in batch) + 1
+    batches = (*turn.batches[:at], *more, *turn.batches[at:])
+    return Solution((*case.literal.turns[:-1], replace(turn, batches=batches))) if more else None
 
 
 CHEATS: Mapping[str, Disturb] = {

@@ -4,12 +4,15 @@ Policy: true context costs nothing. A value that the user named or that a tool a
 is held against a reply only where it is offered as the answer's alternative.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sandbox_grader.claims.normal import plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
+
+_DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class Background:
 
     ``given``: the user's words. ``known``: texts and numbers from calls' arguments and results. ``deeds``: kinds of
     deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:
-    names that successful deeds were about.
+    names that successful deeds were about. ``moments``: local times (year, month, day, hour, minute) of all timestamps
+    that calls were made with or answered. ``switches``: what was switched on or off, and how it stands.
     """
 
     given: tuple[str, ...] = ()
@@ -27,6 +31,10 @@ class Background:
     deeds: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
     touched: frozenset[str] = field(default_factory=frozenset[str])
+    moments: frozenset[tuple[int, int, int, int, int]] = field(
+        default_factory=frozenset[tuple[int, int, int, int, int]]
+    )
+    switches: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def given_values(self) -> Sequence[Mention]:
@@ -47,6 +55,12 @@ class Background:
     def known_values(self) -> frozenset[tuple[str, object]]:
         """The typed values in what tools were asked and answered."""
         return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(self.known)[:20000])))
+
+    @cached_property
+    def written_values(self) -> frozenset[tuple[str, object]]:
+        """The typed values in texts that deeds wrote and that deny nothing."""
+        texts = [text for text in self.touched if any(map(str.isdigit, text)) and not _DENIES.search(text)]
+        return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(texts)[:20000])))
 
     def knows(self, item: Mention) -> bool:
         """Whether a value occurs in what tools were asked or answered, as such or rounded as it was written."""

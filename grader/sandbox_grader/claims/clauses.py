@@ -108,7 +108,7 @@ _UNTRUE = (
     r"hallucination|rubbish|baloney|a bluff))"
 )
 _TAKEN_BACK = re.compile(
-    r"(?:^|[.!?;:,–(\n-])\W{0,12}(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |on second "
+    r"(?:^|[.!?;:,–(\"\n-])\W{0,12}(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |on second "
     r"thoughts?,? |please,? |hold on,? |oops,? |um,? |ah,? |or rather,? ){0,3}"
     r"(?:(?:you (?:can|should|may|must|had better) |best |better |kindly |do )?(?:ignore|disregard|forget|"
     r"scratch|strike|discard|scrap|delete|cancel|dismiss|pay no attention to|never mind|don't mind)"
@@ -374,7 +374,9 @@ def _foretold(spoken: Spoken, blind: str) -> None:
         if re.search(r"\bnot (?:an? )?$|\bno $", blind[max(0, found.start() - 8) : found.start()]):
             continue
         clause = spoken.clause_at(found.start())
-        far = found[0].endswith(":") or bool(re.search(r"follow|next|below|rest of|about to say", found[0]))
+        far = blind[found.start() : found.end() + 2].rstrip().endswith(":") or bool(
+            re.search(r"follow|next|below|rest of|about to say", found[0])
+        )
         for other in spoken.clauses:
             if other.start >= clause.start and (far or other.sentence == clause.sentence):
                 other.untrue = True

@@ -79,7 +79,7 @@ _DENIED_VERBS = {
     "remind": "set add create save remind schedule",
     "add": "add save store create enter",
     "remove": "remove delete erase clear cancel drop take",
-    "change": "change update modify edit move rename reschedule correct fix adjust shift swap postpone push",
+    "change": "change update save set modify edit move rename reschedule correct fix adjust shift swap postpone push",
     "switch": "turn switch enable disable activate deactivate",
     "timer": "set start",
     "stop": "stop cancel turn switch remove end",

@@ -23,7 +23,7 @@ _TYPOGRAPHY = {
     ord("|"): " ; ", ord("\t"): " ", ord("…"): ". ",
 }  # fmt: skip
 _THIN_THOUSANDS = re.compile("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
-_LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|\d{1,2}[.)][ \t](?=\D)|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
+_LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = re.compile(
     r"\b(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
@@ -105,7 +105,7 @@ def plain(text: str) -> str:
     """A message in its plain form, in its own case. Lines stay lines."""
     text = _THIN_THOUSANDS.sub("", text).translate(_TYPOGRAPHY)
     text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
-    text = _LINE_START.sub("", text.replace("\r", "\n"))
+    text = _LINE_START.sub("", _unnumbered(text.replace("\r", "\n")))
     text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
     text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
@@ -114,6 +114,24 @@ def plain(text: str) -> str:
     text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
     text = _clocks(_ORDINAL.sub(_ordinal, _RUN.sub(_number, text)))
     return _MANY_SPACES.sub(" ", text)
+
+
+_ITEM = re.compile(
+    rf"^([ \t>*_-]*)(\d{{1,2}})[.)][ \t]+(?=\S)(?!(?:{'|'.join(MONTHS)})\b)", re.MULTILINE | re.IGNORECASE
+)
+
+
+def _unnumbered(text: str) -> str:
+    """A list without its numbers; what may be the answer itself stays, such as "3. That is how many there are."."""
+    items = list(_ITEM.finditer(text))
+    in_order = [int(item[2]) for item in items] == list(range(1, len(items) + 1))
+    if not in_order and any(text[item.end()].isdigit() for item in items):
+        return text
+    bare = _ITEM.sub(r"\1", text)
+    return bare if len(items) > 1 or _ANY_NUMBER.search(bare) else text
+
+
+_ANY_NUMBER = re.compile(rf"\d|\b{_WORD}\b", re.IGNORECASE)
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims import deeds, refusals, states, surplus
+from sandbox_grader.claims import accounts, deeds, refusals, states, surplus
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken, read
 from sandbox_grader.claims.finding import Finding
@@ -59,6 +59,12 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
     findings = tuple(
         _finding(spoken, found, fact, [other for other in every if other is not fact], back) for fact in facts
     )
+    wrong = accounts.misreported(spoken, found, every, back) if any(fact.type == "deed" for fact in facts) else None
+    if wrong:
+        findings = tuple(wrong if fact.type == "deed" else item for fact, item in zip(facts, findings, strict=True))
+    elsewhere = accounts.misplaced_switch(spoken, every, back) if facts else None
+    if elsewhere:
+        findings = (elsewhere, *findings[1:])
     return Hearing(
         findings,
         surplus.unsupported(spoken, _allowing(back, every)),

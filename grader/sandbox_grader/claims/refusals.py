@@ -89,6 +89,10 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
         text = " ".join(spoken.sentence(near) for near in (number - 1, number) if near in inable)
         after = spoken.sentence(number + 1) if number + 1 in inable else ""
         here = spoken.sentence(number)
+        if _only_takes_back(spoken, number):
+            taken_back = True
+            failing.clear()
+            continue
         if any(clause.untrue for clause in spoken.clauses if clause.sentence == number):
             taken_back = True
             continue
@@ -114,6 +118,13 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
     if found_topic and not any(inable.values()):
         return missing(f"speaks of {shown} but does not say that it cannot be had")
     return missing(f"does not say that {shown} cannot be had")
+
+
+def _only_takes_back(spoken: Spoken, number: int) -> bool:
+    """Whether the last withdrawal ends a sentence, so that its "not" is no inability of its own."""
+    last = max(clause.end for clause in spoken.clauses if clause.sentence == number)
+    first = min(clause.start for clause in spoken.clauses if clause.sentence == number)
+    return first < spoken.withdrawn <= last and not re.search(r"\w", spoken.low[spoken.withdrawn : last])
 
 
 def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: dict[int, bool], back: Background) -> str | None:

@@ -44,7 +44,7 @@ RIVALS: dict[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
     "quantity": ("quantity",),
     "phone": ("phone",),
-    "number": ("number",),
+    "number": ("number", "money", "temperature", "percent", "quantity", "duration"),
     "percent": ("percent",),
 }
 """Which kinds of mentions compete with it."""
@@ -121,7 +121,7 @@ class _Seen:
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
     """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
     seen = [
-        _Seen(item, standing(spoken, item.start, item.end), fits, fits and _mine(spoken, item, fact, others, mentions))
+        _Seen(item, _standing(spoken, item, back), fits, fits and _mine(spoken, item, fact, others, mentions))
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and _fits(item, fact, spoken)) or item.kind in RIVALS[fact.type]
     ]
@@ -159,6 +159,25 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     if any(item.mine and item.how == "doubted" for item in seen):
         return missing(f"only guesses at {wanted}")
     return missing(f"does not say {wanted}")
+
+
+_NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
+
+
+def _standing(spoken: Spoken, item: Mention, back: Background) -> Standing:
+    """How a value is meant; one that something is denied of ("3 are not there") was not said, unless asked for."""
+    how = standing(spoken, item.start, item.end)
+    if how != "said":
+        return how
+    clause = spoken.clause_at(item.start)
+    opens = not re.search(r"\w", spoken.low[clause.start : item.start])
+    asked = back.given_words & _NEGATIVE
+    return "denied" if opens and not asked and _NOT_OF_IT.match(spoken.low[item.end : clause.end]) else how
+
+
+_NEGATIVE = frozenset(
+    table("not no none without never nobody nothing isn't aren't haven't hasn't don't doesn't yet still left")
+)
 
 
 def _named(fact: Fact) -> str:
@@ -414,7 +433,7 @@ def _competes(
         return False
     if _given(item, back) or spoken.low[: item.start].rstrip().endswith("("):
         return False
-    if _offered_instead(spoken, item, right):
+    if _offered_instead(spoken, item, right) or _corrects(spoken, item, right):
         return True
     if (
         _roughly(spoken, item, right)
@@ -456,6 +475,23 @@ def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> b
         if _OR.search(between) and len(between) < 40 and not re.search(r"\d", between):
             return True
     return False
+
+
+_CORRECTS = re.compile(
+    r"\W*(?:and |but |oh,? |well,? )?(?:actually|no,? wait|wait|correction|or rather|rather|i mean|make that|"
+    r"sorry|scratch that|on second thought)\b"
+)
+
+
+def _corrects(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
+    """Whether a sentence that puts the one before it right says the value of the same thing."""
+    number = spoken.clause_at(item.start).sentence
+    if not any(spoken.clause_at(seen.mention.start).sentence == number - 1 for seen in right):
+        return False
+    text = spoken.sentence(number)
+    before = spoken.sentence(number - 1)
+    same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - _FUNCTION_WORDS
+    return bool(_CORRECTS.match(text)) and (bool(same) or bool(_LOOSE.match(text[: item.start])))
 
 
 def _says_otherwise(item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:

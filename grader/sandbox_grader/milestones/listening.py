@@ -5,7 +5,7 @@ is told apart: an answer that the user would act on and that is not so is worse 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -18,9 +18,12 @@ from sandbox_grader.claims.verbs import kinds_of
 from sandbox_grader.milestones.measures import Lookup, written
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.world.clock import to_local
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _MOST_STRINGS = 2000
+_EARLIEST, _LATEST = 1e8, 1e10
+"""Numbers between these may be seconds since the epoch: from 1973 to 2286."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,10 @@ class Listener:
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""
         return self._hear(index, ()).invented
+
+    def dumps(self, expected: Expected, index: int) -> str | None:
+        """Why a message is a dump of everything rather than an answer, in words; None if it is not."""
+        return self._hear(index, [fact for fact in claims_of(expected) if not _refers(fact, expected.values)]).dumped
 
     def withdraws(self, index: int) -> bool:
         """Whether a message takes back what was said before it."""
@@ -141,7 +148,14 @@ class Listener:
             deeds=frozenset(kind for call in fine for kind in kinds_of(call.tool or call.name)),
             names=self._names,
             touched=frozenset(touched) | self._touched_names(touched),
+            moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
+            switches=_switches(fine),
         )
+
+    def _moments(self, numbers: Iterable[float]) -> frozenset[tuple[int, int, int, int, int]]:
+        """What numbers that may be timestamps read like on the clock of the session."""
+        walls = (to_local(number, self._timeline.zone) for number in numbers if _EARLIEST < number < _LATEST)
+        return frozenset((wall.year, wall.month, wall.day, wall.hour, wall.minute) for wall in walls)
 
     @cached_property
     def _people(self) -> Mapping[str, str]:
@@ -165,6 +179,18 @@ class Listener:
 
     def _touched_names(self, texts: Sequence[str]) -> frozenset[str]:
         return frozenset(self._people[text] for text in texts if text in self._people)
+
+
+def _switches(calls: Iterable[ToolCall]) -> Mapping[str, str]:
+    """What was switched one way only, by the name of its column in words, and which way."""
+    found: dict[str, set[str]] = {}
+    for change in (change for call in calls for change in call.changes):
+        before, after = change.before or {}, change.after or {}
+        for column, value in after.items():
+            if isinstance(value, bool) and isinstance(before.get(column), bool) and before[column] != value:
+                name = column.replace("_", " ").removesuffix(" service")
+                found.setdefault(name, set()).add("on" if value else "off")
+    return {name: ways.pop() for name, ways in found.items() if len(ways) == 1}
 
 
 def claims_of(expected: Expected) -> tuple[Fact, ...]:

@@ -15,7 +15,8 @@ class Timeline:
     """The candidate range of one session.
 
     ``events`` are those of the range; without a word of the user these are all. ``initial`` is the state before any
-    event, ``start`` that before the range. Versions of a table count from 0, the start; equal tables may have several.
+    event, ``start`` that before the range. ``zone`` is where its local times are read. Versions of a table count from
+    0, the start; equal tables may have several.
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
@@ -23,6 +24,7 @@ class Timeline:
         self.initial = snapshot_of(trajectory.started.world or {})
         self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
+        self.zone = str(trajectory.started.clock.get("zone") or "UTC")
         self.end = fold(self.start, _changes(self.events))
         self._versions: dict[str, tuple[list[int], list[Rows]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}

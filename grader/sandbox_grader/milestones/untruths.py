@@ -59,7 +59,7 @@ def _about(
         if index <= after or (told and index <= place.index):
             continue
         if told:
-            false = _taken_back(nodes, index, message) or false
+            false = _taken_back(nodes, index, message, constraint) or false
             continue
         account = nodes.listener.account(constraint.content, index, lookup)
         if account.share >= FULL:
@@ -70,7 +70,11 @@ def _about(
         yield false
 
 
-def _taken_back(nodes: StrictNodes, index: int, message: Message) -> tuple[int, Untruth] | None:
+def _taken_back(
+    nodes: StrictNodes, index: int, message: Message, constraint: MessageConstraint
+) -> tuple[int, Untruth] | None:
+    """What a message behind the answer makes of it: taken back, or drowned in everything there is."""
     if nodes.listener.withdraws(index):
         return index, Untruth(message.seq, "takes back what was said before")
-    return None
+    dumped = nodes.listener.dumps(constraint.content, index)
+    return (index, Untruth(message.seq, f"{dumped} behind the answer")) if dumped else None

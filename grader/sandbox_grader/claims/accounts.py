@@ -1,0 +1,115 @@
+"""What a message says of what was done, held against what was done: values of a deed, and where switches stand now.
+
+Policy: a deed may be told in few words or in many, but what is told of it must be so. A value counts as so where the
+user named it, a tool was asked or answered it, or a moment that was written reads like that on the phone's clock. What
+is told apart from the deed is left alone, because it may well follow from what is known.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims import states
+from sandbox_grader.claims.asserted import standing
+from sandbox_grader.claims.background import Background
+from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.finding import Finding, contrary
+from sandbox_grader.claims.values import Mention
+
+_OWN_DEED = re.compile(
+    r"\b(?:i|we)(?: have| will| shall| had)?(?: just| now| also| already| then){0,2} "
+    r"(?:texted|told|sent|send|wrote|messaged|informed|notified|remind(?:ed)?|set|moved|deleted|removed|"
+    r"erased|saved|added|stored|changed|updated|put|scheduled|created|"
+    r"rescheduled|postponed|booked|invited|shifted)\b|"
+    r"\b(?:reminder|message|text|alarm|timer|contact|entry|meeting|event)s?\b.{0,40}\b"
+    r"(?:is|are|was|were|has been|have been) (?:now |all )?"
+    r"(?:set|sent|saved|added|moved|scheduled|deleted|removed|updated|changed|created|due)\b|"
+    r"\byou will be reminded\b"
+)
+_KINDS = ("date", "time", "temperature", "money", "percent", "quantity", "phone")
+_AWAY = re.compile(
+    r"\b(?:from|instead of|rather than|was|were|before|old|previous(?:ly)?|originally|until|by|ago)\b[^.;]{0,24}$"
+)
+"""Before a value that a thing had, or up to which something else goes on."""
+_LEAST_DIGITS = 7
+
+
+def misreported(spoken: Spoken, found: Sequence[Mention], others: Sequence[Fact], back: Background) -> Finding | None:
+    """What a message tells wrongly of what was done; None if nothing.
+
+    ``others`` are facts that the session asks for: what they are about has its own reader.
+    """
+    for item in found if back.deeds else ():
+        clause = spoken.clause_at(item.start)
+        if not _tells_a_deed(spoken, clause) or any(fact.type == item.kind for fact in others):
+            continue
+        how = standing(spoken, item.start, item.end)
+        shown = spoken.text[item.start : item.end].strip()
+        if how == "said" and item.kind in _KINDS and not _borne_out(spoken, item, back):
+            return contrary(f"tells of {shown!r} in what was done, which is nowhere in it", shown)
+        if how == "denied" and (item.kind, item.value) in back.written_values:
+            return contrary(f"denies {shown!r} of what was done, where it stands", shown)
+    for clause in () if {"remove", "stop"} & back.deeds or not back.deeds else spoken.clauses:
+        gone = _GONE.search(clause.text)
+        if gone and clause.says and not clause.denied(clause.start + gone.start()) and clause.start >= spoken.withdrawn:
+            return contrary(f"tells that something {gone[0]}, which nothing did", gone[0])
+    return None
+
+
+_GONE = re.compile(r"\b(?:is|are|has been|have been) (?:now )?(?:deleted|removed|erased)\b")
+
+
+def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -> Finding | None:
+    """What a message says wrongly of where something stands that was switched; None if nothing."""
+    for thing, value in back.switches.items():
+        name = states.THINGS.get(thing, re.escape(thing))
+        asked = " ".join((fact.unit + " " + " ".join(map(str, (*fact.value, *fact.about)))).lower() for fact in others)
+        if re.search(rf"\b(?:{name})\b", asked):
+            continue
+        opposite = "off|disabled" if value == "on" else "on|enabled"
+        for found in re.finditer(
+            rf"\b(?:{name})(?: mode| services?)? (?:is|are) (?:now |currently |back )?(?:{opposite})\b(?! and (?:on|off))",
+            spoken.low,
+        ):
+            if standing(spoken, found.start(), found.end()) == "said" and not spoken.quoted(found.start()):
+                return contrary(f"says {found[0]!r}, which is not so", found[0])
+    return None
+
+
+def _tells_a_deed(spoken: Spoken, clause: Clause) -> bool:
+    """Whether a clause, or one before it in its sentence, tells of a deed of the speaker's own."""
+    before = [item for item in spoken.clauses if item.sentence == clause.sentence and item.start <= clause.start]
+    return any(_OWN_DEED.search(item.text) and not item.asks and not item.supposes for item in before)
+
+
+def _borne_out(spoken: Spoken, item: Mention, back: Background) -> bool:
+    if any(item.kind == other.kind and item.value == other.value for other in back.given_values) or back.knows(item):
+        return True
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    if _AWAY.search(lead):
+        return True
+    if item.kind == "phone":
+        digits = re.sub(r"\D", "", str(item.value)).lstrip("0")
+        texts = re.sub(r"[^\d\n]", "", "\n".join((*back.known, *back.given, *back.touched)))
+        return len(digits) < _LEAST_DIGITS or digits in texts
+    if item.kind == "time":
+        return not back.moments or any(_reads_as(item, hour * 60 + minute) for *_, hour, minute in back.moments)
+    if item.kind == "date":
+        return (
+            not back.moments
+            or not isinstance(item.value, tuple)
+            or any(
+                (not month or month == written[1]) and day == written[2]
+                for _, month, day in item.value
+                for written in back.moments
+            )
+        )
+    return not item.number or any(
+        other.kind in (item.kind, "number") and abs(other.number - item.number) <= (item.step or 1)
+        for other in back.given_values
+    )
+
+
+def _reads_as(item: Mention, minutes: int) -> bool:
+    return item.number == minutes or (not item.half and item.number % 720 == minutes % 720)

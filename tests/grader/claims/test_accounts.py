@@ -1,0 +1,105 @@
+"""What a message tells of what was done, list numbers, corrections and negated subjects."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_grader.claims import Background, hear
+from sandbox_scenarios.model import Fact
+
+REMINDED = Background(
+    given=("Remind me to send the tide tables, at half past five.",),
+    known=("Send the tide tables",),
+    numbers=frozenset({1775835000.0}),
+    deeds=frozenset({"remind", "add"}),
+    touched=frozenset({"Send the tide tables to Anneke, she needs 12 copies."}),
+    moments=frozenset({(2026, 4, 10, 17, 30)}),
+)
+DONE = Fact("deed", ("remind",))
+
+
+def outcome(message: str, fact: Fact, back: Background = REMINDED) -> str:
+    return hear(message, [fact], back).findings[0].outcome
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I'll remind you.",
+        "I'll remind you on Friday, 10 April, at half past five.",
+        "I've set the reminder for 10 April at 5:30 PM.",
+        "The reminder is set for 5:30 on 10 April. It was at 4 before.",
+        "I moved the reminder from 9 April to 10 April.",
+    ],
+)
+def test_a_deed_may_be_told_in_few_words_or_many(message: str) -> None:
+    assert outcome(message, DONE) == "stated"
+
+
+@given(st.integers(1, 28).filter(lambda day: day != 10))
+def test_no_other_day_may_be_told_of_a_deed(day: int) -> None:
+    assert outcome(f"I'll remind you on {day} April.", DONE) == "contrary"
+    assert outcome(f"I'll remind you on {day} April or 10 April.", DONE) == "contrary"
+
+
+def test_what_was_written_may_not_be_denied() -> None:
+    assert outcome("I set the reminder that she does not need 12 copies.", DONE) == "contrary"
+
+
+def test_a_removal_that_nothing_did_is_no_account_of_an_addition() -> None:
+    assert outcome("Your reminder is deleted.", DONE) == "contrary"
+
+
+@pytest.mark.parametrize(("way", "told"), [("off", "on"), ("on", "off")])
+def test_a_switch_that_went_one_way_does_not_stand_the_other_way(way: str, told: str) -> None:
+    back = Background(deeds=frozenset({"change"}), switches={"wifi": way})
+    price = Fact("money", (12,), "EUR")
+    assert hear(f"It is 12 euros. Wifi is {way} now.", [price], back).findings[0].outcome == "stated"
+    assert hear(f"It is 12 euros. Wifi is {told} now.", [price], back).findings[0].outcome == "contrary"
+
+
+@given(st.integers(2, 400), st.sampled_from(["1. {}", "1) {}", "Here it is:\n1. {}\n2. That is all.", "- {}"]))
+def test_the_number_of_a_list_item_is_not_counted(count: int, form: str) -> None:
+    assert outcome(form.format(f"{count} patents"), Fact("count", (count,), "patent"), Background()) == "stated"
+
+
+@pytest.mark.parametrize("message", ["3. That is how many patents she has.", "3", "It's 3."])
+def test_a_number_that_is_all_there_is_to_a_reply_stays(message: str) -> None:
+    assert outcome(message, Fact("number", (3,)), Background()) == "stated"
+
+
+@given(
+    st.integers(2, 90).filter(lambda count: count != 57), st.sampled_from(["dollars", "New Zealand dollars", "euros"])
+)
+def test_a_number_said_of_money_has_other_amounts_as_rivals(other: int, money: str) -> None:
+    fact = Fact("number", (57,))
+    assert outcome(f"You get 57 {money}.", fact, Background()) == "stated"
+    assert outcome(f"You get 57 {money}. Actually, you get {other} {money}.", fact, Background()) == "contrary"
+
+
+def test_a_value_that_tools_know_may_correct_what_was_said() -> None:
+    knowing = Background(known=("counter 9",), numbers=frozenset({9.0}))
+    said = "Your parcel is at counter 6. Actually, your parcel is at counter 9."
+    assert outcome(said, Fact("number", (6,)), knowing) == "contrary"
+
+
+def test_a_count_that_something_is_denied_of_was_not_said_unless_that_was_asked() -> None:
+    said, fact = "8 people are not in there.", Fact("count", (8,), "person")
+    assert outcome(said, fact, Background(given=("How many people are in there?",))) == "contrary"
+    assert outcome(said, fact, Background(given=("How many people are not in there?",))) == "stated"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "It is definitely not true that: I looked it up. It's 26.1 miles.",
+        'He wrote: "It is 26.1 miles." The opposite is true, though.',
+    ],
+)
+def test_what_is_said_untrue_as_a_whole_is_not_said(message: str) -> None:
+    assert outcome(message, Fact("quantity", (26.1,), "mile"), Background()) != "stated"
+
+
+def test_no_it_is_not_so_is_no_refusal() -> None:
+    said = "I can't delete contacts, I have no tool for it."
+    assert outcome(said, Fact("cannot", ("delete",)), Background()) == "stated"
+    assert outcome(f"{said} No, it isn't so.", Fact("cannot", ("delete",)), Background()) == "contrary"
