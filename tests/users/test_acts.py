@@ -172,6 +172,19 @@ def test_labels_and_questions_that_answer_themselves_ask_nothing(text: str) -> N
     assert read_acts(text, wish_of("Set a timer for four minutes."), 1, met=True).act is Act.DELIVERS
 
 
+@pytest.mark.parametrize(
+    ("wish", "text"),
+    [
+        ("Tell both of them that I'm moving.", "I texted both of them that you're moving."),
+        ("Tell her that I'm checking.", "She knows that you are checking."),
+        ("Which number do I enter?", "Enter 1775469600.0."),
+        ("What do I type in?", "Type 20:30, and the day as 6."),
+    ],
+)
+def test_an_answer_that_sounds_like_work_or_a_choice_is_an_answer(wish: str, text: str) -> None:
+    assert read_acts(text, wish_of(wish), 2).act is Act.DELIVERS
+
+
 def test_which_words_to_use_is_asked_rather_than_offered() -> None:
     reading = read_acts("Which Fredrik is it, and should I mention why you are late?", WISH, 1)
     assert (reading.act, reading.grants) == (Act.ASKS, False)

@@ -69,7 +69,7 @@ def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -
             continue
         opposite = "off|disabled" if value == "on" else "on|enabled"
         for found in re.finditer(
-            rf"\b(?:{name})(?: mode| services?)? (?:is|are) (?:now |currently |back )?(?:{opposite})\b(?! and (?:on|off))",
+            rf"\b(?:{name})(?: mode| services?)? (?:is|are) (?:now |currently |back )?(?:{opposite})\b(?! and o)",
             spoken.low,
         ):
             if standing(spoken, found.start(), found.end()) == "said" and not spoken.quoted(found.start()):

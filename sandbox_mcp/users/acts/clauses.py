@@ -193,7 +193,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"\b(?:trouble|bother|ask|invite|beg|get|need|urge|request|like|want|implore) you (?:to )?(?:please |kindly |just )?{_GIVE}\b"
             rf"(?!.{{0,40}}\b(?:{_SURE}|if that is {_OK}|if i should|to (?:proceed|confirm|approve))\b)",
             r"^(?:please |just |simply )*(?:reply|respond|answer|type|enter|send|write|text|say)(?: back| me)?(?: with| by)? "
-            r"(?:just )?(?:the |a |its |his |her |your |either |one of )?(?:\d|numbers?\b|digits?\b|letters?\b|options?\b|choices?\b|names?\b|first\b|second\b|[abc]\b)",
+            r"(?:just )?(?:the |a |its |his |her |your |either |one of )?(?:\d{1,2}\b(?![.:,]?\d)|numbers?\b|digits?\b|letters?\b|options?\b|choices?\b|names?\b|first\b|second\b|[abc]\b)",
             rf"\b(?:could|can|would|will) you (?:please |kindly |just |also |perhaps |maybe |possibly |quickly "
             rf"){{0,8}}{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
             rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly ){{0,8}}{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
@@ -362,7 +362,8 @@ FORMS: tuple[Form, ...] = tuple(
             r"(?:steps?|checks?|calls?|look-?ups?|moves?|hops?|touch(?:es)?|things? (?:to do|to go|left))\b(?!.{0,40}\b(?:you|your)\b)",
             r"\b(?:steps?|calls?|parts?|things?|work|bits?) (?:left|to go|remain(?:s|ing)?)\b|\b(?:all|what|only thing) (?:that )?(?:remains|is left)\b"
             r"|\b(?:to follow|to come|yet to come|outstanding|queued|in the queue|underway)\b|\b(?:interim|partial|progress|preliminary|intermediate) (?:report|update|results?|status)\b"
-            r"|(?<!for )(?<!of )(?<!by )(?<!no )(?<!not )(?<!about )(?<!without )\b(?:send|search|look|check|turn|switch|enabl|add|sav|delet|remov|sett|mov|calculat|convert|fetch|load|writ|text|creat|updat)ing$"
+            r"|^(?:(?!i\b|you\b|he\b|she\b|they\b|we\b|it\b|is\b|are\b|was\b|that\b|no\b|not\b|for\b|of\b|by\b|about\b|without\b)[\w']+ ){0,6}"
+            r"(?:send|search|look|check|turn|switch|enabl|add|sav|delet|remov|sett|mov|calculat|convert|fetch|load|writ|text|creat|updat)ing$"
             r"|\bgetting (?:there|closer|close)\b|\b(?:good|some|making) (?:\w+ )?progress\b|^so far so good$|\bon (?:the )?track\b",
             rf"\b(?:now|next|then) (?:i|we) (?:only |just |quickly )?(?!ask|need|know|have){_ACTION}\b",
             r"\b(?:(?:now|still|next|then|only|first) (?:has|have|needs?)|(?:has|have|needs?) (?:now|still|only|next|first)|remains?|^(?:now|then|next|so|first) .{0,40}(?:has|have|needs?)) to be (?!confirmed|approved|"
