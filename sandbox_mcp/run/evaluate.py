@@ -114,12 +114,14 @@ def evaluate(
     if isinstance(instructions, str):
         instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
+    endpoint = EndpointSettings(model=model, base_url=base_url)
+    playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):
         metric = ROWS_METRIC if metric == SCORE else metric
         if tuple(variants) != ("base",):
             raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
-    endpoint = EndpointSettings(model=model, base_url=base_url)
-    playing = _agent(agent, endpoint)
+        if row_answers == "text" and playing.wants_solution:
+            raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
     users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user
     way: Transport = transport or ("http" if playing.needs_url else "direct")
     if playing.needs_url and way != "http":

@@ -12,6 +12,7 @@ from sandbox_clients.base import AgentTurn
 from sandbox_clients.function import Asked
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
+from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import importer
 from sandbox_grader.importers.mtu import dialogues, read_history
 from sandbox_grader.metric import Mode, Subject
@@ -264,7 +265,7 @@ def test_rows_have_no_variants(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_rows_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"holds no file of MTU-Bench's rows; expected files such as M-S_eval\.jsonl"):
+    with pytest.raises(RunError, match=r"holds no file of rows; expected files such as M-S_eval\.jsonl, or API-Bank's"):
         RowSuite([tmp_path]).names()
 
 
@@ -305,6 +306,74 @@ def test_both_forms_of_a_history_are_read() -> None:
     assert (first.reply, second.user, second.calls) == ("It is\nlit.", "Well.", ())
 
 
+# -- API-Bank -----------------------------------------------------------------------------------------------------
+
+LAMP_CLASS = """
+import nothing_that_exists
+
+class LampOn(Base):
+    description = "Lights a lamp."
+    input_parameters = {"room": {"type": "str", "description": "Which one."}, "levels": {"type": "list(int)"}}
+    output_parameters = {"lamp_id": {"type": "int"}}
+    database = open("/nowhere")
+"""
+TALK = [
+    {"role": "User", "text": "Hello."},
+    {"role": "AI", "text": "Hello. What can I do?"},
+    {"role": "User", "text": "Light the hall."},
+    {"role": "API", "api_name": "LampOn", "param_dict": {"room": "hall"}, "result": {"output": 7, "exception": None}},
+    {"role": "API", "api_name": "Report", "param_dict": {}, "result": {"output": None, "exception": "no report"}},
+    {"role": "AI", "text": "It is lit."},
+    {"role": "User", "text": "Thanks."},
+]
+
+
+def api_bank(folder: Path, *lines: Any) -> Path:
+    (folder / "apis").mkdir()
+    (folder / "apis" / "lamp_on.py").write_text(LAMP_CLASS, "utf-8")
+    (folder / "apis" / "broken.py").write_text("class Nothing(:", "utf-8")
+    return write(folder / "LampOn-level-1-1.jsonl", *(lines or TALK)).parent
+
+
+def test_a_conversation_of_api_bank_is_rows_of_one_call_each(tmp_path: Path) -> None:
+    found = RowSuite([api_bank(tmp_path)]).get("LampOn-level-1-1").rows
+    assert found
+    rows = [turn for turn, _ in found.rows]
+    assert (found.setting, found.form) == ("API-Bank", "M-S")
+    assert [(turn.question.user, dict(turn.answer)) for turn in rows] == [
+        ("Hello.", {"": {}}), ("Light the hall.", {"LampOn": {"room": "hall"}}), ("Thanks.", {"": {}}),
+    ]  # fmt: skip
+    past = read_history(rows[2].question.history)
+    assert past[1].calls == (("LampOn", {"room": "hall"}), ("Report", {}))
+    assert (past[0].reply, past[1].reply) == ("Hello. What can I do?", "It is lit.")
+
+
+def test_api_banks_tools_are_read_from_its_classes_and_nothing_is_run(tmp_path: Path) -> None:
+    found = RowSuite([api_bank(tmp_path)]).get("LampOn-level-1-1").rows
+    assert found
+    (tool,) = found.rows[0][0].question.tools or ()
+    assert (tool.name, tool.description, tool.results) == ("LampOn", "Lights a lamp.", ("lamp_id",))
+    assert tool.schema["properties"] == {
+        "room": {"type": "string", "description": "Which one."}, "levels": {"type": "array"},
+    }  # fmt: skip
+
+
+def test_api_bank_fills_its_columns_of_table_5(tmp_path: Path) -> None:
+    folder = api_bank(tmp_path)
+    code, _, told = invoke("run", "--rows", folder, "--agent", "reference", "--out", tmp_path / "run", "--quiet")
+    assert code == 0, told
+    code, out, _ = invoke("table", "mtu-bench/table5", tmp_path / "run", "--json", "--quiet")
+    (told_of,) = json.loads(out)
+    cells = told_of["rows"][0]["cells"]
+    assert [cells[f"API-Bank {name}"]["value"] for name in ("TS", "PS", "SR", "Avg.")] == [100.0] * 4
+
+
+def test_a_line_of_api_bank_that_lacks_something_is_named(tmp_path: Path) -> None:
+    folder = api_bank(tmp_path, TALK[0], {"role": "API", "api_name": "LampOn"})
+    with pytest.raises(ImportFormatError, match=r"LampOn-level-1-1\.jsonl:2: .*param_dict"):
+        RowSuite([folder]).names()
+
+
 # -- the command --------------------------------------------------------------------------------------------------
 
 
@@ -325,6 +394,16 @@ def test_rows_are_run_resumed_graded_and_put_into_tables(tmp_path: Path) -> None
     code, out, _ = invoke("table", "mtu-bench/table9", f"ours={tmp_path / 'run'}", "--json")
     (told,) = json.loads(out)
     assert told["rows"][0]["cells"]["S-S PS"]["value"] == 100.0
+
+
+def test_what_cannot_be_selected_or_answered_is_told(tmp_path: Path) -> None:
+    bench = write(tmp_path / "S-S_eval.jsonl", row("S-S_0", ON))
+    playing = ("run", "--rows", bench, "--agent", "reference", "--out", tmp_path / "run")
+    code = CliRunner().invoke(group, [*map(str, playing), "hard:odd"])
+    assert isinstance(code.exception, RunError)
+    assert str(code.exception) == "no dialogue has a tag 'hard:odd'; known: setting:S-S"
+    code = CliRunner().invoke(group, [*map(str, playing), "--row-answers", "text"])
+    assert str(code.exception) == "agent 'reference' plays solutions by calls; leave out --row-answers text"
 
 
 def test_a_run_goes_on_with_the_rows_and_the_form_it_began_with(tmp_path: Path) -> None:

@@ -100,11 +100,16 @@ def _parameters(written: Any) -> dict[str, dict[str, Any]]:
 
 
 def _property(parameter: Mapping[str, Any]) -> dict[str, Any]:
-    kind = _TYPES.get(str(parameter.get("type")).lower())
+    kind = json_type(str(parameter.get("type")))
     kept = {key: parameter[key] for key in _KEPT if parameter.get(key) is not None}
     if isinstance(choices := parameter.get("choices"), list):
         kept.setdefault("enum", choices)
     return ({"type": kind} if kind else {}) | kept
+
+
+def json_type(written: str) -> str | None:
+    """The JSON type that a name of a type means, in JSON's words or in Python's."""
+    return _TYPES.get(written.lower())
 
 
 def _objects(items: Sequence[Any]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers._api_bank import SETTING, is_conversation, turns_of
 from sandbox_grader.importers._json import JsonNode, load_lines, loads, read_bytes, shown
 from sandbox_grader.importers._mtu_prompt import PromptParts, take_apart
 from sandbox_grader.importers.base import Loss
@@ -28,7 +29,10 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A row of the benchmark: one turn of one dialogue. ``label`` is its id, unique also among twins."""
+    """A row of the benchmark: one turn of one dialogue. ``label`` is its id, unique also among twins.
+
+    ``setting`` is named where the row is another benchmark's, and has at most one call.
+    """
 
     id: str
     label: str
@@ -39,6 +43,7 @@ class BenchmarkRow:
     answer: Mapping[str, Mapping[str, Any]]
     path: str
     line: int
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,8 @@ def _dialogue(
 def _settings(rows: Sequence[BenchmarkRow]) -> dict[str, tuple[str, str]]:
     """Setting and form of every dialogue of one file: one for all, except that OOD files mix their forms."""
     by_dialogue = _grouped(rows, lambda row: row.dialogue)
+    if rows[0].setting:
+        return dict.fromkeys(by_dialogue, (rows[0].setting, "M-S"))
     if rows[0].id.partition("_")[0] == OOD:
         return {name: (OOD, _form([turns])) for name, turns in by_dialogue.items()}
     form = _form(list(by_dialogue.values()))
@@ -211,7 +218,11 @@ def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
     home: dict[str, str] = {}
     for path in paths:
         twins: Counter[str] = Counter()
-        for node in _lines(path):
+        lines = _lines(path)
+        if lines and is_conversation(lines[0]):
+            rows += _conversation(lines, path, home)
+            continue
+        for node in lines:
             id_ = node.need("id").string()
             if node.get("answer") is not None:
                 if home.setdefault(id_, node.path) != node.path:
@@ -243,6 +254,18 @@ def _row(node: JsonNode, id_: str, twin: int) -> BenchmarkRow:
     label = f"{dialogue}_{found['turn']}" if found else dialogue
     turn = int(found["turn"]) if found else None
     return BenchmarkRow(id_, label, dialogue, turn, take_apart(text), text, calls, node.path, node.line or 0)
+
+
+def _conversation(lines: Sequence[JsonNode], path: Path, home: dict[str, str]) -> Iterable[BenchmarkRow]:
+    """The rows of a file that holds one conversation of API-Bank."""
+    name = path.name.removesuffix(".jsonl")
+    if home.setdefault(name, str(path)) != str(path):
+        raise lines[0].fail(f"{name!r} is also in {home[name]}; conversations need names of their own")
+    for turn, (question, answer, line) in enumerate(turns_of(lines, path)):
+        label = f"{name}_{turn}"
+        yield BenchmarkRow(
+            label, label, name, turn, question, question.user or "", answer, str(path), line.line or 0, SETTING
+        )
 
 
 def _arguments(node: JsonNode) -> Mapping[str, Any]:

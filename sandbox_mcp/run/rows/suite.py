@@ -35,7 +35,7 @@ class RowScenario(Scenario):
 
 
 class RowSuite(PlayableSuite):
-    """The dialogues of some files, or of the ``*_eval.jsonl`` files in folders."""
+    """The dialogues of some files, or of folders: of their ``*_eval.jsonl`` files, or else of API-Bank's."""
 
     def __init__(self, places: Iterable[Path]) -> None:
         """Name the places; they are read when first needed."""
@@ -61,7 +61,14 @@ class RowSuite(PlayableSuite):
         return HOME.name
 
     def tagged(self, pattern: str) -> tuple[str, ...]:
-        """The dialogues that have a tag such as ``hard:choices``."""
+        """The dialogues that have a tag such as ``hard:choices``.
+
+        Raises:
+            RunError: none has.
+        """
+        known = list(dict.fromkeys(tag for found in self._dialogues.values() for tag in found.tags))
+        if not any(fnmatchcase(tag, pattern) for tag in known):
+            raise RunError(f"no dialogue has a tag {pattern!r}; known: {', '.join(sorted(known))}")
         return tuple(
             name for name, found in self._dialogues.items() if any(fnmatchcase(tag, pattern) for tag in found.tags)
         )
@@ -81,9 +88,10 @@ class RowSuite(PlayableSuite):
 def _files(place: Path) -> list[Path]:
     if not place.is_dir():
         return [place]
-    found = sorted(place.rglob("*_eval.jsonl"))
+    found = sorted(place.rglob("*_eval.jsonl")) or sorted(place.rglob("*-level-*.jsonl"))
     if not found:
-        raise RunError(f"{str(place)!r} holds no file of MTU-Bench's rows; expected files such as M-S_eval.jsonl")
+        expected = "expected files such as M-S_eval.jsonl, or API-Bank's such as AddAlarm-level-1-1.jsonl"
+        raise RunError(f"{str(place)!r} holds no file of rows; {expected}")
     return found
 
 
