@@ -65,7 +65,6 @@ def prompts(suite: RowSuite) -> Iterator[tuple[str, tuple[str, str]]]:
     """Every row's label, and what an agent that answers in text is told and asked."""
     for name in suite.names():
         found = suite.get(name).rows
-        assert found
         for turn, _ in found.rows:
             told = instructions(turn, "text", many=found.form[-1] == "M", history=True)
             yield turn.label, (told, turn.question.user or turn.text)
@@ -337,7 +336,6 @@ def api_bank(folder: Path, *lines: Any) -> Path:
 
 def test_a_conversation_of_api_bank_is_rows_of_one_call_each(tmp_path: Path) -> None:
     found = RowSuite([api_bank(tmp_path)]).get("LampOn-level-1-1").rows
-    assert found
     rows = [turn for turn, _ in found.rows]
     assert (found.setting, found.form) == ("API-Bank", "M-S")
     assert [(turn.question.user, dict(turn.answer)) for turn in rows] == [
@@ -350,7 +348,6 @@ def test_a_conversation_of_api_bank_is_rows_of_one_call_each(tmp_path: Path) -> 
 
 def test_api_banks_tools_are_read_from_its_classes_and_nothing_is_run(tmp_path: Path) -> None:
     found = RowSuite([api_bank(tmp_path)]).get("LampOn-level-1-1").rows
-    assert found
     (tool,) = found.rows[0][0].question.tools or ()
     assert (tool.name, tool.description, tool.results) == ("LampOn", "Lights a lamp.", ("lamp_id",))
     assert tool.schema["properties"] == {

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers._mtu_classes import HARD, hard_classes
-from sandbox_grader.importers._mtu_history import PastTurn, read_history
-from sandbox_grader.importers._mtu_prompt import OfferedTool, PromptParts
+from sandbox_grader.importers._mtu_classes import hard_classes
+from sandbox_grader.importers._mtu_history import read_history
+from sandbox_grader.importers._mtu_prompt import OfferedTool
 from sandbox_grader.importers._mtu_rows import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.importers._react import TextCall, read_react
 from sandbox_grader.importers._values import Given
@@ -26,7 +26,7 @@ FORMAT = "mtu"
 """What ``origin.format`` says in logs that come from here."""
 
 __all__ = (
-    "CALLS", "FORMAT", "HARD", "BenchmarkRow", "DialogueRows", "OfferedTool", "PastTurn", "PromptParts", "Response",
+    "CALLS", "FORMAT", "BenchmarkRow", "DialogueRows", "OfferedTool", "Response",
     "dialogues", "hard_classes", "read", "read_history", "session",
 )  # fmt: skip
 

@@ -79,8 +79,8 @@ class RowCrew(Crew):
     ) -> None:
         """Play all rows of a dialogue, and write its log."""
         scenario = spec.scenario
-        assert isinstance(scenario, RowScenario)  # noqa: S101  (a crew of rows has a suite of rows)
-        assert scenario.rows is not None  # noqa: S101
+        if not isinstance(scenario, RowScenario):
+            raise TypeError(f"scenario {scenario.name!r} has no rows; a crew of rows plays those of a RowSuite")
         dialogue = scenario.rows
         rows = [row for row, _ in dialogue.rows]
         many = dialogue.form[-1] == "M"

@@ -27,11 +27,14 @@ NOON = 1704369600.0
 """The date that the rows name, 4 January 2024, at noon."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowScenario(Scenario):
     """One dialogue as a scenario: ``rows`` are its turns."""
 
-    rows: DialogueRows | None = None
+    rows: DialogueRows
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
 
 class RowSuite(PlayableSuite):

@@ -11,16 +11,18 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
+from sandbox_grader.importers import importer
 from sandbox_grader.metric import Verdict
 from sandbox_grader.papers import PAPERS, paper_tables
 from sandbox_grader.papers.figures import MeanOfColumns, MetricMean, ObservedMean, PairedGain, Total
 from sandbox_grader.papers.forms import FORMS
 from sandbox_grader.papers.table import LabelledRun, PaperColumn, PaperTable, published
 from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
+from sandbox_grader.scores import Scores, grade
 from sandbox_grader.statistics import clustered_mean, mean_of_means
 
 from sandbox_mcp.cli import group
+from sandbox_mcp.trajectory import parse_trajectory, to_line
 
 SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=4)
 ALL = [table for paper in PAPERS for table in paper_tables(paper)]
@@ -134,17 +136,30 @@ def test_what_is_not_there_is_told() -> None:
 # -- MTU-Bench ----------------------------------------------------------------------------------------------------
 
 
+SETTINGS = ("S-S", "S-M", "M-S", "M-M")
+
+
+def published_files(data: Path, setting: str) -> list[Path]:
+    folder = data / "mtu_bench"
+    return [folder / f"benchmark/{setting}_eval.jsonl", folder / f"responses/{setting}_gpt4_response.jsonl"]
+
+
 @pytest.fixture(scope="module")
-def gpt4(benchmark_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def gpt4(benchmark_data: Path) -> dict[str, Any]:
     """The filled tables of the published responses, by name."""
-    folder, data = tmp_path_factory.mktemp("gpt4"), benchmark_data / "mtu_bench"
-    for setting in ("S-S", "S-M"):
-        files = (data / "benchmark" / f"{setting}_eval.jsonl", data / "responses" / f"{setting}_gpt4_response.jsonl")
-        done = CliRunner().invoke(group, ["import", "mtu", *map(str, files), "-o", str(folder / setting)])
-        assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(group, ["table", "mtu-bench", str(folder), "--json", "--quiet"])
-    assert done.exit_code == 0, done.output
-    return {table["table"].partition("/")[2]: table for table in json.loads(done.stdout)}
+    sessions = [
+        grade(parse_trajectory("".join(map(to_line, found.events)).encode()), None, "compat", metrics=["mtu_bench"])
+        for setting in SETTINGS
+        for found in importer("mtu")(published_files(benchmark_data, setting))
+    ]
+    return {table.name: table.filled([run(*sessions)]).to_json() for table in paper_tables("mtu-bench")}
+
+
+def test_the_command_prints_what_is_in_a_folder(benchmark_data: Path, tmp_path: Path) -> None:
+    files = map(str, published_files(benchmark_data, "S-M"))
+    assert CliRunner().invoke(group, ["import", "mtu", *files, "-o", str(tmp_path)]).exit_code == 0
+    done = CliRunner().invoke(group, ["table", "mtu-bench/table10", f"GPT-4={tmp_path}", "--quiet"])
+    assert "| GPT-4 | 57.77 [47.24, 68.30] (paper 57.77) | 58.37 [47.77, 68.98] (paper 58.37) |" in done.stdout
 
 
 def values(table: Any) -> dict[str, Any]:
@@ -163,7 +178,7 @@ def test_the_hard_rows_are_those_that_the_paper_prints(gpt4: dict[str, Any]) -> 
 def test_all_rows_are_what_the_original_scorer_says(gpt4: dict[str, Any], benchmark_data: Path) -> None:
     oracle = json.loads((benchmark_data / "mtu_bench/oracle/gpt4_parser_crash_is_no_call.json").read_text())
     found = values(gpt4["all"])
-    for setting in ("S-S", "S-M"):
+    for setting in SETTINGS:
         figures = oracle[setting]["metrics"]
         wanted = {f"{setting} {name}": value for name, value in figures.items() if name.isupper()}
         wanted[f"{setting} Avg."] = figures["average"]
@@ -173,22 +188,24 @@ def test_all_rows_are_what_the_original_scorer_says(gpt4: dict[str, Any], benchm
 def test_cells_that_cannot_be_filled_say_why(gpt4: dict[str, Any]) -> None:
     (missing,) = gpt4["table9"]["missing"]
     assert "do not say which dialogues are hard" in missing["why"]
-    assert [m["command"].split()[3] for m in gpt4["all"]["missing"]] == [
-        "M-S_eval.jsonl",
-        "M-M_eval.jsonl",
-        "OOD_eval.jsonl",
-    ]
+    assert [missing["command"].split()[3] for missing in gpt4["all"]["missing"]] == ["OOD_eval.jsonl"]
 
 
 def test_errors_of_each_class_are_counted(gpt4: dict[str, Any]) -> None:
     found = values(gpt4["table14"])
     assert [found[f"S-M {name}"] for name in ("missed", "excessive", "incorrect", "action sum")] == [8, 6, 4, 18]
-    assert found["M-M sum"] is None
+    assert [found[f"M-M {name}"] for name in ("missed", "excessive", "parameter", "format", "sum")] == [
+        17,
+        28,
+        43,
+        1,
+        94,
+    ]
 
 
 def test_figures_by_length_take_every_turn_once(gpt4: dict[str, Any]) -> None:
     (row,) = gpt4["figure5b"]["rows"]
-    assert sum(cell.get("observations", 0) for cell in row["cells"].values()) == 94
+    assert sum(cell.get("observations", 0) for cell in row["cells"].values()) == 94 + 121
 
 
 def test_sizes_are_read_from_a_models_name() -> None:
