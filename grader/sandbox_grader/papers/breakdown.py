@@ -59,6 +59,11 @@ def _bucket(number: int) -> str:
     return str(number)
 
 
+def _wanted(scores: Scores) -> tuple[str]:
+    found = scores.number("tooltalk.ground_truths")
+    return ("not told" if found is None else _bucket(int(found)),)
+
+
 def _metric(name: str, metric: str) -> PaperColumn:
     return PaperColumn(name, MetricMean(metric), scale=1, digits=3, optional=True)
 
@@ -78,6 +83,7 @@ MEASURES: Final = (
 
 DIMENSIONS: Final[Mapping[str, tuple[str, Group]]] = {
     "calls": ("the number of calls that the agent made", lambda s: (_bucket(s.course.calls),)),
+    "wanted": ("the number of calls that the nearest solution makes", _wanted),
     "turns": ("the number of messages of the user", lambda s: (_bucket(s.course.turns),)),
     "tools": ("the number of tools offered", lambda s: (_bucket(s.course.tools),)),
     "category": ("category; a session counts in each of its own", lambda s: s.categories or ("none",)),

@@ -1,6 +1,7 @@
 """Runs taken apart: by groups, by what was missed and why, by errors and what became of them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,12 @@ def test_scores_keep_the_course() -> None:
 def test_groups_come_in_their_natural_order() -> None:
     sessions = [scores(str(n), 1.0, course=SessionCourse(calls=n)) for n in (12, 2, 0, 30, 5)]
     assert list(table("calls", *sessions)) == ["0", "2", "4 to 5", "10 to 19", "20 and more"]
+
+
+def test_difficulty_is_told_by_the_calls_that_are_wanted() -> None:
+    asked = scores("a", 0.0)
+    known = {**asked.verdicts, "tooltalk": Verdict({"ground_truths": 3})}
+    assert list(table("wanted", replace(asked, verdicts=known), scores("b", 1.0))) == ["3", "not told"]
 
 
 def test_a_session_counts_in_each_of_its_categories() -> None:
