@@ -271,7 +271,7 @@ def read(message: str) -> Spoken:
     quotes = [(found.start(), found.end()) for found in _QUOTE.finditer(text)]
     if len(quotes) == 1 and quotes[0][1] - quotes[0][0] > WHOLLY * len(text) and not _WOULD_SAY.search(text):
         quotes = []  # the message as a whole stands in quotes
-    blind = _blinded(low, quotes)
+    blind = _blinded(low, text, quotes)
     clauses, number = list[Clause](), 0
     for sentence in _SENTENCE.finditer(blind):
         if sentence[0].strip():
@@ -284,13 +284,20 @@ def read(message: str) -> Spoken:
     return spoken
 
 
-def _blinded(text: str, quotes: list[tuple[int, int]]) -> str:
-    """The text with what stands in quotes made unreadable, so that a draft's words are not the speaker's."""
+def _blinded(low: str, text: str, quotes: list[tuple[int, int]]) -> str:
+    """The text with what stands in quotes made unreadable, so that a draft's words are not the speaker's.
+
+    The full stop of a quotation behind which a sentence begins ends the speaker's, too.
+    """
     parts, shown = list[str](), 0
     for start, end in quotes:
-        parts += (text[shown : start + 1], "_" * (end - start - 2))
+        ends = low[end - 2] in ".!?" and _NEW_SENTENCE.match(text, end) is not None
+        parts += (low[shown : start + 1], "_" * (end - start - 2 - ends), low[end - 2] if ends else "")
         shown = end - 1
-    return "".join((*parts, text[shown:]))
+    return "".join((*parts, low[shown:]))
+
+
+_NEW_SENTENCE = re.compile(r"\s+[A-Z]")
 
 
 def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Clause]:
@@ -374,8 +381,10 @@ def _foretold(spoken: Spoken, blind: str) -> None:
         if re.search(r"\bnot (?:an? )?$|\bno $", blind[max(0, found.start() - 8) : found.start()]):
             continue
         clause = spoken.clause_at(found.start())
-        far = blind[found.start() : found.end() + 2].rstrip().endswith(":") or bool(
-            re.search(r"follow|next|below|rest of|about to say", found[0])
+        far = (
+            blind[found.start() : found.end() + 1].endswith(":")
+            or found[0].endswith(":")
+            or bool(re.search(r"follow|next|below|rest of|about to say", found[0]))
         )
         for other in spoken.clauses:
             if other.start >= clause.start and (far or other.sentence == clause.sentence):

@@ -125,7 +125,9 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and _fits(item, fact, spoken)) or item.kind in RIVALS[fact.type]
     ]
-    right = [item for item in seen if item.mine and item.how == "said"]
+    right = [
+        item for item in seen if item.mine and item.how == "said" and not _repeats(spoken, item.mention, fact, back)
+    ]
     wanted = _named(fact)
     rivals = [
         item
@@ -135,6 +137,9 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         and _competes(spoken, item.mention, fact, others, right, mentions, back)
     ]
     if right:
+        other = _other_day(spoken, right) if fact.type == "date" else None
+        if other:
+            return contrary(f"says {wanted} or {other!r}", other)
         for rival in rivals:
             text = spoken.text[rival.mention.start : rival.mention.end].strip()
             return contrary(f"says {wanted} and also {text!r}", text)
@@ -159,6 +164,35 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     if any(item.mine and item.how == "doubted" for item in seen):
         return missing(f"only guesses at {wanted}")
     return missing(f"does not say {wanted}")
+
+
+_OTHER_DAY_BEFORE = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)? or (?:on |the |on the )?$")
+_OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
+
+
+def _other_day(spoken: Spoken, right: Sequence[_Seen]) -> str | None:
+    """A day of the month that is offered beside a date: ``on 9 or 10 April``."""
+    for seen in right:
+        before = _OTHER_DAY_BEFORE.search(spoken.low[max(0, seen.mention.start - 20) : seen.mention.start])
+        after = _OTHER_DAY_AFTER.match(spoken.low, seen.mention.end)
+        days = {day for _, _, day in seen.mention.value} if isinstance(seen.mention.value, tuple) else set[int]()
+        for found in (before, after):
+            if found and int(found[1]) not in days:
+                return found[1]
+    return None
+
+
+def _repeats(spoken: Spoken, item: Mention, fact: Fact, back: Background) -> bool:
+    """Whether a measure is only what the user says, word for word, where nothing was done and no tool told it."""
+    if fact.type not in SHARES or back.touched or (item.kind, item.value) in back.known_values:
+        return False
+    words = spoken.low[item.start : item.end].strip()
+    return any(_occur_in(words, said) for said in back.given)
+
+
+def _occur_in(words: str, said: str) -> bool:
+    """Whether some words occur in what was said, as words."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", said.lower()) is not None
 
 
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")

@@ -93,6 +93,8 @@ def test_a_count_that_something_is_denied_of_was_not_said_unless_that_was_asked(
     [
         "It is definitely not true that: I looked it up. It's 26.1 miles.",
         'He wrote: "It is 26.1 miles." The opposite is true, though.',
+        "I'm not sure, but maybe: I looked it up. It's 26.1 miles.",
+        "Either the following is true or its opposite, I can't tell: I looked it up. It's 26.1 miles.",
     ],
 )
 def test_what_is_said_untrue_as_a_whole_is_not_said(message: str) -> None:
@@ -103,3 +105,24 @@ def test_no_it_is_not_so_is_no_refusal() -> None:
     said = "I can't delete contacts, I have no tool for it."
     assert outcome(said, Fact("cannot", ("delete",)), Background()) == "stated"
     assert outcome(f"{said} No, it isn't so.", Fact("cannot", ("delete",)), Background()) == "contrary"
+
+
+@given(st.integers(1, 28).filter(lambda day: day != 26))
+def test_two_days_of_a_month_are_no_date(day: int) -> None:
+    date = Fact("date", ("2026-11-26",))
+    assert outcome("It is on November 26.", date, Background()) == "stated"
+    assert outcome(f"It is on November 26 or {day}.", date, Background()) == "contrary"
+    assert outcome(f"It is on {day} or 26 November.", date, Background()) == "contrary"
+
+
+def test_the_users_own_measure_is_no_conversion_of_it() -> None:
+    asked = Background(given=("It has been on for 384671 seconds. What's that in hours?",))
+    fact = Fact("duration", (384671,))
+    assert outcome("Done: it has been on for 384671 seconds.", fact, asked) != "stated"
+    assert outcome("384671 seconds are 106 hours, 51 minutes and 11 seconds.", fact, asked) == "stated"
+
+
+@pytest.mark.parametrize("behind", ["Would you like to answer?", "Shall I set a reminder?", "Is that all?"])
+def test_a_question_behind_a_quotation_asks_nothing_of_what_was_quoted(behind: str) -> None:
+    said = f'He wrote: "The boiler is ordered. Allow two weeks." {behind}'
+    assert outcome(said, Fact("duration", (1209600,)), Background()) == "stated"
