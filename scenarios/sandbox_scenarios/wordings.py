@@ -176,15 +176,30 @@ def _dates(text: str) -> Sequence[str]:
     return [*forms, text] if len(parts) == 3 else forms
 
 
+_LENGTHS = {"week": 604800, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
+_UNITS = (
+    ("day", "hour", "minute", "second"),
+    ("hour", "minute", "second"),
+    ("week", "day", "hour", "minute", "second"),
+)
+
+
 def _durations(seconds: float) -> Sequence[str]:
-    parts = list[tuple[int, str]]()
-    rest = int(seconds)
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        number, rest = divmod(rest, size)
-        if number:
-            parts.append((number, unit))
-    plural = [f"{number} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
-    spelt = [f"{(_spelt(number) or (str(number),))[0]} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
-    short = [f"{number} {'min' if unit == 'minute' else unit[0]}" for number, unit in parts]
-    tight = "".join(f"{number}{unit[0]}" for number, unit in parts)
-    return [joiner.join(way) for way in (plural, spelt, short) for joiner in (" ", ", ", " and ")] + [tight]
+    """A length of time in days and hours, in hours alone, and in weeks; with and without "and" before the last part."""
+    found: dict[str, None] = {}
+    for units in _UNITS:
+        parts, rest = list[tuple[int, str]](), int(seconds)
+        for unit in units:
+            number, rest = divmod(rest, _LENGTHS[unit])
+            if number:
+                parts.append((number, unit))
+        plural = [f"{number} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
+        spelt = [
+            f"{(_spelt(number) or (str(number),))[0]} {unit}{'s' if number != 1 else ''}" for number, unit in parts
+        ]
+        short = [f"{number} {'min' if unit == 'minute' else unit[0]}" for number, unit in parts]
+        for way in (plural, spelt, short):
+            found |= dict.fromkeys(joiner.join(way) for joiner in (" ", ", ", " and "))
+            found[" and ".join(filter(None, (", ".join(way[:-1]), *way[-1:])))] = None
+        found["".join(f"{number}{unit[0]}" for number, unit in parts)] = None
+    return list(found)
