@@ -3,7 +3,7 @@
 Policy: the figures are those of the metric family ``mtu_bench``. Which dialogues are hard shows in the published files
 for S-S and S-M only, by their order (found by comparing the printed figures of GPT-4 with every split); so tables of
 the normal or hard set have no M-S and M-M cells, and the table ``all`` has every setting as a whole.
-Source: MTU-Bench, tables 2 to 5, 9, 10 and 14, figures 5 to 7.
+Source: MTU-Bench, tables 2 to 5, 7, 9, 10 and 14, figures 5 to 7.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 from sandbox_grader.mtu_bench.parser import NO_CALL
 from sandbox_grader.mtu_bench.rows import TurnScore, score_one
 from sandbox_grader.mtu_bench.summary import DIALOGUE_COLUMNS, dialogue_scores
-from sandbox_grader.papers.figures import MeanOfColumns, ObservedMean, Total, counted_verdict
-from sandbox_grader.papers.table import PaperColumn, PaperTable
+from sandbox_grader.papers.figures import MeanOfColumns, ObservedMean, Total, counted_verdict, details
+from sandbox_grader.papers.table import LabelledRun, PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 from sandbox_grader.values import is_object
 
@@ -215,6 +215,48 @@ def _size(logarithm: bool) -> ObservedMean:
     return ObservedMean(observe)
 
 
+def _by_setting(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
+    """The dialogues of each setting, each once however many models answered it."""
+    found: dict[str, dict[str, Scores]] = {setting: {} for setting in TURN}
+    for run in runs:
+        for scores in run.report.ordered:
+            verdict = counted_verdict(scores, FAMILY)
+            if verdict and verdict.values["setting"] in found:
+                found[verdict.values["setting"]].setdefault(scores.scenario, scores)
+    return {setting: list(dialogues.values()) for setting, dialogues in found.items() if dialogues}
+
+
+def _rows_of(scores: Scores) -> Rows:
+    return details(scores, FAMILY)
+
+
+def _dialogues(part: Part) -> Total:
+    def observe(scores: Scores) -> Iterable[float]:
+        verdict, rows = counted_verdict(scores, FAMILY), _rows_of(scores)
+        hard = _is_hard(verdict.values["setting"], rows[0]["id"]) if verdict and rows else None
+        return () if hard is None else (float(hard == (part == "hard")),)
+
+    return Total(observe)
+
+
+DESCRIPTION: Final = (
+    PaperColumn("normal", _dialogues("normal"), 1, 0, optional=True),
+    PaperColumn("hard", _dialogues("hard"), 1, 0, optional=True),
+    PaperColumn("dialogues", Total(lambda _: (1,)), 1, 0),
+    PaperColumn("turns", Total(lambda scores: (len(_rows_of(scores)),)), 1, 0),
+    PaperColumn("turns per dialogue", ObservedMean(lambda scores: (len(_rows_of(scores)),)), 1, 2),
+    PaperColumn("tools offered", ObservedMean(lambda scores: (scores.course.tools,)), 1, 2),
+    PaperColumn("calls wanted per turn", ObservedMean(lambda scores: map(_wanted, _rows_of(scores))), 1, 2),
+    PaperColumn("turns without a call %", ObservedMean(lambda s: (float(not _wanted(r)) for r in _rows_of(s))), 100, 1),
+)
+
+
+def _wanted(row: Mapping[str, Any]) -> int:
+    """How many calls a turn wants, which each mode writes in its own form."""
+    calls = row["gt"]
+    return sum(bool(name.strip()) for name in calls) if is_object(calls) else len(calls)
+
+
 UNSIZED: Final = "the model's name does not tell how many billions of parameters it has"
 TABLES: Final = (
     _table("table2", "normal set, S-S and M-S", ("S-S", "M-S"), "normal"),
@@ -281,6 +323,16 @@ TABLES: Final = (
         needs="responses to, or runs on, the rows of M-S and M-M",
         command=RUN.format(setting="M-S"),
         printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="table7",
+        title="how many dialogues there are, and how long they are",
+        columns=DESCRIPTION,
+        needs="any agent's runs on the rows of the settings",
+        command=RUN.format(setting="S-S"),
+        rows=_by_setting,
+        note="normal and hard can be told for S-S and S-M only; what stands behind 'dialogues' is ours",
     ),
     _table("table9", "hard set, S-S and M-S", ("S-S", "M-S"), "hard"),
     _table("table10", "hard set, S-M and M-M", ("S-M", "M-M"), "hard"),

@@ -208,6 +208,17 @@ def test_figures_by_length_take_every_turn_once(gpt4: dict[str, Any]) -> None:
     assert sum(cell.get("observations", 0) for cell in row["cells"].values()) == 94 + 121
 
 
+def test_the_data_are_described_setting_by_setting(gpt4: dict[str, Any]) -> None:
+    rows = {row["row"]: row["cells"] for row in gpt4["table7"]["rows"]}
+    assert [rows[setting]["dialogues"]["value"] for setting in SETTINGS] == [104, 94, 85, 80]
+    assert [rows[setting]["turns"]["value"] for setting in SETTINGS] == [104, 94, 473, 266]
+    assert [rows["S-M"][part]["value"] for part in ("normal", "hard")] == [55, 39]
+    assert [rows["S-M"][part]["printed"] for part in ("normal", "hard")] == [55, 39]
+    assert rows["M-M"]["hard"]["value"] is None
+    assert rows["S-S"]["turns without a call %"]["value"] == 25.0
+    assert rows["S-M"]["calls wanted per turn"]["value"] == round(315 / 94, 2)
+
+
 def test_sizes_are_read_from_a_models_name() -> None:
     (table,) = paper_tables("mtu-bench/figure6")
     names = ("Llama-2-13B", "qwen2.5-0.5b-instruct", "gpt-4")
