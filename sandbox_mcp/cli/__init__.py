@@ -21,6 +21,7 @@ COMMANDS = MappingProxyType(
         "serve": "Serve scenarios to MCP clients, over stdio or HTTP.",
         "connect": "Connect an MCP host: print its configuration, or write it.",
         "scenarios": "List, show and check scenarios.",
+        "synth": "Let a model draft scenarios, and keep what passes every check.",
         "mirror": "Record a real MCP server's answers, to play on.",
         "worlds": "List, show and check worlds, and start a new one.",
         "run": "Play scenarios with an agent and record them.",

@@ -84,6 +84,11 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     return Draft(name, f"{head}\n{body}")
 
 
+def entry_of(trajectory: Trajectory, suite: Suite, name: str) -> dict[str, Any]:
+    """The draft of a session as an entry of a scenario file. Raises like :func:`draft`, but for the name."""
+    return _entry(story_of(trajectory), suite, name)
+
+
 def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
     """Load a draft from its file and play its reference solution; ``places`` have what it extends, beside the suite.
 
