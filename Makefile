@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 NODE := .node
 FUZZ := .venv-fuzz
+RAY := .venv-ray
 AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser pythons soak fuzz check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz check bench mcpb clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -70,6 +71,12 @@ test-browser: $(VENV)/.dev $(NODE_TOOLS) ## Try the report and the viewer in Chr
 		{ echo "Chromium is missing: install it (Debian: apt-get install chromium), or name it in SANDBOX_MCP_CHROMIUM"; exit 2; }
 	SANDBOX_MCP_SCREENSHOTS="$(abspath $(SHOTS))" $(BIN)/pytest tests/browser -rs
 
+test-ray: ## Play on a real Ray of this machine, in an environment of its own, and kill its parts; says what is missing.
+	@test -e $(RAY)/.installed || { $(PYTHON) -m venv $(RAY) && \
+		$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-timeout hypothesis zstandard && \
+		touch $(RAY)/.installed; } || echo "skipped: Ray cannot be installed for this Python on this machine"
+	@test ! -e $(RAY)/.installed || $(RAY)/bin/python -m pytest tests/ray -rs
+
 pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are at hand; WHOLE=1 for all tests, FETCH=1 to download them.
 	@JOBS=$(JOBS) packaging/pythons.sh
 
@@ -92,4 +99,4 @@ mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publis
 	@$(BIN)/python packaging/build_mcpb.py dist
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(RAY) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis

@@ -2,12 +2,13 @@
 
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
-``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`.
+``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
+``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
 """
 
 import sys
 
-from bench import core, grader, server, suite, talk, truth, viewer
+from bench import core, grader, scale, server, suite, talk, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -24,6 +25,9 @@ def main(parts: list[str]) -> None:
         return
     if parts[:1] == ["truth"]:
         truth.main(parts[1:])
+        return
+    if parts[:1] == ["scale"]:
+        scale.main(parts[1:])
         return
     if parts[:1] == ["view"]:
         viewer.main(parts[1:])

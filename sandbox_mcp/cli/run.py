@@ -36,6 +36,7 @@ from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 if TYPE_CHECKING:
     from sandbox_grader import Report
 
+    from sandbox_mcp.run.executors import Executor
     from sandbox_mcp.run.sessions import Crew
 
 
@@ -60,11 +61,13 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Sessions played at a time.")
 @click.option(
     "--executor",
-    type=click.Choice(["tasks", "processes"]),
+    type=click.Choice(["tasks", "processes", "ray"]),
     default="tasks",
     show_default=True,
-    help="Play the jobs as tasks of this process, or each in a process.",
+    help="Play the jobs as tasks of this process, each in a process, or so many in each actor of a Ray cluster.",
 )
+@click.option("--ray-address", metavar="ADDRESS", help="The cluster.  [default: RAY_ADDRESS, or one for this run]")
+@click.option("--ray-actors", type=click.IntRange(1), help="Actors to play on.  [default: one per core of the cluster]")
 @click.option("--pack/--no-pack", default=None, help="Put many logs into one file.  [default: from 2000 sessions on]")
 @click.option("--shard", default="1/1", metavar="I/N", help="Play only the I-th of N equal parts.")
 @click.option(
@@ -128,6 +131,7 @@ def command(
 
     from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.rows.play import ROWS_METRIC
+    from sandbox_mcp.run.unit import Shard
 
     if options["row_places"]:
         bounds = False  # neither a refusing agent nor the reference has been played on rows
@@ -137,7 +141,8 @@ def command(
         report = _evaluated(Recipe(places, options), everything=rows.everything)
     if bounds:
         with_bounds(report, finder(places))
-        RunFolder(options["out"]).summarise(report.summary())
+        folder, part = RunFolder(options["out"]), Shard.parse(options["shard"])
+        folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     if as_json:
         print_json(report.summary())
     else:
@@ -218,15 +223,12 @@ def _instructions(path: Path | None) -> Mapping[str, Any]:
 
 def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     from sandbox_mcp.run.by_hand import PlayableSuite
-    from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.evaluate import evaluate
-    from sandbox_mcp.run.executors import Processes
     from sandbox_mcp.run.rows.suite import RowSuite
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
-    if options["executor"] == "processes" and options["record_tape"]:
-        raise RunError("processes cannot share one recording; leave out --record or --executor processes")
+    executor = _executor(recipe)
     crew = recipe()
     jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
     prices, budget = chosen_costs(options)
@@ -248,9 +250,28 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
         shard=Shard.parse(options["shard"]),
         prices=prices,
         budget=budget,
-        executor=Processes(recipe) if options["executor"] == "processes" else None,
+        executor=executor,
         knowledge=crew.knowledge,
         instructions=_instructions(options["instructions"]),
         row_answers=options["row_answers"],
         watch=Display(quiet=options["quiet"], every=everything).show,
     )
+
+
+def _executor(recipe: Recipe) -> "Executor | None":
+    """On what the sessions are played; None for the tasks of this process.
+
+    Raises:
+        RunError: options do not go together.
+    """
+    from sandbox_mcp.run.errors import RunError
+    from sandbox_mcp.run.executors import Processes
+    from sandbox_mcp.run.on_ray import OnRay
+
+    options = recipe.options
+    name, address, actors = (options[key] for key in ("executor", "ray_address", "ray_actors"))
+    if name != "tasks" and options["record_tape"]:
+        raise RunError(f"processes cannot share one recording; leave out --record or --executor {name}")
+    if name != "ray" and (address or actors):
+        raise RunError("--ray-address and --ray-actors say something of --executor ray alone")
+    return {"processes": Processes(recipe), "ray": OnRay(recipe, address, actors)}.get(name)

@@ -67,15 +67,17 @@ class Batch:
             )
             await self._play(mine)
             report = self._report()
-            folder.summarise(report.summary())
+            folder.summarise(report.summary(), self.plan.shard if self._alone else None)
         return report
 
     async def _play(self, mine: Sequence[Unit]) -> None:
         self.tally.total = len(mine)
+        self.crew.folder.settle()
         kept = self.crew.folder.kept()
         missing = [unit for unit in mine if not self._found(unit, kept)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         await (self.executor or self.crew).play(missing, self.plan, self.tally.begin, self._played)
+        self.crew.folder.settle()
 
     def _spec(self, unit: Unit) -> SessionSpec:
         return SessionSpec(self.crew.suite.get(unit.scenario), unit.variant, unit.seed, unit.trial)
@@ -93,8 +95,15 @@ class Batch:
     def _count(self, unit: Unit, found: Scores, *, played: bool) -> None:
         self.watch(self.tally.count(unit.name, found, played=played), self.tally)
 
+    @property
+    def _alone(self) -> bool:
+        """Whether only this command's part is summed up: of many sessions every part would have to grade all others."""
+        return self.plan.packed and self.plan.shard.count > 1
+
     def _report(self) -> Report:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
+        if self._alone:
+            return replace(self.tally.report(), planned=self.tally.total, name=str(self.crew.folder.root))
         own, kept = self.tally.scores, self.crew.folder.kept()
         peeked = {name: self._peek(name, kept) for name in sorted(kept) if name not in own}
         scores = own | {name: found for name, found in peeked.items() if found is not None}

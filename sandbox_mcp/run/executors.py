@@ -1,8 +1,9 @@
 """Executors: on what the sessions of a run are played.
 
 Policy: ``tasks`` plays them in this process, which is what sessions that wait for a model want. ``processes`` plays
-each in one of several worker processes, which is what sessions that compute want. Both leave the same logs. Other
-machines need no executor, because shards may share a folder.
+each in one of several worker processes, which is what sessions that compute want. ``ray``, in
+:mod:`sandbox_mcp.run.on_ray`, plays them on the machines of a cluster. All leave the same logs. Other machines can do
+without, because shards may share a folder.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.trajectory.packs import PackWriter
 
-ExecutorName = Literal["tasks", "processes"]
+ExecutorName = Literal["tasks", "processes", "ray"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 CHUNK = 8
 """Units that a worker process gets at a time, at most: enough to pay for making its crew."""

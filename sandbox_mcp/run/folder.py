@@ -64,6 +64,13 @@ class RunFolder:
             except OSError as error:
                 raise RunError(f"output folder {str(folder)!r} cannot be made: {error.strerror}") from error
 
+    def settle(self) -> None:
+        """See that each unit counts once, whoever wrote logs of it at the same time, as a worker taken for dead may."""
+        counting: dict[str, Path] = {}
+        for path in sorted(logs_at(self.logs), key=_own_files_last)[::-1]:
+            if counting.setdefault(path.name, path) != path and in_pack(path):
+                leave_out(path)
+
     def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
         """The log of a unit that need not be played again; one that cannot be used any more is set aside.
 
@@ -165,9 +172,13 @@ class RunFolder:
         scenarios = {**before.get("scenarios", {}), **manifest["scenarios"]}
         write_json(path, {**manifest, "scenarios": dict(sorted(scenarios.items()))})
 
-    def summarise(self, summary: Mapping[str, Any]) -> None:
-        """Write the summary."""
-        write_json(self.root / SUMMARY, summary)
+    def summarise(self, summary: Mapping[str, Any], part: Shard | None = None) -> None:
+        """Write the summary, of the whole run or of a part that sums itself up alone."""
+        write_json(self.summary(part) if part else self.root / SUMMARY, summary)
+
+    def summary(self, part: Shard) -> Path:
+        """Where the summary of a part of the run is, if that sums itself up alone."""
+        return self.root / f"summary-{part.index}-of-{part.count}.json"
 
     @property
     def _partial(self) -> Path:

@@ -4,9 +4,10 @@ Policy: what a session does depends on its unit alone, never on what runs beside
 """
 
 import math
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import anyio
@@ -61,6 +62,8 @@ Allowed = Callable[[], bool]
 """Asked before every session whether it may begin."""
 Told = Callable[[Unit, Scores], None]
 """Told of every session that was played."""
+OneSession = Callable[[Unit], Awaitable[Scores]]
+"""Plays one session and keeps its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +119,34 @@ class Crew:
             with self.folder.pack(plan.shard) as pack:
                 await self.play(units, plan, allowed, told, pack)
             return
+        waiting = iter(units)
+        try:
+            async with self.seated(plan, pack) as session, anyio.create_task_group() as group:
+                for _ in range(min(plan.jobs, len(units))):
+                    group.start_soon(self._work, waiting, session, allowed, told)
+        except ExceptionGroup as errors:
+            raise leaves(errors)[0] from None
+
+    @asynccontextmanager
+    async def seated(self, plan: RunPlan, pack: PackWriter | None) -> AsyncGenerator[OneSession]:
+        """What plays one session of a plan, up to ``plan.jobs`` at a time; afterwards agent and users are closed.
+
+        Logs go into ``pack`` if there is one.
+        """
         manager = SessionManager(
             self.suite,
             max_sessions=plan.jobs + 1,
             batch_window=0.0 if self.agent.marks_batches else WINDOW,
             knowledge=self.knowledge,
         )
-        waiting = iter(units)
-        try:
-            async with self._closing(), transport(plan.transport, manager) as reach, anyio.create_task_group() as group:
-                for _ in range(min(plan.jobs, len(units))):
-                    group.start_soon(self._work, waiting, _Table(manager, reach, plan.patience, pack), allowed, told)
-        except ExceptionGroup as errors:
-            raise leaves(errors)[0] from None
+        async with self._closing(), transport(plan.transport, manager) as reach:
+            yield partial(self._session, table=_Table(manager, reach, plan.patience, pack))
 
-    async def _work(self, waiting: Iterator[Unit], table: "_Table", allowed: Allowed, told: Told) -> None:
+    async def _work(self, waiting: Iterator[Unit], session: OneSession, allowed: Allowed, told: Told) -> None:
         for unit in waiting:
             if not allowed():
                 return
-            told(unit, await self._session(unit, table))
+            told(unit, await session(unit))
 
     async def _session(self, unit: Unit, table: "_Table") -> Scores:
         scenario = self.suite.get(unit.scenario)
