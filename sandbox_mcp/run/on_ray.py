@@ -245,7 +245,7 @@ class _Pool:
     def _player(self) -> Any:
         """A new actor. It may do as many things at once as there are sessions, and be served and closed meanwhile."""
         options = {"num_cpus": 1, "max_concurrency": self.plan.jobs + 2, "max_restarts": 0, "max_task_retries": 0}
-        made = self.ray.remote(Player).options(**options).remote(self.recipe, self.plan, Path.cwd(), files())
+        made = self.ray.remote(RayActor).options(**options).remote(self.recipe, self.plan, Path.cwd(), files())
         made.serve.remote()
         return made
 
@@ -297,7 +297,7 @@ class _ActorDiedError(Exception):
     """An actor died, or its node."""
 
 
-class Player:
+class RayActor:
     """What an actor of Ray runs: a crew that stays, and plays what it is asked for."""
 
     def __init__(self, recipe: Callable[[], Crew], plan: RunPlan, place: Path, worlds: tuple[Path, ...]) -> None:

@@ -116,7 +116,7 @@ def test_ray_leaves_the_logs_that_tasks_leave_and_the_same_command_plays_no_more
 def test_an_actor_that_is_killed_loses_nothing(run: Run, tmp_path: Path) -> None:
     process = run(*ray("tests.ray.agents:slow"))
     until(lambda: packed(tmp_path) > 5, process)
-    os.kill(until(lambda: marked(tmp_path, b"ray::Player"), process)[0], signal.SIGKILL)
+    os.kill(until(lambda: marked(tmp_path, b"ray::RayActor"), process)[0], signal.SIGKILL)
     check_whole(tmp_path, ended(process))
 
 
