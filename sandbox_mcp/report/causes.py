@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sandbox_grader import Scores
 
-from sandbox_mcp.trajectory import ToolCall, Trajectory
+from sandbox_mcp.trajectory import Trajectory
 
 State = Literal["passed", "part", "failed", "voided", "unscored", "spoiled"]
 FULL = 1 - 1e-9
@@ -71,7 +71,7 @@ def causes(scores: Scores, trajectory: Trajectory) -> list[Cause]:
         kind = "spoiled" if scores.spoiled else "not scored"
         return [Cause(kind, scores.reason or "", f"{kind}: {scores.reason}", _last(trajectory), "warn")]
     found = milestone_details(scores)
-    return [*_harm(found), *_missed(found, trajectory)]
+    return [*_harm(found), *_missed(found)]
 
 
 def milestone_details(scores: Scores) -> Sequence[Detail]:
@@ -95,31 +95,19 @@ def _harm(found: Sequence[Detail]) -> Iterator[Cause]:
             yield Cause("unwanted", item["text"], group, item["seq"], "bad" if voids else "warn", voids=voids)
 
 
-def _missed(found: Sequence[Detail], trajectory: Trajectory) -> Iterator[Cause]:
+def _missed(found: Sequence[Detail]) -> Iterator[Cause]:
     for item in found:
         if item["kind"] != "milestone" or item["effective"] >= FULL:
             continue
+        undone_by = {each["constraint"]: each["undone_by"] for each in item["constraints"]}
         for reason in item["reasons"]:
             if reason["constraint"] == "after":
                 continue
             seq = item["seq"] if reason["seq"] is None else reason["seq"]
-            undone = _undone(reason, trajectory) if "at the end" in reason["text"] else None
+            undone = undone_by.get(reason["constraint"])
             level = "warn" if item["effective"] > 0 else "bad"
             text, group = f"{item['id']}: {reason['text']}", f"milestone: {reason['constraint']}"
             yield Cause("milestone", text, group, seq, level, undone)
-
-
-def _undone(reason: Detail, trajectory: Trajectory) -> int | None:
-    """The last event that wrote the table after the milestone had been right for a while."""
-    table = reason["constraint"].split(" ")[0]
-    later = [
-        event.seq
-        for event in trajectory.events
-        if isinstance(event, ToolCall)
-        and event.seq > (reason["seq"] or 0)
-        and any(change.table == table for change in event.changes)
-    ]
-    return later[-1] if later else None
 
 
 def _inconclusive(scores: Scores) -> str:

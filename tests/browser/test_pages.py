@@ -93,6 +93,16 @@ def test_the_shown_state_is_the_rebuilt_state_at_every_event_forward_and_back(
     ]
 
 
+def test_a_milestone_shows_what_was_expected_and_found(page: Any, report_file: Path) -> None:
+    opened(page, report_file, f"#/s/{DETAIL}")
+    page.locator(".alignment summary").click()
+    shown = page.inner_text(".alignment")
+    assert "cellular true" in shown
+    assert "cellular false" in shown
+    page.locator(".alignment .jump").last.click()
+    assert page.locator(".event[aria-selected=true]").count() == 1
+
+
 def test_hostile_texts_are_shown_and_never_obeyed(page: Any, report_file: Path, index: Index) -> None:
     hostile = [row["id"] for row in index.rows("mediocre", "onerror")]
     assert hostile

@@ -17,6 +17,7 @@ from sandbox_scenarios.model import (
     TableConstraint,
 )
 
+from sandbox_grader.milestones.aligning import alignment
 from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
 from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
@@ -64,6 +65,7 @@ class Explainer:
             "similarity": round(self.raw, 9),
             "effective": round(effective, 9),
             "reasons": [{"constraint": name, "seq": seq, "text": text} for name, (seq, text) in reasons],
+            "constraints": list(alignment(self)),
         }
 
     def _where(self, slots: tuple[int, ...]) -> tuple[int | None, float]:
@@ -98,16 +100,21 @@ class Explainer:
     def _in_question(self) -> range:
         return range(len(self.events)) if self.index is None else range(self.index, self.index + 1)
 
-    def _message(self, constraint: MessageConstraint) -> Reason | None:
+    def nearest_message(self, constraint: MessageConstraint) -> tuple[float, int, Message] | None:
+        """How well the best message between the two fits, its place among all events, negated, and the message."""
         between = (constraint.sender, constraint.recipient)
         said = [
             (self._fit(constraint, index, event), -index, event)
             for index in self._in_question()
             if isinstance(event := self.events[index], Message) and (event.sender, event.recipient) == between
         ]
-        if not said:
+        return max(said, key=lambda item: item[:2], default=None)
+
+    def _message(self, constraint: MessageConstraint) -> Reason | None:
+        nearest = self.nearest_message(constraint)
+        if nearest is None:
             return None, f"there is no message from {constraint.sender} to {constraint.recipient}"
-        value, place, event = max(said, key=lambda item: item[:2])
+        value, place, event = nearest
         if value >= FULL:
             return None
         if hears(constraint):
@@ -120,8 +127,12 @@ class Explainer:
             return self.nodes.listener.account(constraint.content, index, self.lookup).share
         return judge_message(constraint, event, self.compare)
 
+    def nearest_call(self, constraint: CallConstraint) -> tuple[tuple[Any, ...], CallPattern, ToolCall] | None:
+        """The agent's call that comes nearest to one of the patterns, with that pattern and how near it comes."""
+        return max(self._calls(constraint), key=lambda item: item[0], default=None)
+
     def _call(self, constraint: CallConstraint) -> Reason | None:
-        nearest = max(self._calls(constraint), key=lambda item: item[0], default=None)
+        nearest = self.nearest_call(constraint)
         if nearest is None:
             return None, f"{tools(constraint)} was never called"
         _, pattern, event = nearest
@@ -144,8 +155,8 @@ class Explainer:
         judge, timeline = self.nodes.judge(self.number, constraint), self.nodes.timeline
         versions = timeline.versions(constraint.table)
         state = timeline.last_version(constraint.table) if self.index is None else versions[self.index]
-        since = self._since(constraint, versions)
-        seq = None if self.index is None else self.events[self.index].seq
+        since = self.since(constraint, versions)
+        seq = None if self.index is None else self.seq_of(self.index)
         if judge.value(state, since, self.compare) >= FULL:
             return None
         if constraint.kind == "unchanged":
@@ -155,17 +166,26 @@ class Explainer:
             return seq, f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
         return seq, f"{constraint.table}: " + "; ".join(self._rows(constraint, judge, dict(rows)))
 
-    def _since(self, constraint: TableConstraint, versions: Any) -> int:
+    def seq_of(self, index: int) -> int:
+        """The number in the log of the event at a place."""
+        return self.events[index].seq
+
+    def since(self, constraint: TableConstraint, versions: Any) -> int:
+        """The version of its table that a constraint compares with."""
         if constraint.since == START:
             return 0
         place = self.placed.get(self.nodes.numbers[constraint.since])
         return versions[place.index] if place else 0
 
+    def nearest_rows(self, constraint: TableConstraint, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+        """For each expected row the id of the one that comes nearest; none where there are no rows."""
+        for target in constraint.rows if rows else ():
+            yield max(rows, key=lambda key: _closeness(self._values(target, rows[key])))
+
     def _rows(
         self, constraint: TableConstraint, judge: TableJudge, rows: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[str]:
-        for target in constraint.rows:
-            key = max(rows, key=lambda key: _closeness(self._values(target, rows[key])))
+        for target, key in zip(constraint.rows, self.nearest_rows(constraint, rows), strict=True):
             ends = {name: judge.at_end(key, name, cell) for name, cell in rows[key].items()}
             now = differences(target, rows[key], self._right, self.lookup)
             yield from now or (f"at the end {text}" for text in differences(target, ends, self._right, self.lookup))

@@ -24,7 +24,8 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     """The milestones of a strictly graded session, then its minefields, then the unwanted changes.
 
     A milestone has ``seq``, the event that met it; ``similarity``, how well; ``effective``, what of that counts; and
-    ``reasons`` unless all of it does.
+    ``reasons`` unless all of it does; ``constraints`` tell of each what was expected and what was found, see
+    :func:`sandbox_grader.milestones.aligning.alignment`.
     """
     milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
     minefields = (_minefield(result, number, item) for number, item in enumerate(scenario.minefields))
@@ -55,6 +56,7 @@ def _milestone(item: Milestone, similarity: float, seq: int | None) -> Mapping[s
         "similarity": round(similarity, 9),
         "effective": round(similarity, 9),
         "reasons": [],
+        "constraints": [],
     }
 
 

@@ -200,9 +200,20 @@ class SessionPage {
       pressed(label, key === this.tab, () => { this.tab = key; this.showState(); }, {"data-tab": key})));
     this.tables = h("div", {class: "tables"});
     const families = Object.entries(this.detail.metrics).filter(([name]) => name !== "toolsandbox");
-    return h("section", {class: "side", "aria-label": "Milestones and state"}, h("h2", {}, "Milestones"), this.graph, this.mines(),
+    return h("section", {class: "side", "aria-label": "Milestones and state"}, h("h2", {}, "Milestones"), this.graph, this.aligned(), this.mines(),
       h("h2", {class: "row"}, "State ", this.tabs), this.tables,
       h("details", {class: "families"}, h("summary", {}, "Other metrics"), families.map(([name, values]) => h("div", {}, h("h3", {}, name.replaceAll("_", " ")), figures(values)))));
+  }
+
+  // What each constraint was held against: expected, found, how well, and which events did and undid it.
+  aligned() {
+    const rows = this.detail.milestones.flatMap((m) => (m.constraints || []).map((c) => [m, c]));
+    if (!rows.length) return "";
+    const told = (value) => Array.isArray(value) ? value.map(told).join(" or ") : value !== null && typeof value === "object"
+      ? Object.entries(value).filter(([name]) => !/^(measure|table|change|sender|recipient)$/.test(name)).map(([name, inner]) => /^(value|any_of|all_of|rows)$/.test(name) ? told(inner) : `${name.replaceAll("_", " ")} ${told(inner)}`).join(", ") : String(value);
+    return h("details", {class: "alignment"}, h("summary", {}, "Expected and found"), h("div", {class: "wide"}, h("table", {}, h("thead", {}, h("tr", {}, ["milestone", "how well", "expected", "found", "by", "undone by"].map((name) => h("th", {scope: "col"}, name)))),
+      h("tbody", {}, rows.map(([m, c]) => h("tr", {}, h("td", {}, h("b", {}, visible(m.id)), h("div", {class: "dim"}, visible(c.constraint))), h("td", {class: `mono ${kindOf({effective: c.similarity})}`}, number(c.similarity)),
+        h("td", {}, this.readable(told(c.expected))), h("td", {}, c.found ? this.readable(told(c.found)) : h("span", {class: "dim"}, "nothing")), h("td", {}, this.jump(c.caused_by)), h("td", {}, c.undone_by === null ? "" : this.jump(c.undone_by))))))));
   }
 
   mines() {
