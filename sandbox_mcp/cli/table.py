@@ -60,6 +60,8 @@ def command(
     if listing:
         _list(tables, as_json=as_json)
         return
+    if not runs and not any(table.printed for table in tables):
+        raise click.UsageError(f"{paper!r} has no printed figures to show; name runs to fill it from")
     graded = _Grading(runs, places, quiet)
     filled = [table.filled(graded.by(mode or table.mode)) for table in tables]
     if as_json:

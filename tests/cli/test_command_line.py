@@ -43,6 +43,11 @@ MISTAKES = {
     "no number": (["grade", "logs", "--threshold", "x"], "invalid value for '--threshold'"),
     "an unknown category": (["scenarios", "list", "--category", "single_tool"], "did you mean 'single_tool_call'"),
     "a port without a network": (["serve", "--port", "9000"], "--port is for serving over HTTP; add --http"),
+    "a table without runs": (
+        ["table", "breakdown"],
+        "'breakdown' has no printed figures to show; name runs to fill it",
+    ),
+    "no table": (["table"], "table takes the name of a paper: "),
     "a token without a network": (["serve", "--token", "x"], "--token is for serving over HTTP; add --http"),
 }
 

@@ -96,9 +96,10 @@ class PaperTable:
         played = {plain(row.label) for row in rows}
         others = tuple(self._printed_row(name) for name in self.published if plain(name) not in played)
         filled = FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode, bool(runs))
-        return filled.with_columns(
-            [n for n, c in enumerate(self.columns) if not c.optional or any(row.cells[n].found for row in rows)]
-        )
+        cells = list(zip(*(row.cells for row in (*rows, *others)), strict=True))
+        said = [any(cell.found or cell.printed is not None for cell in column) for column in cells]
+        kept = (n for n, column in enumerate(self.columns) if not column.optional or (said and said[n]))
+        return filled.with_columns(list(kept))
 
     def _row(self, label: str, sessions: Sequence[Scores]) -> "PaperRow":
         known = {

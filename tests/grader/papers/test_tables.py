@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,13 @@ def test_runs_of_one_model_are_one_row_and_a_label_makes_one() -> None:
 
 def test_without_runs_every_cell_is_missing() -> None:
     assert [str(missing) for missing in TABLE.filled([]).missing] == ["every row: score: nothing can"]
+
+
+def test_a_column_that_may_be_missing_stays_where_the_paper_has_figures() -> None:
+    (table,) = paper_tables("mtu-bench/table7")
+    assert [column.name for column in table.filled([]).table.columns][:2] == ["normal", "hard"]
+    maybe = PaperColumn("more", MetricMean("own.more"), optional=True)
+    assert replace(TABLE, columns=(MEAN, maybe)).filled([run(scores("a", 1.0))]).table.columns == (MEAN,)
 
 
 @pytest.mark.parametrize("form", FORMS)
