@@ -116,6 +116,30 @@ def compare_variants(report: Report) -> list[Comparison]:
     return [_paired(sides[base], sides[name], report.warnings, variants=False) for name in names if name != base]
 
 
+def compare_branches(report: Report, originals: Mapping[str, str]) -> Comparison:
+    """Compare the scenarios that branch from another one with that one, paired by variant and trial.
+
+    ``originals`` maps a branch to what it branches from. A pair is called by its branch; an original with several
+    branches is in several pairs, and the interval takes each for a scenario of its own.
+
+    Raises:
+        GraderError: the report has no pair.
+    """
+    played = {item.scenario for item in report.sessions}
+    pairs = {branch: one for branch, one in originals.items() if branch in played and one in played}
+    if not pairs:
+        raise GraderError(f"{report.name or 'this report'} has no scenario together with one that it branches from")
+    before = [
+        replace(item, scenario=name) for name, one in pairs.items() for item in report.sessions if item.scenario == one
+    ]
+    after = [item for item in report.sessions if item.scenario in pairs]
+    return _paired(
+        replace(report, name="originals", sessions=before),
+        replace(report, name="branches", sessions=after),
+        report.warnings,
+    )
+
+
 def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = True) -> Comparison:
     def placed(report: Report) -> dict[Place, Scores]:
         found: dict[Place, Scores] = {}

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @click.argument("b", type=click.Path(exists=True, path_type=Path), required=False)
 @click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
 @metric_option
-@click.option("--across", type=click.Choice(["variant"]), help="Compare each variant of A with base; leave out B.")
+@click.option(
+    "--across",
+    type=click.Choice(["variant", "extends"]),
+    help="Leave out B: compare each variant of A with base, or scenarios with those that they branch from.",
+)
 @click.option("--graders", is_flag=True, help="A and B are two gradings of one run: list what changed and why.")
 @click.option("--all", "everything", is_flag=True, help=f"Name every scenario that differs, not the first {FEW}.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -50,7 +54,7 @@ def command(
     from sandbox_mcp.trajectory.log import find_logs
 
     if (b is None) == (across is None) or (across and graders):
-        raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant")
+        raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant or extends")
     find, watch = finder(places), counting("graded", quiet=quiet)
 
     def read(path: Path) -> "Report":
@@ -61,7 +65,7 @@ def command(
     one = read(a)
     _name_unreadable(one)
     if b is None:
-        found = one.across_variants()
+        found = one.across_variants() if across == "variant" else [_branches(one, places)]
         if as_json:
             print_json([item.to_json() for item in found])
         for number, item in enumerate(() if as_json else found):
@@ -78,6 +82,22 @@ def command(
         print_json(found.to_json())
     else:
         _show(found, everything=everything)
+
+
+def _branches(report: "Report", places: tuple[Path, ...]) -> "Comparison":
+    """What branching does: each scenario of a report beside the one that it extends."""
+    from sandbox_grader.comparison import compare_branches
+    from sandbox_scenarios import Suite, UnknownScenarioError
+
+    suite, originals = Suite(places), dict[str, str]()
+    for name in dict.fromkeys(item.scenario for item in report.sessions):
+        try:
+            original = suite.original(name)
+        except UnknownScenarioError:
+            continue
+        if original is not None:
+            originals[name] = original
+    return compare_branches(report, originals)
 
 
 def _name_unreadable(report: "Report") -> None:

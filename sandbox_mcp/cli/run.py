@@ -121,10 +121,10 @@ def command(
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
 
-    SELECTORS are names, patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*', @FILE with one
-    selector per line, or - for standard input; without any, all scenarios of your own files, or else of the phone, or
-    with --rows all dialogues. The same command again plays only what is missing. Exits with 1 if --threshold is missed,
-    no session could be scored, or the budget was not enough.
+    SELECTORS are names, patterns such as 'late_*', category:NAME, family:NAME, extends:NAME, world:NAME, tags such as
+    'hard:*', @FILE with one selector per line, or - for standard input; without any, all scenarios of your own files,
+    or else of the phone, or with --rows all dialogues. The same command again plays only what is missing. Exits with 1
+    if --threshold is missed, no session could be scored, or the budget was not enough.
     """
     from sandbox_grader.scores import SCORE
     from sandbox_grader.wording import family_lines, remarks, tables_of

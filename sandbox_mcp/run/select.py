@@ -1,8 +1,9 @@
 """Selectors: which scenarios a command means.
 
-Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``world:NAME``, a tag such as
-``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for standard input). Patterns and
-categories look in the worlds that were named, which alone stand for all their scenarios; without any, in the caller's
+Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``family:NAME``, ``extends:NAME``,
+``world:NAME``, a tag such as ``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for standard
+input). ``extends:`` means pairs: scenarios that branch from another one, and that one. Patterns, categories, families
+and pairs look in the worlds that were named, which alone stand for all their scenarios; without any, in the caller's
 own files or else in the default world. A name is found in every world, and so are tags unless worlds were named. No
 selector means all. The suite's order counts, never the selectors'.
 """
@@ -20,7 +21,7 @@ from sandbox_scenarios.problem import closest
 from sandbox_mcp.run.errors import RunError
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
-CATEGORY, WORLD = "category:", "world:"
+CATEGORY, WORLD, FAMILY, EXTENDS = "category:", "world:", "family:", "extends:"
 
 
 def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
@@ -62,7 +63,7 @@ def _looks(selector: str) -> bool:
 
 
 def _is_tag(selector: str) -> bool:
-    return ":" in selector and not selector.startswith((CATEGORY, WORLD))
+    return ":" in selector and not selector.startswith((CATEGORY, WORLD, FAMILY, EXTENDS))
 
 
 def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> tuple[str, ...]:
@@ -106,6 +107,10 @@ def _lines(text: str) -> list[str]:
 def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
     if selector.startswith(CATEGORY):
         return _of_category(suite, names, selector.removeprefix(CATEGORY))
+    if selector.startswith(FAMILY):
+        return _of_family(suite, names, selector.removeprefix(FAMILY))
+    if selector.startswith(EXTENDS):
+        return _pairs(suite, names, selector.removeprefix(EXTENDS))
     if _looks(selector):
         found = {name for name in names if fnmatchcase(name, selector)}
         if not found:
@@ -117,6 +122,23 @@ def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
         if Path(selector).exists():
             raise RunError(f"{selector!r} is a file; write @{selector} for selectors in it, or --scenarios") from None
         raise
+
+
+def _of_family(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
+    families = {name: suite.family(name) for name in names}
+    found = {name for name, family in families.items() if fnmatchcase(family, pattern)}
+    if not found:
+        raise RunError(f"no scenario is of family {pattern!r}; {closest(pattern, dict.fromkeys(families.values()))}")
+    return found
+
+
+def _pairs(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
+    """The scenarios that branch from one whose name fits, and those that they branch from."""
+    originals = {name: suite.original(name) for name in names}
+    found = {name: one for name, one in originals.items() if one is not None and fnmatchcase(one, pattern)}
+    if not found:
+        raise RunError(f"no scenario branches from a scenario {pattern!r}; 'extends:*' means all that branch from one")
+    return {*found, *found.values()}
 
 
 def check_category(category: str) -> None:

@@ -49,6 +49,7 @@ class _File:
         _place_tapes(data, path.parent)
         self.alone = validate(data, self.path, self.lines)
         self.entries: list[dict[str, Any]] = data["scenarios"]
+        self.family = str(data["family"])
         self.index: dict[str, int] = {}
         for number, entry in enumerate(self.entries):
             if self.index.setdefault(entry["name"], number) != number:
@@ -311,6 +312,18 @@ class Suite:
     def lineage(self, name: str) -> tuple[str, ...]:
         """The scenario and all it extends, nearest first. Raises like :meth:`get`."""
         return tuple(str(link.entry["name"]) for link in self._links(name))
+
+    def family(self, name: str) -> str:
+        """The family that the file of a scenario or base names. Raises like :meth:`get`, but for bases."""
+        return self._links(name)[0].file.family
+
+    def original(self, name: str) -> str | None:
+        """The scenario that a scenario branches from; None if it branches from a base, or from nothing.
+
+        Raises like :meth:`get`, but for bases.
+        """
+        links = self._links(name)[1:2]
+        return str(links[0].entry["name"]) if links and not links[0].entry.get("abstract") else None
 
     def labels(self, name: str) -> Mapping[str, str]:
         """The id of every row of a scenario's or base's world that has a label, to ``table.label``.

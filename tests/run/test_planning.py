@@ -36,6 +36,26 @@ def test_a_category_selects_its_scenarios() -> None:
     assert all("insufficient_information" in SUITE.get(name).categories for name in chosen)
 
 
+def test_a_family_selects_what_stands_in_its_file() -> None:
+    chosen = select(SUITE, ("family:rewording*",))
+    assert chosen
+    assert {SUITE.family(name) for name in chosen} == {"rewordings"}
+
+
+def test_pairs_are_branches_with_what_they_branch_from() -> None:
+    chosen = select(SUITE, ("extends:wifi_off",))
+    assert "wifi_off" in chosen
+    assert len(chosen) > 1
+    assert {SUITE.original(name) for name in chosen if name != "wifi_off"} == {"wifi_off"}
+
+
+def test_what_branches_from_a_base_is_no_pair() -> None:
+    assert SUITE.original(SUITE.lineage("wifi_off")[-1]) is None
+    paired = set(select(SUITE, ("extends:*",)))
+    assert paired < set(NAMES)
+    assert all(SUITE.original(name) is None for name in set(NAMES) - paired)
+
+
 def test_a_file_holds_selectors_one_a_line(tmp_path: Path) -> None:
     listed = write(tmp_path / "nightly.txt", "# nightly\nwifi_off  # the simplest\n\ncategory:canonicalization\n")
     assert set(select(SUITE, (f"@{listed}",))) == {"wifi_off", *select(SUITE, ("category:canonicalization",))}
@@ -57,6 +77,8 @@ def test_built_in_scenarios_can_be_named_beside_ones_own(tmp_path: Path) -> None
     ("selector", "says"),
     [
         ("no_such_family_*", "selector 'no_such_family_*' matches no scenario"),
+        ("family:constraint", "no scenario is of family 'constraint'; did you mean 'constraints'"),
+        ("extends:no_such", "no scenario branches from a scenario 'no_such'"),
         ("category:single_tool", "unknown category 'single_tool'; did you mean 'single_tool_call'"),
         ("@no-such-file", "selector file 'no-such-file' cannot be read: No such file"),
         ("pyproject.toml", "is a file; write @pyproject.toml for selectors in it, or --scenarios"),
