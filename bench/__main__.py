@@ -3,12 +3,13 @@
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
+``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
 """
 
 import sys
 
-from bench import core, grader, scale, server, suite, talk, truth, viewer
+from bench import core, grader, rows, scale, server, suite, talk, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -25,6 +26,9 @@ def main(parts: list[str]) -> None:
         return
     if parts[:1] == ["truth"]:
         truth.main(parts[1:])
+        return
+    if parts[:1] == ["rows"]:
+        rows.main(parts[1:])
         return
     if parts[:1] == ["scale"]:
         scale.main(parts[1:])
