@@ -5,10 +5,13 @@ or are made here and shown once. Nothing is imported before it is needed, becaus
 """
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
     from sandbox_mcp.session import SessionSpec
+    from sandbox_mcp.session.kept import KeptSessions
     from sandbox_mcp.session.manager import OpenSession, SessionManager, UserFactory
+    from sandbox_mcp.session.share import Share
     from sandbox_mcp.session.stored import StateDir
     from sandbox_mcp.trajectory import Trajectory
 
@@ -53,6 +58,7 @@ class Listen:
     tokens: tuple[str, ...]
     auth: bool
     streams: bool = False
+    workers: int = 1
 
 
 @click.command()
@@ -109,6 +115,13 @@ class Listen:
     help="Over HTTP: how many sessions may be open at a time; beyond it, new ones are refused with 503.",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Over HTTP: how many processes share the sessions, behind one port.",
+)
+@click.option(
     "--log-dir",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SANDBOX_MCP_LOG_DIR",
@@ -154,6 +167,7 @@ def command(
     auth: bool,
     streams: bool,
     max_sessions: int,
+    workers: int,
     log_dir: Path | None,
     state_dir: Path | None,
     session: str | None,
@@ -182,6 +196,10 @@ def command(
     _check(play, state_dir)
     if not http:
         _check_no_http()
+    if workers > 1:
+        from sandbox_mcp.server.workers import check_workers
+
+        check_workers()
     _check_user(user, user_model, play)
     suite = Suite(places, world=world)
     options: Mapping[str, Any] = {
@@ -198,14 +216,23 @@ def command(
         if not http:
             _serve_stdio(SessionManager(suite, log_dir=logs, **options), play, state_dir)
             return
-        listen = Listen(host, port, hosts, tokens, auth, streams)
-        if state_dir is None:
+        listen = Listen(host, port, hosts, tokens, auth, streams, workers)
+        if state_dir is None and workers == 1:
             _serve_http(SessionManager(suite, log_dir=logs, **options), play, listen)
             return
         from sandbox_mcp.session.kept import KeptSessions, cared_for
 
-        with cared_for(state_dir):
-            _serve_http(KeptSessions(suite, log_dir=state_dir, **options), play, listen)
+        with ExitStack() as held:
+            if state_dir is None:  # a worker's sessions outlive it all the same, but not the server
+                urls = Path(held.enter_context(TemporaryDirectory(prefix="sandbox-mcp-")))
+                kept = partial(KeptSessions, suite, log_dir=logs, addresses=urls, lasting=False, **options)
+            else:
+                held.enter_context(cared_for(state_dir))
+                kept = partial(KeptSessions, suite, log_dir=state_dir, **options)
+            ended_by = _serve_http(kept(), play, listen, lambda share: kept(share=share))
+        if ended_by == signal.SIGTERM:  # whoever sent it shall see that it was heard, now that all is put away
+            signal.signal(ended_by, signal.SIG_DFL)
+            signal.raise_signal(ended_by)
 
 
 def _check(play: Play, state_dir: Path | None) -> None:
@@ -219,7 +246,12 @@ def _check_no_http() -> None:
     """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
     context = click.get_current_context()
     options = {"host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth"}
-    for name, option in {**options, "streams": "--streams", "max_sessions": "--max-sessions"}.items():
+    for name, option in {
+        **options,
+        "streams": "--streams",
+        "max_sessions": "--max-sessions",
+        "workers": "--workers",
+    }.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
 
@@ -394,7 +426,16 @@ def _note(what: str, text: str) -> None:
     click.echo(f"{what}: {text}", err=True)
 
 
-def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
+def _serve_http(
+    manager: "SessionManager",
+    play: Play,
+    listen: Listen,
+    sessions: Callable[["Share"], "KeptSessions"] | None = None,
+) -> int | None:
+    """Serve over HTTP; ``sessions`` makes the manager of each worker where there may be several.
+
+    Gives the signal that ended it, where that was not passed on already.
+    """
     from sandbox_mcp.server.access import session_path
     from sandbox_mcp.server.app import base_url, listener_on, serve_forever
     from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
@@ -422,4 +463,10 @@ def _serve_http(manager: "SessionManager", play: Play, listen: Listen) -> None:
             _note("agent's bearer", opened.bearer)
         _announce(opened)
     _note("logs", str(manager.log_dir))
-    serve_forever(manager, settings, listener, _announce, _Pages())
+    if sessions is None or listen.workers == 1:
+        serve_forever(manager, settings, listener, _announce, _Pages())
+        return None
+    from sandbox_mcp.server.workers import Keeper
+
+    tell = partial(_note, "workers")
+    return Keeper(sessions, settings, listener, listen.workers, tell, _announce, _Pages()).run()

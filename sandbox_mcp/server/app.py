@@ -195,11 +195,13 @@ def serve_forever(
     Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), settings)).run(sockets=[listener])
 
 
-def uvicorn_config(app: Starlette, settings: ServerSettings | None = None) -> Any:
+def uvicorn_config(
+    app: Starlette, settings: ServerSettings | None = None, connections: PatientConnections | None = None
+) -> Any:
     """How uvicorn runs the application: no access log, because paths hold secrets, and no line per broken request."""
     import uvicorn
 
-    patient: Any = PatientConnections((settings or ServerSettings()).patience)
+    patient: Any = connections or PatientConnections((settings or ServerSettings()).patience)
     return uvicorn.Config(
         app,
         http=patient,

@@ -24,9 +24,11 @@ from sandbox_mcp.session.file_lock import INTERVAL, FileLock
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.share import OPEN, OVER, Share
 from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
-from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, mend_log, read_trajectory
+from sandbox_mcp.trajectory import EndReason, SessionStarted, Sink, Trajectory, mend_log, read_trajectory
 from sandbox_mcp.trajectory.log import SUFFIX
+from sandbox_mcp.users import User
 
 logger = logging.getLogger(__name__)
 CARE = "serving.lock"
@@ -63,9 +65,18 @@ class KeptSessions(SessionManager):
     """
 
     def __init__(
-        self, *args: Any, log_dir: Path, addresses: Path | None = None, lasting: bool = True, **more: Any
+        self,
+        *args: Any,
+        log_dir: Path,
+        addresses: Path | None = None,
+        lasting: bool = True,
+        share: Share | None = None,
+        **more: Any,
     ) -> None:
         """Find what is in the folder; ``args`` and ``more`` are those of any manager.
+
+        With a ``share`` it looks after some of the sessions in the folder only, and ``max_sessions`` holds for those of
+        all processes together.
 
         Raises:
             StateError: the folder cannot be read or written.
@@ -74,10 +85,13 @@ class KeptSessions(SessionManager):
         self._logs = log_dir
         self._addresses = addresses or log_dir
         self._lasting = lasting
+        self._share = share
+        self._over: set[str] = set()
         self._waiting: dict[str, _Waiting] = {}
         with usable(log_dir):
             log_dir.mkdir(parents=True, exist_ok=True)
             self._find()
+        self._tally()
 
     def _find(self) -> None:
         now = time.monotonic()
@@ -88,13 +102,39 @@ class KeptSessions(SessionManager):
                 logger.error("%s is damaged, its session cannot be reached: %s", path, error)
                 continue
             if not self._log(path.stem).exists():
-                path.unlink()
+                _removed(path)
             elif self.owns(address):
                 self._waiting[address.token] = _Waiting(path.stem, address, now)
+                if self._share is not None and _has_end(self._log(path.stem)):
+                    self._over.add(address.token)  # others may ask for its place
 
     def owns(self, address: SessionUrl) -> bool:
-        """Whether sessions of that address are this manager's."""
-        return bool(address.token)
+        """Whether the session at that address is this manager's."""
+        return self._share is None or self._share.owns(address.token if address.seat is None else address.seat)
+
+    def create(
+        self, spec: SessionSpec, user: User, *, sink: Sink | None = None, seat: str | None = None
+    ) -> OpenSession:
+        """Begin a session, like any manager; no more than ``max_sessions`` are open in all processes."""
+        try:
+            return super().create(spec, user, sink=sink, seat=seat)
+        finally:
+            self._tally()
+
+    def _make_room(self) -> None:
+        """Count the coming session before looking, so that two processes never take the same last place."""
+        if self._share is None:
+            return super()._make_room()
+        tallies = self._share.tallies
+        tallies.set(self._share.index, OPEN, len(self) + 1)
+        if sum(tallies.of_each(OPEN)) > self.max_sessions:
+            self._give_way()
+        return None
+
+    def _tally(self) -> None:
+        if self._share is not None:
+            self._share.tallies.set(self._share.index, OPEN, len(self))
+            self._share.tallies.set(self._share.index, OVER, len(self._over))
 
     def adopt(self, opened: OpenSession, seat: str | None = None) -> OpenSession:
         """Make a session reachable, now and for later processes.
@@ -125,8 +165,20 @@ class KeptSessions(SessionManager):
 
     def _reachable(self, opened: OpenSession, address: SessionUrl) -> OpenSession:
         path = self._addresses / f"{opened.path.stem if opened.path else ''}{URL}"
-        opened.when_forgotten(lambda: _removed(path))
+        opened.when_forgotten(lambda: self._forgotten(path, address.token))
+        if self._share is not None:
+            opened.watch(lambda: None, lambda: self._is_over(address.token))
         return super().adopt(opened, address.seat)
+
+    def _forgotten(self, path: Path, token: str) -> None:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        self._over.discard(token)
+        self._tally()
+
+    def _is_over(self, token: str) -> None:
+        self._over.add(token)
+        self._tally()
 
     def get(self, token: str) -> OpenSession:
         """The session of that token, read from its log if nobody has asked for it before.
@@ -138,6 +190,8 @@ class KeptSessions(SessionManager):
                 self._take_up(self._waiting.pop(token))
             except (SandboxError, OSError) as error:
                 logger.error("a session cannot go on: %s", error)
+                self._over.discard(token)
+                self._tally()
         return super().get(token)
 
     def _take_up(self, waiting: _Waiting) -> OpenSession:

@@ -390,8 +390,11 @@ class SessionManager:
         return True
 
     def _make_room(self) -> None:
-        if len(self) < self.max_sessions:
-            return
+        if len(self) >= self.max_sessions:
+            self._give_way()
+
+    def _give_way(self) -> None:
+        """Forget the oldest session that is over, for the sake of a new one."""
         over = self.over_first()
         if over is None:
             raise TooManySessionsError(self.max_sessions)

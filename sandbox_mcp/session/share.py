@@ -1,0 +1,49 @@
+"""Several processes that look after the sessions of one server, and what they know of each other.
+
+Policy: every session belongs to one of them, which follows from its token or, where the lobby began it, from its
+seat, so that nobody has to be asked. How many each has open is counted in shared memory, where a process writes its own
+figures only; so a limit for all of them needs no lock that one could die with.
+"""
+
+import mmap
+from dataclasses import dataclass
+from zlib import crc32
+
+OPEN, OVER = 0, 1
+
+
+class Tallies:
+    """How many sessions each of ``count`` processes has open, and how many of those are over."""
+
+    def __init__(self, count: int) -> None:
+        self._figures = memoryview(mmap.mmap(-1, 16 * count)).cast("q")
+        self.count = count
+
+    def set(self, index: int, what: int, figure: int) -> None:
+        """Say a figure of one's own."""
+        self._figures[2 * index + what] = figure
+
+    def of_each(self, what: int) -> list[int]:
+        """A figure of all processes."""
+        return self._figures[what::2].tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one process looks after: the sessions that fall to ``index``."""
+
+    index: int
+    tallies: Tallies
+
+    def owner(self, key: str) -> int:
+        """Which process looks after the session of a token, or after a seat."""
+        return owner_among(key, self.tallies.count)
+
+    def owns(self, key: str) -> bool:
+        """Whether that is this one."""
+        return self.owner(key) == self.index
+
+
+def owner_among(key: str, count: int) -> int:
+    """Which of ``count`` processes something falls to by its name."""
+    return crc32(key.encode()) % count
