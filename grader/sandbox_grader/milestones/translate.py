@@ -33,7 +33,7 @@ class Translated:
 def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
     """Everything ToolSandbox's evaluator looks at, for one session of one of our scenarios."""
     listed = _listed_nulls(scenario) if scenario.original is None else _defaults(scenario)
-    opening, positions = opening_index(trajectory), _Positions(trajectory)
+    opening, positions = opening_index(trajectory), _Positions(trajectory, moving=scenario.original is not None)
     messages, seqs = list[case.CaseMessage](), list[int]()
     for index, event in enumerate(trajectory.events):
         made = (
@@ -56,9 +56,14 @@ def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
 
 
 class _Positions:
-    """Row ids as positions, kept up to date while changes are translated."""
+    """Row ids as positions, kept up to date while changes are translated.
 
-    def __init__(self, trajectory: Trajectory) -> None:
+    Where rows are ``moving``, one that changes goes to the end of its table, as ToolSandbox's own tools leave it: its
+    guardrails see that.
+    """
+
+    def __init__(self, trajectory: Trajectory, *, moving: bool = False) -> None:
+        self._moving = moving
         self._rows = {name: list(rows) for name, rows in (trajectory.started.world or {}).items()}
 
     def changes(self, event: ToolCall) -> Iterator[case.RowChange]:
@@ -69,6 +74,11 @@ class _Positions:
                 position = rows.index(change.key)
                 del rows[position]
                 yield case.RowChange(change.table, "remove", position)
+            elif change.after is not None and known and self._moving and len(rows) > 1:
+                position = rows.index(change.key)
+                rows.append(rows.pop(position))
+                yield case.RowChange(change.table, "remove", position)
+                yield case.RowChange(change.table, "add", len(rows) - 1, change.after)
             elif change.after is not None and known:
                 yield case.RowChange(change.table, "update", rows.index(change.key), change.after)
             elif change.after is not None:

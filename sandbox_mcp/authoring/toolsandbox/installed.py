@@ -46,7 +46,7 @@ def _run(checkout: Path, command: list[str], zone: str) -> None:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
         hint = (
-            f"'sandbox-mcp agents install {ENVIRONMENT}' says how to make an environment"
+            f"'sandbox-mcp agents install {ENVIRONMENT} --checkout DIR' makes an environment that has it"
             if "ModuleNotFoundError" in lines[-1]
             else "its scenarios could not be built"
         )

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from sandbox_grader.milestones import compat, strict
+from sandbox_grader.milestones.case import Case
 from sandbox_grader.milestones.translate import to_case
 from sandbox_grader.toolsandbox import split_name
 from sandbox_scenarios import Suite
+from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
@@ -19,7 +21,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.users.llm import prompt
 
-TOOLS = ("add_reminder", "get_current_timestamp", "search_contacts", "set_wifi_status")
+TOOLS = ("add_reminder", "modify_reminder", "search_contacts", "set_wifi_status")
 SENT = {"sender": {"name": "column_exact_match_similarity"}, "recipient": {"name": "column_exact_match_similarity"}}
 
 
@@ -137,6 +139,33 @@ def test_what_nobody_asked_for_is_seen_where_their_guardrails_look(suite: Suite)
     ]  # fmt: skip
 
 
+def case_of(suite: Suite, *batches: tuple[PlannedCall, ...]) -> Case:
+    """What their evaluator would see of a session with these batches of calls."""
+    scenario = suite.get("figs")
+    log = RehearsalStage(scenario).rehearse(Solution((PlannedTurn(batches, "I shall remind you."),))).log
+    return to_case(scenario, log).case
+
+
+def test_calls_sent_together_are_asked_together_and_the_first_answer_shows_what_they_did(suite: Suite) -> None:
+    on, due = PlannedCall("set_wifi_status", {"on": True}), PlannedCall("add_reminder", DUE)
+    calls = [item for item in case_of(suite, (on, due)).messages if "environment" in (item.sender, item.recipient)]
+    assert [item.sender for item in calls] == ["agent", "agent", "environment", "environment"]
+    assert [len(item.changes) for item in calls] == [0, 0, 2, 0]
+
+
+def test_calls_are_recorded_with_their_defaults(suite: Suite) -> None:
+    [answer] = [item for item in case_of(suite, (PlannedCall("add_reminder", DUE),)).messages if item.calls]
+    assert (answer.calls or ())[0].arguments == {**DUE, "latitude": None, "longitude": None}
+
+
+def test_a_changed_row_moves_to_the_end_as_there(suite: Suite) -> None:
+    first, second = (PlannedCall("add_reminder", DUE, label) for label in ("one", "two"))
+    later = PlannedCall("modify_reminder", {"reminder_id": "$one", "content": "Water the olives"})
+    case = case_of(suite, (first,), (second,), (later,))
+    kinds = [(change.kind, change.position) for item in case.messages for change in item.changes]
+    assert kinds == [("add", 0), ("add", 1), ("remove", 0), ("add", 1)]
+
+
 def test_ids_in_texts_and_milestones_are_those_of_our_rows(suite: Suite) -> None:
     scenario = suite.get("figs")
     ana = next(iter(scenario.world.table("contact")))
@@ -196,3 +225,10 @@ def test_without_an_interpreter_it_says_how_to_get_one(tmp_path: Path, monkeypat
     done = CliRunner().invoke(group, ["import-suite", "toolsandbox", str(tmp_path), "-o", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "agents install toolsandbox-import" in done.output
+
+
+def test_an_environment_for_it_needs_a_checkout_and_nothing_else_does(tmp_path: Path) -> None:
+    for arguments in (["toolsandbox-import"], ["langgraph", "--checkout", str(tmp_path)]):
+        done = CliRunner().invoke(group, ["agents", "install", *arguments])
+        assert done.exit_code == 2
+        assert "toolsandbox-import and --checkout DIR go together" in done.output
