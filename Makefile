@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 NODE := .node
 FUZZ := .venv-fuzz
+DOCS := .venv-docs
 RAY := .venv-ray
 AGENTS_HOME := $(CURDIR)/.agents
 JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz check bench mcpb clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz check bench mcpb docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -98,5 +99,14 @@ bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the s
 mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publishes with it, into dist.
 	@$(BIN)/python packaging/build_mcpb.py dist
 
+$(DOCS)/.installed: packaging/docs.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/docs.txt
+	@touch $@
+
+docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or a link that leads nowhere fails it.
+	$(DOCS)/bin/sphinx-build -q -W --keep-going -c docs/site -b html . build/docs
+	@echo "build/docs/index.html"
+
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(RAY) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
