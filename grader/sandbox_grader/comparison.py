@@ -99,6 +99,17 @@ def compare_reports(a: Report, b: Report) -> Comparison:
     return _paired(a, replace(b, metric=a.metric), doubts)
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values of several tests, each adjusted so that the chance of any false finding stays what it is for one.
+
+    Source: Holm (1979): the i-th smallest of m is multiplied by m - i + 1, never below one that is smaller, at most 1.
+    """
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = adjusted[place] = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+    return adjusted
+
+
 def compare_variants(report: Report) -> list[Comparison]:
     """Compare each other variant of a report with ``base``, or with the first, paired by scenario and trial.
 

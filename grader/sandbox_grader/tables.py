@@ -19,6 +19,8 @@ from sandbox_grader.statistics import PASS
 from sandbox_mcp.shown import cell, json_text
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+FORMS = (".json", ".csv", ".xml", ".parquet")
+"""How files of scores may end."""
 IDENTITY = (
     "id", "scenario", "variant", "trial", "categories", "mode", "scored", "reason", "ending", "agent", "model",
     "prompt_tokens", "completion_tokens", "cost", "seconds",

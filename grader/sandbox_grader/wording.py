@@ -166,6 +166,21 @@ def comparison_table(comparison: Comparison) -> TextTable:
     return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)
 
 
+def comparisons_table(comparisons: Sequence[Comparison], adjusted: Sequence[float]) -> TextTable:
+    """Several runs beside the one that all are compared with, a row each; ``adjusted`` are their p-values."""
+    first = comparisons[0].a
+    name = first.metric.removeprefix("toolsandbox.")
+    rows: Cells = [
+        (
+            item.b.name, item.found.difference.sessions, _told(item.a.estimate), _told(item.b.estimate),
+            str(item.found.difference), f"{item.found.only_a}, {item.found.only_b}", f"{p:.3g}",
+        )
+        for item, p in zip(comparisons, adjusted, strict=True)
+    ]  # fmt: skip
+    heads = ("run", "sessions", f"{name} of {first.name}", name, "difference", "passed only by one", "p")
+    return TextTable(heads, rows)
+
+
 def _told(estimate: Estimate | None) -> str:
     return "-" if estimate is None else str(estimate)
 

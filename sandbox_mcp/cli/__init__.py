@@ -29,7 +29,7 @@ COMMANDS = MappingProxyType(
         "agents": "List the agents there are, and install frameworks.",
         "endpoint": "Start a scripted model endpoint, for a dry run without a key.",
         "grade": "Score recorded sessions.",
-        "compare": "Compare two runs, with intervals.",
+        "compare": "Compare runs, with intervals.",
         "table": "Print the papers' tables for runs, with intervals.",
         "annotate": "Write a sheet on which people judge sessions.",
         "agreement": "Compare people's sheets with each other and with metrics.",

@@ -1,5 +1,6 @@
 """``sandbox-mcp compare``: is one run better than another, and could this run have told?"""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("a", type=click.Path(exists=True, path_type=Path))
-@click.argument("b", type=click.Path(exists=True, path_type=Path), required=False)
+@click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
 @metric_option
 @click.option(
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 @scenario_files
 @as_json
 def command(
-    a: Path,
-    b: Path | None,
+    paths: tuple[Path, ...],
     mode: Any,
     metric: str,
     across: str | None,
@@ -42,10 +41,10 @@ def command(
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Compare runs A and B on what both played, paired by scenario, variant and trial.
+    """Compare run A with B, or with each of several, on what both played, paired by scenario, variant and trial.
 
-    A and B are folders of logs, or files that 'grade --json' wrote. What only one of them played, or could not be
-    scored, is left out and counted.
+    Runs are folders of logs, or files that 'grade --json' wrote. What only one of two played, or could not be scored,
+    is left out and counted.
     """
     from sandbox_grader.comparison import compare_graders
     from sandbox_grader.grading import read_report
@@ -53,8 +52,10 @@ def command(
 
     from sandbox_mcp.trajectory.log import find_logs
 
-    if (b is None) == (across is None) or (across and graders):
-        raise click.UsageError("compare takes two runs, A and B, or one run A with --across variant or extends")
+    if (len(paths) == 1) != (across is not None) or (graders and len(paths) != 2):
+        raise click.UsageError(
+            "compare takes two runs or more, one run with --across variant or extends, or two gradings with --graders"
+        )
     find, watch = finder(places), counting("graded", quiet=quiet)
 
     def read(path: Path) -> "Report":
@@ -62,9 +63,10 @@ def command(
             return read_report(path, find, mode, metric)
         return grade_many(find_logs([path]), find, mode, metric=metric, name=str(path), watch=watch)
 
-    one = read(a)
-    _name_unreadable(one)
-    if b is None:
+    one, *others = map(read, paths)
+    for report in (one, *others):
+        _name_unreadable(report)
+    if not others:
         found = one.across_variants() if across == "variant" else [_branches(one, places)]
         if as_json:
             print_json([item.to_json() for item in found])
@@ -72,16 +74,32 @@ def command(
             click.echo("\n" * (number > 0), nl=False)
             _show(item, everything=everything)
         return
-    two = read(b)
-    _name_unreadable(two)
     if graders:
-        _show_flips(compare_graders(one, two), as_json)
-        return
-    found = one.compare(two)
-    if as_json:
-        print_json(found.to_json())
+        _show_flips(compare_graders(one, others[0]), as_json)
+    elif len(others) == 1:
+        found = one.compare(others[0])
+        if as_json:
+            print_json(found.to_json())
+        else:
+            _show(found, everything=everything)
     else:
-        _show(found, everything=everything)
+        print_comparisons([one.compare(other) for other in others], as_json=as_json)
+
+
+def print_comparisons(found: "Sequence[Comparison]", *, as_json: bool = False) -> None:
+    """Print how several runs compare with one: a row each, or their comparisons as a JSON list."""
+    from sandbox_grader.comparison import holm
+    from sandbox_grader.wording import comparisons_table
+
+    adjusted = holm([item.p_value for item in found])
+    if as_json:
+        print_json([{**item.to_json(), "p_holm": p} for item, p in zip(found, adjusted, strict=True)])
+        return
+    for warning in dict.fromkeys(warning for item in found for warning in item.warnings):
+        click.echo(f"sandbox-mcp: {warning}", err=True)
+    table = comparisons_table(found, adjusted)
+    print_table(table.headers, table.rows)
+    click.echo(f"\neach compared with {found[0].a.name} on what both played; p of McNemar's tests, adjusted by Holm")
 
 
 def _branches(report: "Report", places: tuple[Path, ...]) -> "Comparison":

@@ -104,6 +104,11 @@ if TYPE_CHECKING:
     help="With --rows: call tools over MCP, or write down what to call as the benchmark's authors asked.",
 )
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
+@click.option(
+    "--scores",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write scores to FILE.json, .csv, .xml (JUnit, with times) or .parquet.",
+)
 @row_options
 @bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -117,6 +122,7 @@ def command(
     threshold_by: str,
     rows: RowChoice,
     bounds: bool,
+    scores: Path | None,
     **options: Any,
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
@@ -127,6 +133,7 @@ def command(
     if --threshold is missed, no session could be scored, or the budget was not enough.
     """
     from sandbox_grader.scores import SCORE
+    from sandbox_grader.tables import FORMS
     from sandbox_grader.wording import family_lines, remarks, tables_of
 
     from sandbox_mcp.run.folder import RunFolder
@@ -137,12 +144,16 @@ def command(
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
     check_threshold(threshold, options["metric"])
+    if scores and scores.suffix not in FORMS:
+        raise click.UsageError(f"--scores {str(scores)!r}: expected a file that ends with {', '.join(FORMS)}")
     with terminated_as_interrupted():
         report = _evaluated(Recipe(places, options), everything=rows.everything)
     if bounds:
         with_bounds(report, finder(places))
         folder, part = RunFolder(options["out"]), Shard.parse(options["shard"])
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
+    if scores:
+        report.write(scores, threshold)
     if as_json:
         print_json(report.summary())
     else:

@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from sandbox_grader.comparison import compare_graders
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_grader.comparison import compare_graders, holm
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import read_report
 from sandbox_grader.metric import Verdict
@@ -390,3 +392,42 @@ def test_grade_prints_and_stores_pass_at_k_and_pass_hat_k(bad: Path, tmp_path: P
     assert "pass@2  1.000" in output
     assert "pass^2  0.000" in output
     assert json.loads((tmp_path / "scores.json").read_text())["pass^2"]["mean"] == 0.0
+
+
+def test_several_runs_are_compared_with_the_first(good: Path, bad: Path) -> None:
+    code, out = invoke("compare", good, bad, bad)
+    rows = [line for line in out.splitlines() if line.startswith(str(bad))]
+    assert (code, len(rows)) == (0, 2)
+    found = json.loads(invoke("compare", good, bad, bad, "--json")[1])
+    assert [item["b"]["run"] for item in found] == [str(bad)] * 2
+    assert all(item["p_holm"] >= item["mcnemar"]["p"] for item in found)
+
+
+@pytest.mark.parametrize("arguments", [["--across", "variant"], ["--graders"]])
+def test_what_takes_one_run_or_two_says_so(arguments: list[str], good: Path) -> None:
+    code, out = invoke("compare", good, good, good, *arguments)
+    assert (code, "compare takes two runs or more" in out) == (2, True)
+
+
+@given(st.lists(st.floats(0, 1), max_size=9))
+def test_adjusted_p_values_keep_their_order_and_are_never_smaller(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
+    assert [adjusted[i] for i in sorted(range(len(p_values)), key=p_values.__getitem__)] == sorted(adjusted)
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_a_run_writes_what_a_ci_system_shows(tmp_path: Path) -> None:
+    place = tmp_path / "scores.xml"
+    code, _ = invoke("run", "wifi_off", "--agent", "reference", "--out", tmp_path / "run", "--scores", place)
+    [case] = ElementTree.fromstring(place.read_text())
+    assert (code, case.get("classname")) == (0, "wifi_off")
+    assert float(case.get("time") or 0) > 0
+
+
+def test_a_file_of_scores_of_unknown_form_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    code, out = invoke("run", "wifi_off", "--agent", "reference", "--out", tmp_path / "run", "--scores", "scores.txt")
+    assert (code, ".xml" in out, (tmp_path / "run").exists()) == (2, True, False)
