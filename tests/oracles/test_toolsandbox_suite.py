@@ -32,6 +32,15 @@ from sandbox_mcp.trajectory import assemble
 NEAR = 1e-6
 NOW, ZONE = datetime.fromisoformat("2025-03-12T09:30:00"), "America/Los_Angeles"
 JUDGE = Path(__file__).with_name("toolsandbox_judge.py")
+PLAYER = Path(__file__).with_name("toolsandbox_player.py")
+KEYS = ("setting", "contact", "messaging", "reminder")
+LIVE = frozenset(
+    {
+        "search_lat_lon", "search_location_around_lat_lon", "search_weather_around_lat_lon", "search_stock",
+        "convert_currency",
+    }
+)  # fmt: skip
+"""The tools that ask paid services there."""
 PROCESSES = 2
 pytestmark = pytest.mark.timeout(3600)
 
@@ -206,6 +215,37 @@ def test_right_answers_are_right_by_our_own_rules_too(suite: Suite) -> None:
         played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
         ours, theirs = strict.evaluate(scenario, played.log), compat.evaluate(to_case(scenario, played.log).case)
         assert ours.score == pytest.approx(theirs.score), scenario.name
+
+
+def test_the_same_calls_score_the_same_in_its_own_world(upstream: Upstream, suite: Suite, tmp_path: Path) -> None:
+    plans = {
+        scenario.name: {
+            "ids": {name: list(scenario.world.table(name)) for name in KEYS},
+            "turns": [
+                {
+                    "calls": [{"tool": c.tool, "arguments": c.arguments, "as": c.label} for c in turn.calls],
+                    "reply": turn.reply,
+                }
+                for turn in scenario.solutions[0].turns
+            ],
+        }
+        for scenario in suite.all()
+        if not any(call.tool in LIVE for turn in scenario.solutions[0].turns for call in turn.calls)
+    }
+    assert len(plans) == 105
+    (tmp_path / "plans.json").write_text(json.dumps(plans))
+    files = [str(tmp_path / name) for name in ("plans.json", "verdicts.json")]
+    environment = {**os.environ, "TZ": ZONE, "PYTHONPATH": str(upstream.checkout)}
+    subprocess.run(
+        [str(upstream.python), str(PLAYER), str(SCRIPT), NOW.isoformat(), *files], check=True, env=environment
+    )
+    theirs = {name: item["score"] for name, item in json.loads((tmp_path / "verdicts.json").read_text()).items()}
+    ours = {}
+    for name in plans:
+        scenario = suite.get(name)
+        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        ours[name] = compat.evaluate(to_case(scenario, log).case).score
+    assert ours == pytest.approx(theirs, abs=NEAR)
 
 
 @pytest.mark.parametrize("name", ["score", "milestone_score", "minefield_score", "turn_count"])
