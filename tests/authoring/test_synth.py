@@ -58,8 +58,11 @@ class Drafting:
 
 
 def synth(answer: Callable[[str, int], Any], out: Path, *arguments: object) -> Result:
+    """Draft beside a suite of one scenario, because every opening of a suite is looked at."""
+    own = out.parent / f"{out.name}.yaml"
+    own.write_text("family: own\nscenarios:\n  - {name: my_wifi_off, extends: wifi_off}\n", encoding="utf-8")
     with running(Endpoint(Drafting(answer))) as url:
-        options = ["--model", "m", "--base-url", url, "-o", out, "--quiet", *arguments]
+        options = ["--model", "m", "--base-url", url, "-o", out, "--quiet", "--scenarios", own, *arguments]
         return CliRunner().invoke(group, ["synth", *map(str, options)])
 
 
