@@ -6,13 +6,14 @@ hundred at a time and compressed together. Where it cannot be told what scores d
 other packages, or the folder cannot be written to, nothing is kept. Scores are the same either way.
 """
 
+import gc
 import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -119,7 +120,8 @@ def grade_many(
     report = grade_logs((), find, mode, **options, name=name)
     key = _key(find, mode, keep_spoiled, similarity) if keep else None
     known = {folder: _Kept(folder, logs, key) for folder, logs in _folders(paths).items()} if key else {}
-    found = {path: graded for kept in known.values() for path, graded in kept.read().items()}
+    with _no_collection():
+        found = {path: graded for kept in known.values() for path, graded in kept.read().items()}
     todo = [path for path in dict.fromkeys(paths) if path not in found]
     done = len(paths) - len(todo)
     jobs = jobs or (_cores() if len(todo) > ALONE else 1)
@@ -141,6 +143,18 @@ def grade_many(
         else:
             report.sessions.append(graded.scores)
     return report
+
+
+@contextmanager
+def _no_collection() -> Generator[None]:
+    """Read without the garbage collector, which would look through all that was read before again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _all_graded(

@@ -127,8 +127,7 @@ class Report:
     @property
     def ks(self) -> list[int]:
         """The k for which pass@k and pass^k say something of everything that was scored."""
-        most = min(map(len, by_cell(self.counted).values()), default=0)
-        return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
+        return _ks(self.counted)
 
     @property
     def failures(self) -> list[Scores]:
@@ -234,7 +233,8 @@ class Report:
 
         ordered, rows, known = self.ordered, self.rows(), check_metric(self.metric, self.sessions, quiet=True)
         spoiled = [(item, _spoiling(item)) for item in ordered]
-        estimate = self.estimate if known else None
+        values = self.counted if known else []
+        estimate, ks = mean_score(values) if values else None, _ks(values)
         prices = self.prices
         return {
             "mode": self.mode,
@@ -247,11 +247,11 @@ class Report:
                 "unscored": len(self.unscored),
                 "spoiled": sum(item.spoiled for item in ordered),
             },
-            "score": self.score if known else None,
+            "score": _rounded(estimate.mean) if estimate else None,
             "estimate": estimate.to_json() if estimate else None,
-            **{f"pass@{k}": _json(self.pass_at(k)) for k in (self.ks if known else ())},
-            **{f"pass^{k}": _json(self.pass_k(k)) for k in (self.ks if known else ())},
-            "flaky": ["/".join(cell) for cell in self.flaky] if known else [],
+            **{f"pass@{k}": _json(pass_at(k, values)) for k in ks},
+            **{f"pass^{k}": _json(pass_hat(k, values)) for k in ks},
+            "flaky": ["/".join(cell) for cell in flaky(values)],
             "refusal": _overall(rows)["refusal"],
             "endings": _endings(ordered),
             "tokens": {**self.spent.to_json(), "set_aside": self.wasted.to_json()},
@@ -296,6 +296,11 @@ class Report:
         from sandbox_grader.wording import text_of
 
         return text_of(self)
+
+
+def _ks(values: Sequence[ScoredSession]) -> list[int]:
+    most = min(map(len, by_cell(values).values()), default=0)
+    return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
 
 
 def cluster_of(scores: Scores) -> str:

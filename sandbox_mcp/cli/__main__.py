@@ -1,5 +1,6 @@
-"""``python -m sandbox_mcp.cli``: the same as the ``sandbox-mcp`` command."""
+"""``python -m sandbox_mcp.cli``."""
 
 from sandbox_mcp.cli import main
 
-main()
+if __name__ == "__main__":  # worker processes import this module again
+    main()

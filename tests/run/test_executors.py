@@ -1,5 +1,7 @@
 """Executors: the same logs whatever plays them."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,3 +89,12 @@ def test_one_command_at_a_time_plays_a_part(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="another command is playing part 1/2"):
             anyio.run(inner[0])
     anyio.run(batch(tmp_path, shard=Shard(1, 2)).run)
+
+
+def test_the_command_plays_in_processes_however_it_was_started(tmp_path: Path) -> None:
+    command = ["-m", "sandbox_mcp.cli", "run", *FEW, "--agent", "reference", "--executor", "processes", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, *command, "--no-bounds", "--out", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(logs(tmp_path)) == len(FEW)
