@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sandbox_scenarios import Suite
 
+from sandbox_mcp.authoring.deep_lint import attempt
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
@@ -96,3 +97,17 @@ scenarios:
   milestones:
   - {id: lit, table: lamp, updates: {id: "@lamp.hall", on: true}}
 """
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [("movies_mystery_of_2000", "milestone 'films'"), ("media_whalers_in_galway", "milestone 'told'")],
+)
+def test_a_look_up_that_nobody_asks_for_and_an_answer_that_nobody_hears_are_found(name: str, left_out: str) -> None:
+    suite = Suite()
+    sound = suite.get(name)
+    weaker = next(item for about, item in weakened(sound) if about == left_out)
+    wrong = {
+        item.rule for item in mutants_of(RehearsalStage(weaker)) if not attempt(RehearsalStage(weaker), item).right
+    }
+    assert wrong & {"drop", "talk"}

@@ -3,7 +3,8 @@
 Policy: which calls are needed is read off the solution. A call that acts is needed. A query is needed if a milestone
 asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
 because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
-A query whose result nobody uses is a look that only tells what to ask; it may be left out. So may a call that is
+A query that alone tells what a reply is to say is needed too. Any other query whose result nobody uses is a look that
+only tells what to ask; it may be left out. So may a call that is
 refused, unless a milestone asks for the attempt. What a computing tool tells can as well be worked out, so such a call
 is needed only as far as its result is.
 """
@@ -20,9 +21,11 @@ from sandbox_scenarios.model import (
     CallConstraint,
     Constraint,
     Expected,
+    Fact,
     MessageConstraint,
     PlannedCall,
     PlannedTurn,
+    Scenario,
     Solution,
     TableConstraint,
 )
@@ -77,7 +80,8 @@ def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     tool = case.scenario.home.agent_tools[spot.call.tool]
     if tool.computes:
         return not _passed_on(case, spot)
-    return not tool.action and not _demanded(case, spot) and not uses(case.solution, spot.call.label)
+    needed = _demanded(case, spot) or _tells_alone(case, spot) or uses(case.solution, spot.call.label)
+    return not tool.action and not needed
 
 
 def _reckons(case: RehearsedSolution, turn: PlannedTurn) -> bool:
@@ -102,6 +106,99 @@ def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
     return any(spot.call.tool in tools and not tools & others for tools in named)
 
 
+def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether the call returns a value that a reply has to state and nothing else tells, in every solution.
+
+    The reply may take it from the result, or say it as it stands there.
+    """
+    others_do_without = any(
+        all(call.tool != spot.call.tool for turn in solution.turns for call in turn.calls)
+        for solution in case.scenario.solutions
+    )
+    if case.run.done[spot.number].error is not None or others_do_without or _one_of_many(case, spot):
+        return False
+    label = spot.call.label
+    if label and _said_with(case, label) and not _alike(case, spot):
+        return True
+    mine = _leaves(case.run.done[spot.number].value)
+    others = [
+        _leaves(done.value) for number, done in enumerate(case.run.done) if number != spot.number and not done.error
+    ]
+    said = " ".join(text.text for text in spoken(case.scenario)).casefold()
+    return any(
+        _stands_in(value, mine)
+        and not any(_stands_in(value, leaves) for leaves in others)
+        and str(value).casefold() not in said
+        for value in _asked_for(case.scenario)
+    )
+
+
+def _one_of_many(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether the tool is called several times and a milestone asks for it, so that the milestone says which matter."""
+    named = (
+        pattern.tool
+        for milestone in case.scenario.milestones
+        for constraint in milestone.constraints
+        if isinstance(constraint, CallConstraint)
+        for pattern in constraint.patterns
+    )
+    same = sum(other.call.tool == spot.call.tool for other in spots(case.solution))
+    return same > 1 and spot.call.tool in named
+
+
+def _said_with(case: RehearsedSolution, label: str) -> bool:
+    """Whether a reply takes a value from a result that it has to state."""
+    told = any(label in labels_in(turn.reply) for turn in case.solution.turns)
+    return told and case.score(_muted(case.solution, label)) < 1
+
+
+def _alike(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether another call of the solution returns the same, so that one of them may be left out."""
+    value = case.run.done[spot.number].value
+    return any(done.value == value for number, done in enumerate(case.run.done) if number != spot.number)
+
+
+def _asked_for(scenario: Scenario) -> Iterator[Any]:
+    """The values that replies have to state, but for what is guessed easily."""
+    for milestone in scenario.milestones:
+        for constraint in milestone.constraints:
+            if isinstance(constraint, MessageConstraint) and constraint.sender == "agent":
+                for fact in constraint.content.claims or (
+                    Fact("text", words) for words in constraint.content.value or ()
+                ):
+                    yield from (
+                        value for value in fact.value if fact.type in _FOUND and not _guessable(_number_of(value))
+                    )
+
+
+_FOUND = ("text", "name", "number", "count", "money", "quantity", "temperature", "percent", "phone", "duration")
+"""Types of facts whose values stand in a result as they are told."""
+
+
+def _number_of(value: Any) -> Any:
+    """A number that is written as a text, as a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Every text and number in a result, in lower case."""
+    if isinstance(value, Mapping):
+        return [leaf for item in value.values() for leaf in _leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in _leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    return [value.casefold() if isinstance(value, str) else value]
+
+
+def _stands_in(value: Any, leaves: Sequence[Any]) -> bool:
+    number, text = _number_of(value), str(value).casefold()
+    if isinstance(number, float):
+        return any(leaf == number for leaf in leaves if not isinstance(leaf, bool | str))
+    return any(contains(leaf, text) for leaf in leaves if isinstance(leaf, str))
+
+
 def _vain(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a call is refused and no milestone asks for the attempt, so that an agent may as well ask beforehand."""
     return case.run.done[spot.number].error is not None and not _demanded(case, spot)
@@ -114,7 +211,8 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if _computes(case, spot):
         yield Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=case.path(spot))
         return
-    if case.scenario.home.agent_tools[spot.call.tool].action or _demanded(case, spot):
+    tool = case.scenario.home.agent_tools[spot.call.tool]
+    if tool.action or _demanded(case, spot) or (_tells_alone(case, spot) and not _guesses(case, spot)):
         about = f"leaves out {name} and happens to know all it would have told"
         yield Mutant(case.id("drop", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
         return
@@ -233,7 +331,12 @@ def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]
     if _computes(case, spot):
         return list(arguments) if _passed_on(case, spot) else []
     named = _named_in_milestones(case, spot.call.tool)
-    return list(arguments) if _passed_on(case, spot) else [name for name in arguments if name in named]
+    if _passed_on(case, spot):
+        return list(arguments)
+    if not case.lacks and _tells_alone(case, spot):
+        parameters = case.scenario.home.agent_tools[spot.call.tool].parameters
+        named = named | {item.name for item in parameters if item.required}
+    return [name for name in arguments if name in named]
 
 
 def _named_in_milestones(case: RehearsedSolution, tool: str) -> set[str]:
@@ -261,8 +364,7 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
             or _passed_on(case, later)
         ):
             return True
-    told = any(label in labels_in(turn.reply) for turn in case.solution.turns)
-    return told and case.score(_muted(case.solution, label)) < 1
+    return _said_with(case, label)
 
 
 def _taking(call: PlannedCall, label: str) -> set[str]:

@@ -5,6 +5,7 @@ Policy: a solution with a few questions before it is still a solution, and the s
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sandbox_grader.milestones.baselines import REFUSAL
@@ -112,9 +113,19 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
     if case.scenario.user.script.patience > 1:
         odd = preceded(case.solution, ODD)
         yield Mutant(case.id("odd"), f"first asks {ODD!r}", odd, FULL, ends=True, path=script)
+    if _only_looks(case):
+        mute = Solution(tuple(replace(turn, reply=CLOSING) for turn in case.solution.turns))
+        about = f"makes all calls and says nothing but {CLOSING!r}"
+        yield Mutant(case.id("talk"), about, mute, LESS, path=("milestones",))
     if _can_be_done_at_once(case):
         about = "makes all calls before it says anything, then only reports"
         yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
+
+
+def _only_looks(case: RehearsedSolution) -> bool:
+    """Whether the solution looks things up and changes nothing, so that all it is good for is what it says."""
+    tools = case.scenario.home.agent_tools
+    return bool(spots(case.solution)) and not any(tools[spot.call.tool].action for spot in spots(case.solution))
 
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
