@@ -31,6 +31,7 @@ def command(
     from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.report.errors import ReportError
     from sandbox_mcp.report.viewer import Viewer, viewer_app
+    from sandbox_mcp.server.app import uvicorn_config
 
     viewer = Viewer(paths, finder(places), mode, place)
     listener = socket.socket()
@@ -46,6 +47,6 @@ def command(
     if opens:
         webbrowser.open(url)
     try:
-        uvicorn.Server(uvicorn.Config(viewer_app(viewer), log_level="error", lifespan="off")).run(sockets=[listener])
+        uvicorn.Server(uvicorn_config(viewer_app(viewer))).run(sockets=[listener])
     finally:
         viewer.stop()

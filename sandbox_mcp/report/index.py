@@ -55,6 +55,8 @@ ORDERS = {
 }
 FAILED = ("failed", "part", "voided")
 NUMERIC = ("score", "turns", "calls", "errors")
+MOST_TERMS = 40
+"""How many terms a filter may have; SQLite refuses expressions of more than a thousand."""
 LIKE = ("scenario", "variant", "ending", "state", "run")
 TERM = re.compile(r'(?:[^\s":]{1,64}:)?"[^"]*"|\S+')
 FIGURE = re.compile(r"(<=|>=|<|>|=)?(-?\d+(?:\.\d+)?)")
@@ -331,7 +333,10 @@ def _where(query: str) -> tuple[str, list[Any]]:
     """A filter as SQL: conditions that begin with AND, and their values."""
     conditions: list[str] = []
     values: list[Any] = []
-    for token in TERM.findall(query[:2000]):
+    terms = TERM.findall(query[:2000])
+    if len(terms) > MOST_TERMS:
+        raise FilterError(f"the filter has {len(terms)} terms, expected at most {MOST_TERMS}")
+    for token in terms:
         key, colon, rest = token.partition(":")
         value = rest.strip('"') if colon and key.isalpha() else token.strip('"')
         if not colon or not key.isalpha():

@@ -40,6 +40,8 @@ NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roo
 """What no server can do through a mirror, whatever it says."""
 SHORTEST = 4
 """How long a secret must be to be looked for in answers: shorter ones are in many a word."""
+MOST_PAGES = 1000
+"""On how many pages a server may list its tools."""
 Tell = Callable[[str], None]
 
 
@@ -237,10 +239,13 @@ def _kept_back(offered: ServerCapabilities) -> Iterator[str]:
 
 async def _listed(client: Client) -> list[Tool]:
     page = await client.list_tools()
-    found = [*page.tools]
+    found, pages = [*page.tools], 1
     while page.next_cursor is not None:
+        if pages >= MOST_PAGES:
+            raise SandboxError(f"the server lists its tools without end; it was not asked for more than {pages} pages")
         page = await client.list_tools(cursor=page.next_cursor)
         found += page.tools
+        pages += 1
     return found
 
 

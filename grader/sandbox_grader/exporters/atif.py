@@ -74,7 +74,7 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
         "step_id": number,
         **_timestamp(first.clock),
         "source": "agent" if lead is None and agents else SOURCES[lead.sender if lead else turn.calls[0].caller],
-        "message": "" if lead is None else lead.content,
+        "message": "" if lead is None or _is_kept_from_agent(lead) else lead.content,
     }
     if turn.thought is not None:
         step["reasoning_content"] = turn.thought.content
@@ -129,4 +129,14 @@ def _unlike(message: Message, source: str, *, told: bool = True) -> dict[str, An
     pair = (message.sender, message.recipient)
     if told and pair == USUAL[source] and set(message.visible_to) == set(pair):
         return {}
-    return {"sender": pair[0], "recipient": pair[1], "visible_to": list(message.visible_to)}
+    content = {"content": message.content} if _is_kept_from_agent(message) else {}
+    return {"sender": pair[0], "recipient": pair[1], "visible_to": list(message.visible_to), **content}
+
+
+def _is_kept_from_agent(message: Message) -> bool:
+    """Whether the agent never saw it, such as the user's brief.
+
+    Readers of ATIF take every step for a part of what the agent read, and a system step for its prompt. So the text of
+    such a message stands in the step's ``extra`` alone, and its ``message`` is empty.
+    """
+    return "agent" not in message.visible_to

@@ -138,7 +138,8 @@ def _say(
     elif about.members().get("silent") is not True:
         seen_by: list[Role] = [_role(item, "agent") for item in about.items_at("visible_to")]
         sender, recipient = _role(about.get("sender"), sender), _role(about.get("recipient"), recipient)
-        builder.say(sender, recipient, text, stamp=stamp, seen_by=seen_by)
+        kept = about.string_at("content")  # what the agent never saw stands here and not in the step's message
+        builder.say(sender, recipient, text if kept is None else kept, stamp=stamp, seen_by=seen_by)
 
 
 def _role(node: JsonNode | None, usual: Role) -> Role:

@@ -82,7 +82,14 @@ def test_an_unusual_message_says_who_and_to_whom():
         "sender": "environment",
         "recipient": "user",
         "visible_to": ["environment", "user"],
+        "content": "It rains.",
     }
+
+
+def test_what_the_agent_never_saw_is_no_text_of_a_step():
+    [step] = steps(message("system", "user", "You want wifi off. Do not say why."))
+    assert (step["source"], step["message"]) == ("system", "")
+    assert step["extra"]["sandbox_mcp"]["content"] == "You want wifi off. Do not say why."
 
 
 def test_calls_of_the_user_are_kept_where_they_mislead_nobody():

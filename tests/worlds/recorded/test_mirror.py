@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
@@ -137,3 +139,33 @@ def test_the_reference_server_of_git_is_replayed_to_the_byte(tmp_path: Path):
     texts = [given(result) for result in results]
     assert texts[0] != texts[2]
     assert [item.result for item in replayed(tape, calls)] == texts
+
+
+def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
+    from mcp.server import Server
+    from mcp_types import ListToolsResult, Tool
+
+    from sandbox_mcp.errors import SandboxError
+    from sandbox_mcp.server.mirror import MOST_PAGES, Upstream, mirrored, recording
+
+    asked = 0
+
+    async def page(_: Any, __: Any) -> ListToolsResult:
+        nonlocal asked
+        asked += 1
+        return ListToolsResult(tools=[Tool(name=f"t{asked}", input_schema={"type": "object"})], next_cursor=str(asked))
+
+    class Endless(Upstream):
+        @asynccontextmanager
+        async def connected(self):
+            async with Client(Server("endless", on_list_tools=page)) as client:
+                yield client
+
+    async def mirror(tape: Path) -> None:
+        with recording(tape, frozenset()) as recorder:
+            async with mirrored(Endless(), recorder, lambda _: None):
+                pass
+
+    with TemporaryDirectory() as folder, pytest.raises(SandboxError, match="without end"):
+        anyio.run(mirror, Path(folder) / "tape.jsonl")
+    assert asked == MOST_PAGES
