@@ -90,8 +90,8 @@ class MessagesAsking(Asking):
         return await self.endpoint.request({**self.request, "messages": list(self.messages)})
 
     def keep(self, answer: ModelAnswer) -> None:
-        """Take in an answer: its blocks, or where there are none, its text."""
-        blocks = answer.parts or ({"type": "text", "text": answer.text},)
+        """Take in an answer: its blocks, or where there are none, its text and its calls."""
+        blocks = answer.parts or ({"type": "text", "text": answer.text}, *map(_asked_for, answer.calls))
         self._add("assistant", [block for block in blocks if block.get("type") != "text" or block["text"].strip()])
 
     def give(self, outputs: Sequence[Output]) -> None:
@@ -104,6 +104,10 @@ class MessagesAsking(Asking):
             self.messages[-1] = {"role": role, "content": [*self.messages[-1]["content"], *blocks]}
         elif blocks:
             self.messages.append({"role": role, "content": blocks})
+
+
+def _asked_for(call: FunctionCall) -> Block:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
 
 
 def _result(call: FunctionCall, output: ToolOutput) -> Block:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from sandbox_scenarios.model import Solution
 
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.users import Line
 
 
 class AgentError(SandboxError):
@@ -100,8 +101,24 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call that was made before the agent came in, under the name it is offered by, and what it showed."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    output: ToolOutput
+
+
+PastStep = Line | tuple[PastCall, ...]
+"""One step of a conversation before the agent came in: something said, or calls that were made together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Brief:
     """What an agent is given before the conversation.
+
+    ``history`` is what has happened in it already, to be taken for the agent's own doing; empty in all but prefix
+    replay.
 
     ``solution`` is filled for agents that ask for it (``wants_solution``), in the names that this session's tools are
     presented under; no agent under test may.
@@ -110,6 +127,7 @@ class Brief:
     instructions: str
     target: Target
     solution: Solution | None = None
+    history: tuple[PastStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,11 @@ class Agent(ABC):
     @abstractmethod
     def converse(self, brief: Brief) -> AbstractAsyncContextManager[Conversation]:
         """Begin a conversation; leaving the context ends it."""
+
+    @property
+    def takes_history(self) -> bool:
+        """Whether the agent can be made to believe that it has said and done what ``Brief.history`` tells."""
+        return False
 
     def describe(self) -> Mapping[str, Any]:
         """What a log should say about this agent, beside its name. No secrets."""

@@ -6,6 +6,7 @@ passed on as it is, so that the session can say what is wrong with it. A model t
 after ``max_steps`` answers per user message; that is its own doing and counts.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from sandbox_clients.base import (
     AgentTurn,
     Brief,
     Conversation,
+    PastStep,
     ToolInfo,
     ToolOutput,
     ToolRequest,
@@ -27,6 +29,7 @@ from sandbox_clients.base import (
     UnknownAgentError,
 )
 from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.users import Line
 
 if TYPE_CHECKING:
     from sandbox_mcp.models.asking import Provider
@@ -58,6 +61,15 @@ class Asking(ABC):
     @abstractmethod
     def give(self, outputs: Sequence[Output]) -> None:
         """Take in what came of all calls of the last answer, in their order."""
+
+    def recall_said(self, text: str) -> None:
+        """Take in what the model is to believe that it said."""
+        self.keep(ModelAnswer(text, (), Usage()))
+
+    def recall_done(self, outputs: Sequence[Output]) -> None:
+        """Take in calls that the model is to believe it asked for in one answer, with what came of them."""
+        self.keep(ModelAnswer("", tuple(call for call, _ in outputs), Usage()))
+        self.give(outputs)
 
     def correction(self, answer: ModelAnswer) -> str | None:
         """What to tell a model whose answer nobody can make anything of; None if it is fine."""
@@ -129,6 +141,7 @@ class ChatAgent(Agent):
         """Connect to the tools and list them, once."""
         async with brief.target.connect() as tools:
             asking = self._asking(brief.instructions, await tools.list())
+            _recall(asking, brief.history)
             yield _Chatting(asking, self.endpoint.settings.model, self.max_steps, tools)
 
     def _asking(self, instructions: str, tools: Sequence[ToolInfo]) -> Asking:
@@ -138,6 +151,11 @@ class ChatAgent(Agent):
 
         return ReactAsking(self.asking(prompt(instructions, tools), (), STOP))
 
+    @property
+    def takes_history(self) -> bool:
+        """It does: every protocol carries the whole conversation."""
+        return True
+
     def describe(self) -> Mapping[str, Any]:
         """Which model, where, how prompted, and with which limits."""
         prompted = {"prompting": "react"} if self.react else {}
@@ -146,6 +164,25 @@ class ChatAgent(Agent):
     async def aclose(self) -> None:
         """Close the connection to the endpoint."""
         await self.endpoint.aclose()
+
+
+def _recall(asking: Asking, history: Sequence[PastStep]) -> None:
+    """Tell a model what was said and done before, as if it had been there."""
+    for place, step in enumerate(history):
+        if not isinstance(step, Line):
+            asking.recall_done(
+                [
+                    (
+                        FunctionCall(f"past_{place}_{i}", past.name, json.dumps(past.arguments, ensure_ascii=False)),
+                        past.output,
+                    )
+                    for i, past in enumerate(step)
+                ]
+            )
+        elif step.speaker == "user":
+            asking.hear(step.text)
+        else:
+            asking.recall_said(step.text)
 
 
 def checked(agent: str, settings: EndpointSettings, provider: "Provider", package: str) -> EndpointSettings:

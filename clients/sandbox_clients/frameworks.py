@@ -105,6 +105,7 @@ def framework_agent(name: str, settings: AgentSettings) -> LineAgent:
         key_variable=framework.key_variable,
         about={"framework": found},
         environment={"PATH": bin_of(name)},
+        recalls=False,
     )
 
 

@@ -9,18 +9,23 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools
 from sandbox_clients.mcp_tools import named
 from sandbox_mcp.users import Line
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the function is asked: what was said so far, the user's message last, with which tools, told what."""
+    """What the function is asked: what was said so far, the user's message last, with which tools, told what.
+
+    ``history`` is what had been said and done before the function was first asked, calls included; empty in all but
+    prefix replay.
+    """
 
     said: Sequence[Line]
     tools: Tools
     instructions: str
+    history: Sequence[PastStep] = ()
 
 
 Respond = Callable[[Asked], Awaitable[str | AgentTurn]]
@@ -32,12 +37,13 @@ class _Asking:
     respond: Respond
     tools: Tools
     instructions: str
+    history: Sequence[PastStep] = ()
     said: list[Line] = field(default_factory=list[Line])
 
     async def turn(self, message: str) -> AgentTurn:
         self.said.append(Line("user", message))
         try:
-            answer = await self.respond(Asked(tuple(self.said), self.tools, self.instructions))
+            answer = await self.respond(Asked(tuple(self.said), self.tools, self.instructions, self.history))
         except AgentError:
             raise
         except Exception as error:
@@ -60,7 +66,13 @@ class FunctionAgent(Agent):
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
         """Connect to the tools and keep track of what is said."""
         async with brief.target.connect() as tools:
-            yield _Asking(self.respond, tools, brief.instructions)
+            said = [step for step in brief.history if isinstance(step, Line)]
+            yield _Asking(self.respond, tools, brief.instructions, brief.history, said)
+
+    @property
+    def takes_history(self) -> bool:
+        """It does: it is told everything each time."""
+        return True
 
     def describe(self) -> Mapping[str, Any]:
         """That it is a function."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
-from sandbox_clients.replies import read_object, read_turn
+from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
 from sandbox_mcp.models.asking import public_address
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
@@ -29,7 +29,7 @@ class _Talking:
     brief: Brief
     http: "AsyncClient"
     session: str = field(default_factory=lambda: uuid.uuid4().hex)
-    messages: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def turn(self, message: str) -> AgentTurn:
         self.messages.append({"role": "user", "content": message})
@@ -109,7 +109,12 @@ class HttpAgent(Agent):
         headers = {"Authorization": f"Bearer {os.environ.get(variable, '')}"} if variable else {}
         timeout = httpx2.Timeout(None, connect=self.settings.endpoint.timeout)
         async with httpx2.AsyncClient(headers=headers, timeout=timeout) as http:
-            yield _Talking(self, brief, http)
+            yield _Talking(self, brief, http, messages=as_messages(brief.history))
+
+    @property
+    def takes_history(self) -> bool:
+        """It does: it is sent the whole conversation each time."""
+        return True
 
     def describe(self) -> Mapping[str, Any]:
         """Where it is, and what it is told of its model."""

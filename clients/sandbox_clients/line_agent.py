@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
 from sandbox_clients.line_process import PATIENCE, LineProcess
-from sandbox_clients.replies import read_object, read_turn
+from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
 from sandbox_mcp.plurals import counted
 
@@ -45,7 +45,8 @@ class LineAgent(Agent):
     """Runs ``command``, one process per conversation at a time.
 
     ``about`` is what logs say of it beside its settings, ``environment`` what its processes have on top of ours.
-    ``begin_within`` is how many seconds a process may take until it is ready.
+    ``begin_within`` is how many seconds a process may take until it is ready. With ``recalls`` the command may be one
+    that can be given a history; it says so itself when it is ready.
     """
 
     name: str
@@ -55,6 +56,7 @@ class LineAgent(Agent):
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     begin_within: float = 120.0
+    recalls: bool = True
     idle: list[LineProcess] = field(default_factory=list[LineProcess])
     needs_url: ClassVar[bool] = True
 
@@ -75,6 +77,11 @@ class LineAgent(Agent):
                 if not (lasting and clean and await self._kept(process)):
                     await process.stop()
                 listening.cancel_scope.cancel()
+
+    @property
+    def takes_history(self) -> bool:
+        """Whether the command may be able to; see ``recalls``."""
+        return self.recalls
 
     def describe(self) -> Mapping[str, Any]:
         """What it runs, on which model, and with which limits."""
@@ -104,6 +111,11 @@ class LineAgent(Agent):
                 ready = await _hear(process)
             if ready["type"] != "ready":
                 raise AgentError(f"the agent's process began with {ready['type']!r}; expected 'ready'")
+            if brief.history and ready.get("history") is not True:
+                raise AgentError(
+                    "the agent's process was given a history and did not say that it takes one; where it does, it "
+                    'answers with {"type": "ready", "history": true}'
+                )
         except BaseException as error:
             await process.stop()
             if isinstance(error, TimeoutError):
@@ -120,6 +132,7 @@ class LineAgent(Agent):
             "instructions": brief.instructions,
             "mcp": {"url": brief.target.url, "headers": dict(brief.target.headers)},
             "settings": {**self.settings.told(), "key_variable": key_variable},
+            **({"history": as_messages(brief.history)} if brief.history else {}),
         }
 
     async def _kept(self, process: LineProcess) -> bool:

@@ -44,6 +44,16 @@ class ReactAsking(Asking):
         for _, output in outputs:
             self.inner.hear(f"{OBSERVATION} {output.text}")
 
+    def recall_said(self, text: str) -> None:
+        """Take in a final answer that the model is to believe it wrote."""
+        self.inner.recall_said(f"Final Answer: {text}")
+
+    def recall_done(self, outputs: Sequence[Output]) -> None:
+        """Take in actions that the model is to believe it wrote, each a step of its own."""
+        for call, output in outputs:
+            self.inner.recall_said(f"Action: {call.name}\nAction Input: {call.arguments}")
+            self.inner.hear(f"{OBSERVATION} {output.text}")
+
     def correction(self, answer: ModelAnswer) -> str | None:
         """The form of a step, for a model that wrote neither an action nor a final answer."""
         del answer

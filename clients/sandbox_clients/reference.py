@@ -31,10 +31,12 @@ class _Playing:
         planned = self.solution.turns[position]
         for calls in planned.batches:
             await self._act(calls)
-        return AgentTurn(as_text(fill(planned.reply, self.results)))
+        return AgentTurn(planned.reply if self.solution.concrete else as_text(fill(planned.reply, self.results)))
 
     async def _act(self, calls: Sequence[PlannedCall]) -> None:
-        requests = [ToolRequest(call.tool, ready(call, self.results)) for call in calls]
+        requests = [
+            ToolRequest(call.tool, ready(call, self.results, concrete=self.solution.concrete)) for call in calls
+        ]
         outputs = await self.tools.call_together(requests)
         for call, output in zip(calls, outputs, strict=True):
             if call.label:
@@ -48,6 +50,11 @@ class ReferenceAgent(Agent):
     name: str = "reference"
     wants_solution: ClassVar[bool] = True
     marks_batches: ClassVar[bool] = True
+
+    @property
+    def takes_history(self) -> bool:
+        """It does: its solution is then the part that is still to come."""
+        return True
 
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:

@@ -27,6 +27,11 @@ class RefuseAgent(Agent):
     name: str = "refuse"
     marks_batches: ClassVar[bool] = True
 
+    @property
+    def takes_history(self) -> bool:
+        """It refuses whatever was said before."""
+        return True
+
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:  # noqa: ARG002
         """Refuse, without even connecting."""

@@ -1,17 +1,33 @@
-"""What an agent that lives elsewhere says, as an object of JSON, read into its turn.
+"""What an agent that lives elsewhere says, as JSON, read into its turn; and what it is told of an earlier talk.
 
 Policy: what is read here goes into the log, so whatever is not of the form that docs/adapters.md describes is a fault
 that is told, and nothing is guessed.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sandbox_clients.base import AgentError, AgentTurn
+from sandbox_clients.base import AgentError, AgentTurn, PastCall, PastStep
+from sandbox_mcp.users import Line
 
 COUNTS = ("prompt_tokens", "completion_tokens", "requests")
 """What ``usage`` counts."""
+
+
+def as_messages(history: Sequence[PastStep]) -> list[dict[str, Any]]:
+    """An earlier talk as messages: who said what, and calls with what came of them as an assistant's message."""
+    return [
+        {"role": "user" if step.speaker == "user" else "assistant", "content": step.text}
+        if isinstance(step, Line)
+        else {"role": "assistant", "content": "", "calls": [_past(call) for call in step]}
+        for step in history
+    ]
+
+
+def _past(call: PastCall) -> dict[str, Any]:
+    output = {"output": call.output.text, "is_error": call.output.is_error}
+    return {"name": call.name, "arguments": dict(call.arguments), **output}
 
 
 def read_object(text: str, who: str, expected: str) -> dict[str, Any]:

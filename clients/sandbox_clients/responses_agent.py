@@ -84,8 +84,15 @@ class ResponsesAsking(Asking):
         return await self.endpoint.request({**self.request, "input": list(self.items)})
 
     def keep(self, answer: ModelAnswer) -> None:
-        """Take in an answer: its items, or where there are none, its text."""
-        self.items += answer.parts or [{"role": "assistant", "content": answer.text}]
+        """Take in an answer: its items, or where there are none, its text and its calls."""
+        if answer.parts:
+            self.items += answer.parts
+            return
+        if answer.text or not answer.calls:
+            self.items.append({"role": "assistant", "content": answer.text})
+        for call in answer.calls:
+            named = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+            self.items.append({"type": "function_call", **named})
 
     def give(self, outputs: Sequence[Output]) -> None:
         """Take in outputs, each an item of its own."""

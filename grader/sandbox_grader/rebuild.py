@@ -53,11 +53,19 @@ class _ToldIds(IdStream):
 
 
 def can_rebuild(trajectory: Trajectory, home: World) -> bool:
-    """Whether a log lacks state, and every call that worked was one of a tool of this world."""
-    return trajectory.started.world is None and all(
-        event.error is not None or event.tool in home.tools
-        for event in trajectory.events
-        if isinstance(event, ToolCall)
+    """Whether a log lacks state, and every call that worked was one of a tool of this world.
+
+    In prefix replay no call follows from those before it, so nothing can be rebuilt.
+    """
+    forgets = (trajectory.started.origin or {}).get("prefix_replay")
+    return (
+        not forgets
+        and trajectory.started.world is None
+        and all(
+            event.error is not None or event.tool in home.tools
+            for event in trajectory.events
+            if isinstance(event, ToolCall)
+        )
     )
 
 

@@ -36,6 +36,7 @@ from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 if TYPE_CHECKING:
     from sandbox_grader import Report
 
+    from sandbox_mcp.run.by_hand import PlayableSuite
     from sandbox_mcp.run.executors import Executor
     from sandbox_mcp.run.sessions import Crew
 
@@ -84,6 +85,18 @@ if TYPE_CHECKING:
 )
 @metric_option
 @threshold_options
+@click.option(
+    "--mode",
+    type=click.Choice(["on-policy", "prefix"]),
+    default="on-policy",
+    show_default=True,
+    help="Let the agent go on from what it did itself, or ask for every reply on the reference's history.",
+)
+@click.option(
+    "--tooltalk",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout of ToolTalk whose conversations are played instead of scenarios.",
+)
 @click.option(
     "--instructions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -141,6 +154,8 @@ def command(
     from sandbox_mcp.run.unit import Shard
 
     if options["row_places"]:
+        if options["mode"] == "prefix" or options["tooltalk"]:
+            raise click.UsageError("rows have histories of their own; leave out --mode prefix and --tooltalk")
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
     check_threshold(threshold, options["metric"])
@@ -182,8 +197,7 @@ class Recipe:
 
     def __call__(self) -> "Crew":
         """The crew."""
-        from sandbox_scenarios import Suite
-
+        from sandbox_mcp.run.evaluate import as_played
         from sandbox_mcp.run.folder import RunFolder
         from sandbox_mcp.run.rows.play import RowCrew
         from sandbox_mcp.run.rows.suite import RowSuite
@@ -200,8 +214,8 @@ class Recipe:
             asked = {**told, "rows": form}
             suite = RowSuite(row_places)
             return RowCrew(suite, agent, users, folder, metrics=(family,), instructions=asked, form=form)
-        return Crew(
-            Suite(self.places),
+        crew = Crew(
+            self.material(),
             agent,
             users,
             folder,
@@ -210,6 +224,23 @@ class Recipe:
             metrics=tuple(dict.fromkeys((*JUDGED, family))),
             instructions=told,
         )
+        return as_played(crew, self.options["mode"])
+
+    def material(self) -> "PlayableSuite":
+        """What there is to play: scenarios, or the conversations of a checkout.
+
+        Raises:
+            click.UsageError: both were named.
+        """
+        from sandbox_mcp.run.by_hand import PlayableSuite
+
+        if self.options["tooltalk"] is None:
+            return PlayableSuite(self.places)
+        if self.places:
+            raise click.UsageError("--tooltalk brings its own conversations; leave out --scenarios")
+        from sandbox_mcp.run.conversations import Conversations
+
+        return Conversations(self.options["tooltalk"])
 
 
 def _instructions(path: Path | None) -> Mapping[str, Any]:
@@ -233,7 +264,6 @@ def _instructions(path: Path | None) -> Mapping[str, Any]:
 
 
 def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
-    from sandbox_mcp.run.by_hand import PlayableSuite
     from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.rows.suite import RowSuite
     from sandbox_mcp.run.unit import Shard
@@ -243,7 +273,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     crew = recipe()
     jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
     prices, budget = chosen_costs(options)
-    suite = RowSuite(options["row_places"]) if options["row_places"] else PlayableSuite(recipe.places)
+    suite = RowSuite(options["row_places"]) if options["row_places"] else recipe.material()
     return evaluate(
         crew.agent,
         suite.select(*options["selectors"]),
@@ -265,6 +295,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
         knowledge=crew.knowledge,
         instructions=_instructions(options["instructions"]),
         row_answers=options["row_answers"],
+        mode=options["mode"],
         watch=Display(quiet=options["quiet"], every=everything).show,
     )
 

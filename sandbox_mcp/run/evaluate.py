@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import anyio
 from sandbox_clients.base import Agent
@@ -32,10 +32,12 @@ from sandbox_scenarios.variants import canonical
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch, Watch
 from sandbox_mcp.run.by_hand import PlayedLog
+from sandbox_mcp.run.conversations import Conversations
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.folder import PACKED_FROM, RunFolder
+from sandbox_mcp.run.prefix import KIND, check_recalls, played_truth, truthful_users
 from sandbox_mcp.run.progress import RunTally
 from sandbox_mcp.run.rows.instructions import AnswerForm
 from sandbox_mcp.run.rows.play import ROWS_METRIC, RowCrew
@@ -48,6 +50,10 @@ from sandbox_mcp.session import chosen_instructions
 from sandbox_mcp.trajectory import Trajectory, read_trajectory
 
 _T = TypeVar("_T")
+RunMode = Literal["on-policy", "prefix"]
+"""How an agent is played: on from what it did itself, or every turn from the ground truth."""
+REPLAYED = "tooltalk.success"
+"""What counts in prefix replay unless another metric is named: milestones have nothing to look at there."""
 
 
 def evaluate(
@@ -75,6 +81,7 @@ def evaluate(
     knowledge: object = None,
     instructions: str | Mapping[str, Any] = "",
     row_answers: AnswerForm = "calls",
+    mode: RunMode = "on-policy",
     watch: Watch | None = None,
 ) -> Report:
     """Play an agent through scenarios and grade every session.
@@ -106,6 +113,8 @@ def evaluate(
         instructions: What the agent is told first, in place of what all agents are told.
         row_answers: With the rows of a :class:`RowSuite`: whether they are answered by ``calls`` or in ``text``. There
             ``mtu_bench.right`` counts unless another metric is named.
+        mode: Whether the agent goes on from what it did itself, or ``prefix``: every turn from the ground truth. There
+            ``tooltalk.success`` counts unless another metric is named.
         watch: Told of every session that is done.
 
     Raises:
@@ -123,6 +132,8 @@ def evaluate(
         if row_answers == "text" and playing.wants_solution:
             raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
     users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user
+    if metric == SCORE and (mode == "prefix" or isinstance(known, Conversations)):
+        metric = REPLAYED
     way: Transport = transport or ("http" if playing.needs_url else "direct")
     if playing.needs_url and way != "http":
         raise RunError(f"agent {playing.name!r} needs a URL; use --transport http")
@@ -147,9 +158,37 @@ def evaluate(
             crew = RowCrew(known, playing, users, folder, knowledge, keep_spoiled, asked, told, form=row_answers)
         else:
             crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
+            crew = as_played(crew, mode)
         report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
     report.name = str(out or playing.name)
     return report
+
+
+def as_played(crew: Crew, mode: RunMode) -> Crew:
+    """A crew as it plays in a mode what its suite holds, which may be ToolTalk's conversations.
+
+    Raises:
+        RunError: its agent cannot be given a history and has to be, or its users are none for this.
+    """
+    talk = crew.suite if isinstance(crew.suite, Conversations) else None
+    kind = crew.users.description.get("kind")
+    if talk is None and mode == "on-policy":
+        return crew
+    if kind not in ("scripted", KIND) and crew.users.description != talk_users(crew.suite):
+        raise RunError(
+            f"the user says what was written down in advance, so {kind!r} has no part in it; leave out --user"
+        )
+    metrics = tuple(dict.fromkeys((*crew.metrics, REPLAYED.partition(".")[0])))
+    crew = replace(crew, metrics=metrics, complete=talk.completed if talk else crew.complete)
+    if mode == "prefix":
+        check_recalls(crew.agent)
+        return replace(crew, users=truthful_users(), truths=talk.truth if talk else played_truth)
+    return replace(crew, users=talk.users) if talk else crew
+
+
+def talk_users(suite: Suite) -> Mapping[str, Any] | None:
+    """What is said of the users of ToolTalk's conversations; None for another suite."""
+    return suite.users.description if isinstance(suite, Conversations) else None
 
 
 def grade(

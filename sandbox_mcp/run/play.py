@@ -30,6 +30,7 @@ class Watched:
 
     sink: Sink
     turn: anyio.CancelScope | None = field(default=None)
+    over: bool = False
 
     def write(self, event: Event) -> None:
         """Keep one event."""
@@ -42,6 +43,7 @@ class Watched:
             self._stop()
 
     def _stop(self) -> None:
+        self.over = True
         if self.turn is not None:
             self.turn.cancel()
 
@@ -68,7 +70,7 @@ async def play(
         async with agent.converse(_brief(opened, agent, reach)) as conversation:
             await _converse(opened, conversation, watched, patience)
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
-        await opened.end("agent_failed", _problem(error))
+        await opened.end("agent_failed", problem_of(error))
     finally:
         await manager.close(opened.token)
 
@@ -76,11 +78,9 @@ async def play(
 async def _converse(opened: OpenSession, conversation: Conversation, watched: Watched, patience: float) -> None:
     message: str | None = opened.opening
     while message is not None:
-        answer = await _turn(conversation, message, watched, patience)
+        answer = await answer_to(conversation, message, watched, patience)
         if opened.session.over:
             return
-        if answer is None:
-            raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
         message = heard(await opened.say(readable(answer.text), answer.meta))
 
 
@@ -91,14 +91,20 @@ def heard(reply: Reply) -> str | None:
     return "\n".join([reply.text, *(f"Notice: {notice}" for notice in reply.notices)])
 
 
-async def _turn(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn | None:
-    """The agent's answer, or None if the session or all patience ended before it gave one."""
+async def answer_to(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn:
+    """The agent's answer; one that says nothing where the session ended before it gave any.
+
+    Raises:
+        AgentError: it gave none within ``patience`` seconds, or broke.
+    """
     with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
         try:
             return await conversation.turn(message)
         finally:
             watched.turn = None
-    return None
+    if not watched.over:
+        raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
+    return AgentTurn("")
 
 
 def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
@@ -108,6 +114,7 @@ def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
     return Brief(spec.instructions, reach(opened), solution)
 
 
-def _problem(error: Exception) -> str:
+def problem_of(error: Exception) -> str:
+    """What an agent broke on, in one sentence."""
     cause = leaves(error)[0]
     return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {named(cause)}"

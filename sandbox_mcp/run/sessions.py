@@ -20,6 +20,7 @@ from sandbox_scenarios import Scenario, Suite
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Reach, play
+from sandbox_mcp.run.prefix import Truths, play_prefixes
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.run.unit import Shard, Unit, plan
 from sandbox_mcp.run.users import Users
@@ -71,7 +72,8 @@ class Crew:
     """Who plays: an agent and users, in scenarios of a suite, into a folder.
 
     ``metrics`` and ``keep_spoiled`` are for :meth:`judge`. ``instructions`` is what ``chosen_instructions`` makes, or
-    nothing where the agent is told what all are told.
+    nothing where the agent is told what all are told. With ``truths`` prefixes of these are replayed. ``complete`` adds
+    to the spec of a session what its material says about it.
     """
 
     suite: Suite
@@ -82,6 +84,8 @@ class Crew:
     keep_spoiled: bool = False
     metrics: tuple[str | Metric, ...] = JUDGED
     instructions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    truths: Truths | None = None
+    complete: Callable[[SessionSpec], SessionSpec] = lambda spec: spec
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -94,7 +98,9 @@ class Crew:
         Raises:
             GraderError: the scenario's milestones or a metric cannot be used.
         """
-        return grade(trajectory, scenario, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
+        elsewhere = trajectory.started.origin and not scenario.milestones
+        own = None if elsewhere else scenario  # it brings its own ground truth, and there is nothing else to say
+        return grade(trajectory, own, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
     async def play_session(
         self,
@@ -105,8 +111,12 @@ class Crew:
         reach: Reach,
         patience: float = math.inf,
     ) -> None:
-        """Play one session to its end; everything about it is in what ``sink`` was given."""
-        await play(manager, spec, self.agent, user, sink, reach, patience)
+        """Play one session to its end, or its prefixes; everything about it is in what ``sink`` was given."""
+        if self.truths is None:
+            await play(manager, spec, self.agent, user, sink, reach, patience)
+        else:
+            truth = await self.truths(manager, spec)
+            await play_prefixes(manager, spec, truth, self.agent, sink, reach, patience)
 
     async def play(
         self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told, pack: PackWriter | None = None
@@ -150,9 +160,7 @@ class Crew:
 
     async def _session(self, unit: Unit, table: "_Table") -> Scores:
         scenario = self.suite.get(unit.scenario)
-        spec = SessionSpec(
-            scenario, unit.variant, unit.seed, unit.trial, agent=self.description
-        )  # fmt: skip
+        spec = self.complete(SessionSpec(scenario, unit.variant, unit.seed, unit.trial, agent=self.description))
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             await self.play_session(table.manager, spec, self.users.make(spec), log, table.reach, table.patience)

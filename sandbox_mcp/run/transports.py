@@ -77,14 +77,15 @@ class _DirectTools:
 
     async def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolOutput:
         await checkpoint_if_cancelled()
-        return _output(await self.opened.call(name, arguments))
+        return output_of(await self.opened.call(name, arguments))
 
     async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
         await checkpoint_if_cancelled()
         calls = [AgentCall(request.name, request.arguments) for request in requests]
-        return [_output(result) for result in await self.opened.run(calls)]
+        return [output_of(result) for result in await self.opened.run(calls)]
 
 
-def _output(result: CallResult) -> ToolOutput:
+def output_of(result: CallResult) -> ToolOutput:
+    """What an agent gets to see of a result."""
     value = None if result.error is not None else unwrapped(result.structured)
     return ToolOutput(result.text, value, is_error=result.error is not None)

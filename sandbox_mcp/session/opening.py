@@ -14,7 +14,7 @@ from sandbox_scenarios.variants import BASE
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.trajectory import SessionStarted, ToolSpec, UserChannel
+from sandbox_mcp.trajectory import ReferenceTurn, SessionStarted, ToolSpec, UserChannel
 from sandbox_mcp.users import User
 
 INSTRUCTIONS = "instructions"
@@ -27,7 +27,9 @@ class SessionSpec:
 
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
     (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log; the text under
-    its ``instructions`` is what it is told instead of what the scenario's world tells every agent.
+    its ``instructions`` is what it is told instead of what the scenario's world tells every agent. ``told`` are facts
+    that it is told after those, whichever they are. ``reference`` and ``origin`` go into the log of a session whose
+    material comes from elsewhere, as an importer would put them there.
     """
 
     scenario: Scenario
@@ -37,6 +39,9 @@ class SessionSpec:
     user_channel: UserChannel = "harness"
     agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     session_id: str = ""
+    told: str = ""
+    reference: tuple[tuple[ReferenceTurn, ...], ...] = ()
+    origin: Mapping[str, Any] | None = None
 
     @property
     def id(self) -> str:
@@ -48,7 +53,8 @@ class SessionSpec:
         """What the agent is told before the conversation."""
         chosen = self.agent.get(INSTRUCTIONS)
         text = cast("Mapping[str, Any]", chosen).get("text") if isinstance(chosen, Mapping) else None
-        return text if isinstance(text, str) else self.scenario.home.briefing
+        briefing = text if isinstance(text, str) else self.scenario.home.briefing
+        return f"{briefing}\n{self.told}" if self.told else briefing
 
 
 def chosen_instructions(name: str, text: str) -> Mapping[str, Any]:
@@ -83,6 +89,8 @@ def started_event(
         worlds=scenario.home.told(),
         clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
         versions={"sandbox_mcp": __version__},
+        reference=spec.reference,
+        origin=spec.origin,
         wall=wall,
     )
 

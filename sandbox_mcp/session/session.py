@@ -25,7 +25,7 @@ from sandbox_mcp.session.opening import (
     started_event,
     user_briefing,
 )
-from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, present
+from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserAct, UserCall, UserError, UserTurn
@@ -317,6 +317,13 @@ class Session:
             any(self.stage.state.table(table) for table in due)
             or any(tool.tool.may_write(due) for tool in self._calls.actions.values())
         )
+
+    def shown(self, event: ToolCall) -> CallResult:
+        """What the agent got to see of a call of its own, announcements left out."""
+        error = event.error
+        fault = Fault(error.kind, error.type, error.message) if error else None
+        tool = self.stage.home.tools.get(event.tool or "")
+        return self._calls.shown(Outcome(tool, event.arguments, result=event.result, fault=fault), event.meta)
 
     def restore(self, trajectory: Trajectory) -> None:
         """Take up a recorded session of the same spec where its log stops; nothing is written again.

@@ -5,6 +5,7 @@ Nothing is worked out before it is asked for, so that importing a world costs no
 process by reference, never by value: whoever needs it loads the same code.
 """
 
+import copy
 import hashlib
 import inspect
 import json
@@ -21,6 +22,7 @@ from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import value_schema
+from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.schema import TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
@@ -137,6 +139,7 @@ class World:
         self._knowledge = knowledge
         self._modules = tuple(modules)
         self._hints = hints
+        self.ids: Callable[[str], IdStream] = IdStream
         self._pending: dict[str, _Pending | Tool] = {}
         self._events: list[tuple[type[Table], str, Callable[..., Any]]] = []
         self._gates: list[GateRule] = []
@@ -146,6 +149,16 @@ class World:
 
     def __repr__(self) -> str:
         return f"World({self.name!r})"
+
+    def as_elsewhere(self, ids: Callable[[str], IdStream], knowledge: object) -> "World":
+        """The same world with ids drawn and things looked up as another implementation of it does.
+
+        ``ids`` makes the stream of ids from a session's seed.
+        """
+        found = copy.copy(self)
+        found.ids = ids
+        found.__dict__["knowledge"] = knowledge
+        return found
 
     # -- declaring ------------------------------------------------------------------------------------------------
 

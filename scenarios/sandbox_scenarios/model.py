@@ -166,10 +166,14 @@ class PlannedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """One complete way to solve the scenario, one turn per user message."""
+    """One complete way to solve the scenario, one turn per user message.
+
+    In a ``concrete`` one every value is what it says, even where it looks like a reference to an earlier result.
+    """
 
     turns: tuple[PlannedTurn, ...]
     about: str = ""
+    concrete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def presented_solution(solution: Solution, offered: Mapping[str, PresentedTool])
         PlannedTurn(tuple(tuple(renaming.call(call) for call in batch) for batch in turn.batches), turn.reply)
         for turn in solution.turns
     )
-    return Solution(turns, solution.about)
+    return Solution(turns, solution.about, solution.concrete)
 
 
 def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mapping[str, PresentedTool]) -> Solution:
@@ -61,20 +61,20 @@ def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mappin
         PlannedTurn(tuple(tuple(_as_action(call) for call in batch) for batch in turn.batches), turn.reply)
         for turn in named.turns
     )
-    return Solution(turns, named.about)
+    return Solution(turns, named.about, named.concrete)
 
 
 def _as_action(call: PlannedCall) -> PlannedCall:
     return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
 
 
-def ready(call: PlannedCall, results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments with which a call is made, all values filled in.
+def ready(call: PlannedCall, results: Mapping[str, Any], *, concrete: bool = False) -> Mapping[str, Any]:
+    """The arguments with which a call is made, all values filled in unless they are ``concrete`` already.
 
     Raises:
         PlanError: there is no such result, or nothing at that path in it.
     """
-    given = fill(call.arguments, results)
+    given = call.arguments if concrete else fill(call.arguments, results)
     if call.tool != ACT:
         return given
     return {"action": render(given["action"]["name"], given["action"]["arguments"])}

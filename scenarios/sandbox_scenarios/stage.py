@@ -14,7 +14,7 @@ from sandbox_mcp.tools.declaring import DueEvent
 from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.tools.user_tools import CONFIRM
 from sandbox_mcp.trajectory import Message, Role, SessionStarted, ToolCall
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, snapshot_of
+from sandbox_mcp.world import Clock, Running, Snapshot, snapshot_of
 from sandbox_mcp.world.faults import WorldFailedError
 from sandbox_mcp.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
@@ -68,7 +68,7 @@ class Stage:
         seed = "/".join(map(str, played))
         self.home = home
         looked_up = home.knowledge if knowledge is None else knowledge
-        self.running = Running(state, clock, IdStream(seed), looked_up)
+        self.running = Running(state, clock, home.ids(seed), looked_up)
         self.gates = Gates(seed, confirm, rules)
 
     @classmethod

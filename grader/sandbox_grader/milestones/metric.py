@@ -46,6 +46,8 @@ class ToolSandbox:
         scenario, trajectory = subject.scenario, subject.trajectory
         if scenario is None:
             return Verdict(inconclusive=NO_SCENARIO)
+        if (trajectory.started.origin or {}).get("prefix_replay"):
+            return Verdict(inconclusive="prefix replay forgets what was done after every turn, so no end can be judged")
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")
         values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, trajectory)

@@ -108,7 +108,8 @@ def _recorded(session: Trajectory, references: Sequence[Solution]) -> Dialogue:
     turns = [replace(turn, id=f"{session.started.session}/{n}") for n, turn in enumerate(_turns(session), start=1)]
     used = max((number for number, turn in enumerate(turns, start=1) if turn.calls or turn.malformed), default=1)
     form = form_of(solutions)
-    return Dialogue(form, form, tuple(_beside(turns, used, solution) for solution in solutions))
+    forced = bool((session.started.origin or {}).get("prefix_replay"))
+    return Dialogue(form, form, tuple(_beside(turns, used, solution) for solution in solutions), forced)
 
 
 def _beside(turns: Sequence[DialogueTurn], used: int, solution: Sequence[Wanted]) -> Pairs:

@@ -21,6 +21,7 @@ KINDS = (
 NEEDS_SCENARIO = ("leak", "invention", "early_end", "consent", "withheld", "beside_the_point")
 NO_SCENARIO = "no scenario: what the user knows and wants is part of one"
 NO_USER = "the log has no word of a user"
+REPLAYED = "prefix replay has no user: the words are those of the ground truth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class UserConduct:
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
         """Grade one session; every mode gives the same."""
         talk, scenario = UserView(subject.trajectory, subject.scenario), subject.scenario
+        if (subject.trajectory.started.origin or {}).get("prefix_replay"):
+            return Verdict(inconclusive=REPLAYED)
         if not talk.said:
             return Verdict(inconclusive=NO_USER)
         findings = [*out_of_part(talk), *endless(talk)]

@@ -4,9 +4,9 @@ Policy: every call of a conversation's ground truth is executed in order on the 
 that the conversation has, and what comes out is put beside what was recorded. The office's own code runs; the
 few things in which the original differs and which its metrics look at are put on from outside, and each is named here:
 
-- ids and session tokens are drawn as the original draws them: from a generator that every tool starts anew with the
-  same seed, so that the first tokens of ``UserLogin`` and ``RegisterUser`` collide;
-- two accounts' entries may have the same id; here rows are kept apart by their owner;
+- ids and session tokens are drawn as the original draws them: from a generator with one seed for every kind of entry;
+- two accounts' entries may have the same id; here the rows of accounts that a conversation does not log in to are kept
+  apart by their owner;
 - the session token is an argument of every tool that needs an account, put in by the executor;
 - the weather comes from the databases, in whatever degrees they have.
 
@@ -14,7 +14,8 @@ Source: ToolTalk, section 3.2 and its repository, https://github.com/microsoft/T
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -148,31 +149,66 @@ class ReplayedConversation:
     calls: tuple[ReplayedCall, ...]
 
 
-def replay(checkout: Path) -> Iterator[ReplayedConversation]:
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """What a checkout of ToolTalk holds: its databases, and the files of its conversations, easy ones first."""
+
+    databases: Mapping[str, Any]
+    documents: tuple[tuple[Path, Mapping[str, Any]], ...]
+
+    @property
+    def almanac(self) -> Almanac:
+        """The weather as the databases have it."""
+        return Almanac(self.databases["Weather"], self.databases["HistoricWeather"])
+
+
+def read_checkout(folder: Path) -> Checkout:
+    """What a checkout of ToolTalk, or its data alone, holds.
+
+    Raises:
+        NoCheckoutError: the folder holds no databases or no conversations, or they cannot be read.
+    """
+    data = next((path for path in (folder, folder / "data") if (path / "databases").is_dir()), None)
+    if data is None:
+        raise NoCheckoutError(
+            f"{str(folder)!r} has no folder 'databases'; expected a checkout of ToolTalk, or its data"
+        )
+    databases = {path.stem: _read(path) for path in sorted((data / "databases").glob("*.json"))}
+    missing = sorted({"Account", "Weather", "HistoricWeather", *ENTRIES} - databases.keys())
+    if missing:
+        raise NoCheckoutError(f"{str(data / 'databases')!r} lacks {missing[0]}.json")
+    found = [path for path in sorted(data.glob("*/*.json")) if path.parent.name != "databases"]
+    documents = tuple((path, document) for path in found if "conversation" in (document := _read(path)))
+    if not documents:
+        raise NoCheckoutError(f"{str(data)!r} holds no conversations")
+    return Checkout(databases, documents)
+
+
+@contextmanager
+def as_tooltalk_has_it(path: Path) -> Generator[None]:
+    """Blame a conversation's file, or a database that it needs, for whatever is not found in it here.
+
+    Raises:
+        NoCheckoutError: something was not found.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, LookupError) as error:
+        told = f"{str(path)!r} or a database it needs is not as ToolTalk has it"
+        raise NoCheckoutError(f"{told}: {type(error).__name__}: {error}") from error
+
+
+def replay(folder: Path) -> Iterator[ReplayedConversation]:
     """Play the ground truth of every conversation of a checkout, easy ones first.
 
     Raises:
         NoCheckoutError: the folder holds no databases or no conversations.
     """
-    folder = next((path for path in (checkout, checkout / "data") if (path / "databases").is_dir()), None)
-    if folder is None:
-        raise NoCheckoutError(
-            f"{str(checkout)!r} has no folder 'databases'; expected a checkout of ToolTalk, or its data"
-        )
-    databases = {path.stem: _read(path) for path in sorted((folder / "databases").glob("*.json"))}
-    missing = sorted({"Account", "Weather", "HistoricWeather", *ENTRIES} - databases.keys())
-    if missing:
-        raise NoCheckoutError(f"{str(folder / 'databases')!r} lacks {missing[0]}.json")
-    found = [path for path in sorted(folder.glob("*/*.json")) if path.parent.name != "databases"]
-    documents = [(path, document) for path in found if "conversation" in (document := _read(path))]
-    if not documents:
-        raise NoCheckoutError(f"{str(folder)!r} holds no conversations")
-    for path, document in documents:
-        try:
-            yield _replayed(path.stem, document, databases)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            told = f"{str(path)!r} or a database it needs is not as ToolTalk has it"
-            raise NoCheckoutError(f"{told}: {type(error).__name__}: {error}") from error
+    checkout = read_checkout(folder)
+    for path, document in checkout.documents:
+        with as_tooltalk_has_it(path):
+            replayed = _replayed(path.stem, document, checkout)
+        yield replayed
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -183,11 +219,8 @@ def _read(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _replayed(name: str, document: Mapping[str, Any], databases: Mapping[str, Any]) -> ReplayedConversation:
-    now = _moment(document["metadata"]["timestamp"])
-    almanac = Almanac(databases["Weather"], databases["HistoricWeather"])
-    randoms: dict[str, Random] = {}
-    running = Running(_state(document, databases), Clock(now, "UTC", 0.0), IdStream(""), almanac)
+def _replayed(name: str, document: Mapping[str, Any], checkout: Checkout) -> ReplayedConversation:
+    running = Running(state_of(document, checkout), clock_of(document), OriginalIds(""), checkout.almanac)
     calls: list[ReplayedCall] = []
     turns: list[Mapping[str, Any]] = []
     for turn in document["conversation"]:
@@ -197,7 +230,6 @@ def _replayed(name: str, document: Mapping[str, Any], databases: Mapping[str, An
         predictions: list[dict[str, Any]] = []
         for recorded in turn.get("apis") or ():
             tool = recorded["request"]["api_name"]
-            running.ids = OriginalIds("", tool, randoms)
             given, replayed = _executed(running, tool, recorded["request"]["parameters"])
             predictions.append({"role": "api", "request": {"api_name": tool, "parameters": given}, **replayed})
             outcome = {"response": recorded["response"], "exception": recorded["exception"]}
@@ -209,47 +241,30 @@ def _replayed(name: str, document: Mapping[str, Any], databases: Mapping[str, An
 
 @dataclass(frozen=True, slots=True)
 class OriginalIds(IdStream):
-    """Ids as the original draws them: each tool has a generator of its own, all with the same seed."""
+    """Ids as the original draws them: every kind of entry from a generator of its own, all with the same seed.
 
-    tool: str
-    randoms: dict[str, Random]
+    The original keeps a generator for every tool, so there a token is drawn again where an account is registered, left,
+    and logged in to, which no conversation does.
+    """
 
     def id(self, table: str, n: int) -> str:
-        """The next id that the tool draws."""
+        """The n-th id of a kind of entry."""
         if table not in NAMES:
             return f"{table}-{n}"
-        random = self.randoms.setdefault(self.tool, Random(SEED))  # noqa: S311 - as the original has it
-        return "-".join(f"{random.randint(0, 2**bits - 1):0{bits // 4}x}" for bits in NAMES[table])
+        random = Random(SEED)  # noqa: S311 - as the original has it
+        drawn = [[random.randint(0, 2**bits - 1) for bits in NAMES[table]] for _ in range(n + 1)]
+        return "-".join(f"{part:0{bits // 4}x}" for part, bits in zip(drawn[-1], NAMES[table], strict=True))
 
 
 def _executed(running: Running, tool: str, recorded: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A call's arguments as the original's executor completes them, and its outcome as that records it."""
     session = next(iter(running.snapshot.table("session").values()), None)
     given = {name: value for name, value in recorded.items() if name != TOKEN}
-    arguments = {name: _own_id(running.snapshot, session, name, value) for name, value in given.items()}
-    if TOKEN in recorded:
-        given[TOKEN] = session[TOKEN] if session else None
     offered = {name: present(found) for name, found in office.agent_tools.items()}
-    bound = bind(offered, tool, arguments)
+    bound = bind(offered, tool, given)
     outcome = bound if isinstance(bound, Outcome) else run(running, bound)
-    told = {"response": _bare(outcome.result), "exception": outcome.fault.message if outcome.fault else None}
-    return given, told
-
-
-def _own_id(state: Snapshot, session: Mapping[str, Cell] | None, name: str, value: Any) -> Any:
-    """The row that an id means here: that of whoever is logged in, where there is one."""
-    owned = f"{session['account']}/{value}" if session else ""
-    return owned if name.endswith("_id") and owned in state.table(name.removesuffix("_id")) else value
-
-
-def _bare(value: Any) -> Any:
-    """A result with ids as the original has them, without their owner."""
-    if isinstance(value, list):
-        return [_bare(item) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return {name: item.split("/")[-1] if name.endswith("_id") else _bare(item) for name, item in items}
-    return value
+    told = {"response": outcome.result, "exception": outcome.fault.message if outcome.fault else None}
+    return given | ({TOKEN: session and session[TOKEN]} if TOKEN in recorded else {}), told
 
 
 def _difference(recorded: Mapping[str, Any], replayed: Mapping[str, Any]) -> Difference | None:
@@ -275,8 +290,14 @@ def _ids(response: Mapping[str, Any]) -> frozenset[str] | None:
     return frozenset(value for entry in entries for name, value in entry.items() if name.endswith("_id"))
 
 
-def _state(document: Mapping[str, Any], databases: Mapping[str, Any]) -> Snapshot:
+def clock_of(document: Mapping[str, Any]) -> Clock:
+    """The one time that a conversation has."""
+    return Clock(_moment(document["metadata"]["timestamp"]), "UTC", 0.0)
+
+
+def state_of(document: Mapping[str, Any], checkout: Checkout) -> Snapshot:
     """The databases as the office's tables, with the conversation's user logged in where the file says so."""
+    databases, own = checkout.databases, _logged_in(document)
     accounts: dict[str, dict[str, Cell]] = {}
     code = f"{Random(SEED).randint(0, 999_999):06d}"  # noqa: S311 - as the original has it
     for name, entry in databases["Account"].items():
@@ -293,12 +314,21 @@ def _state(document: Mapping[str, Any], databases: Mapping[str, Any]) -> Snapsho
         rows = tables[table] = {}
         for owner, entries in databases[database].items():
             for id_, entry in entries.items():
-                row: dict[str, Cell] = {key: f"{owner}/{id_}", "account": owner}
+                label = id_ if owner == own else f"{owner}/{id_}"
+                row: dict[str, Cell] = {key: label, "account": owner}
                 row |= {column: _cell(entry.get(column)) for column in plain}
                 row |= {column: None if entry.get(column) is None else _moment(entry[column]) for column in moments}
                 row |= {"email": {"folder": "inbox"}, "message": {"folder": "inbox", "receiver": owner}}.get(table, {})
-                rows[f"{owner}/{id_}"] = row
+                rows[label] = row
     return snapshot_of(tables)
+
+
+def _logged_in(document: Mapping[str, Any]) -> str | None:
+    """Whose entries a conversation is about: the account it begins with, or else logs in to."""
+    if document["user"].get(TOKEN):
+        return document["user"]["username"]
+    calls = (call["request"] for turn in document["conversation"] for call in turn.get("apis") or ())
+    return next((call["parameters"].get("username") for call in calls if call["api_name"] == "UserLogin"), None)
 
 
 def _cell(value: Any) -> Cell:

@@ -1,0 +1,251 @@
+"""ToolTalk's own conversations as something to play: from a checkout of its repository, in the office.
+
+Policy: a conversation is a scenario whose user says the lines that are written down, whatever the agent does, and whose
+solution is the recorded ground truth. The agent is told place, time, and who is logged in, as the paper says. In prefix
+replay it is shown the results that were recorded, while the world is what the calls make of it here, as in the authors'
+code. There are no milestones: what ToolTalk's metrics say of the calls is all there is to say.
+
+Source: ToolTalk, sections 2.2, 3.2 and 4.1.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from sandbox_grader.importers import importer
+from sandbox_scenarios import Scenario, UnknownScenarioError
+from sandbox_scenarios.model import Category, PlannedCall, PlannedTurn, Script, Solution, UserSpec
+from sandbox_scenarios.stage import Stage
+
+from sandbox_mcp.run.by_hand import PlayableSuite
+from sandbox_mcp.run.users import Users
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.opening import started_event
+from sandbox_mcp.tools import Outcome, World, bind, present
+from sandbox_mcp.trajectory import (
+    CallError,
+    Event,
+    MemoryLog,
+    Message,
+    ReferenceTurn,
+    SessionStarted,
+    ToolCall,
+    Trajectory,
+)
+from sandbox_mcp.users.replay import ReplayUser
+from sandbox_mcp.worlds.office.tooltalk import TOKEN, OriginalIds, as_tooltalk_has_it, clock_of, read_checkout, state_of
+from sandbox_mcp.worlds.office.world import office
+
+ENOUGH = 1000
+"""More turns and calls than any conversation takes: the original has no limit."""
+
+
+class Conversations(PlayableSuite):
+    """The conversations of a checkout of ToolTalk. ``tooltalk:easy`` and ``tooltalk:hard`` are their tags."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the checkout.
+
+        Raises:
+            NoCheckoutError: it is none.
+        """
+        super().__init__()
+        self._checkout = read_checkout(folder)
+        self._talks = {path.stem: (path, document) for path, document in self._checkout.documents}
+        self._scenarios: dict[str, Scenario] = {}
+
+    @cached_property
+    def _home(self) -> World:
+        return office.as_elsewhere(OriginalIds, self._checkout.almanac)
+
+    def names(self, world: str = "") -> tuple[str, ...]:
+        """The names of the conversations, easy ones first, or those that were picked."""
+        chosen = tuple(self._talks) if self._picked is None else self._picked
+        return chosen if fnmatchcase(office.name, world or "*") else ()
+
+    def world(self, name: str) -> str:  # noqa: ARG002
+        """The office, in which all of them take place."""
+        return office.name
+
+    def tagged(self, pattern: str) -> tuple[str, ...]:
+        """The names of the conversations of a subset."""
+        return tuple(name for name, (path, _) in self._talks.items() if fnmatchcase(_tag(path), pattern))
+
+    def get(self, name: str) -> Scenario:
+        """One conversation as a scenario.
+
+        Raises:
+            UnknownScenarioError: there is none of that name.
+            NoCheckoutError: its file, or a database, is not as ToolTalk has it.
+        """
+        if name not in self._talks:
+            raise UnknownScenarioError(name, self._talks)
+        if name not in self._scenarios:
+            path, document = self._talks[name]
+            with as_tooltalk_has_it(path):
+                self._scenarios[name] = self._scenario(path, document)
+        return self._scenarios[name]
+
+    def completed(self, spec: SessionSpec) -> SessionSpec:
+        """The spec of a session with what the agent is told, the ground truth, and where all of it comes from."""
+        path, document = self._talks[spec.scenario.name]
+        [imported] = importer("tooltalk")([path])
+        started = imported.events[0]
+        if not isinstance(started, SessionStarted):
+            raise TypeError("an import begins with the session")
+        known = started.origin or {}
+        origin = {name: known[name] for name in ("format", "empty_turns", "conversation")}
+        reference = tuple(tuple(map(_without_token, solution)) for solution in started.reference)
+        with as_tooltalk_has_it(path):
+            told = _told(document)
+        return replace(spec, told=told, reference=reference, origin={**origin, "subset": path.parent.name})
+
+    async def truth(self, manager: SessionManager, spec: SessionSpec) -> Trajectory:  # noqa: ARG002
+        """The ground truth of a conversation: what was recorded, with the changes that the calls make here."""
+        path, document = self._talks[spec.scenario.name]
+        with as_tooltalk_has_it(path):
+            log = MemoryLog()
+            for event in _as_recorded(spec, document):
+                log.write(event)
+            return log.trajectory()
+
+    @property
+    def users(self) -> Users:
+        """The users of on-policy sessions: they say their lines one after the other."""
+        source = {"lines": "tooltalk"}
+
+        def make(spec: SessionSpec) -> ReplayUser:
+            lines = (spec.scenario.user.opening, *spec.scenario.user.script.then)
+            written = tuple(f"/{line}" if line.startswith("/") else line for line in lines[1:])
+            return ReplayUser(spec.scenario.user, written, source)
+
+        return Users(make, {"kind": "replay", **source})
+
+    def _scenario(self, path: Path, document: Mapping[str, Any]) -> Scenario:
+        turns = document["conversation"]
+        calls = [call["request"] for turn in turns for call in turn.get("apis") or ()]
+        lines, replied = list[str](), True
+        for turn in turns:
+            said = turn["text"] if turn["role"] == "user" else None
+            if said is not None:
+                lines = [*lines, said] if replied else [*lines[:-1], f"{lines[-1]}\n{said}"]
+            replied = said is None
+        needed = {call["api_name"] for call in calls}
+        unknown = sorted(needed - office.agent_tools.keys())
+        if unknown:
+            raise ValueError(f"it calls {unknown[0]}, which is no tool of ToolTalk")
+        categories: tuple[Category, ...] = (
+            "single_tool_call" if len(calls) == 1 else "multiple_tool_call",
+            "single_user_turn" if len(lines) == 1 else "multiple_user_turn",
+        )
+        whole = json.dumps([document, self._checkout.databases], sort_keys=True)
+        return Scenario(
+            name=path.stem,
+            about=str(document.get("scenario") or path.stem),
+            categories=categories,
+            world=state_of(document, self._checkout),
+            clock=clock_of(document),
+            tools=tuple(name for name in office.agent_tools if name in needed),
+            without=(),
+            user=UserSpec("", lines[0], script=Script(then=tuple(lines[1:]))),
+            solutions=(_solution(turns),),
+            milestones=(),
+            minefields=(),
+            allows={},
+            confirm=(),
+            gates=(),
+            max_turns=ENOUGH,
+            max_calls=ENOUGH,
+            idle_score=None,
+            digest=sha256(whole.encode()).hexdigest()[:16],
+            path=str(path),
+            home=self._home,
+            tags=(_tag(path),),
+        )
+
+
+def _tag(path: Path) -> str:
+    return f"tooltalk:{path.parent.name}"
+
+
+def _told(document: Mapping[str, Any]) -> str:
+    """What the agent is told of a conversation's circumstances. Source: ToolTalk, section 4.1 and figure 1."""
+    about = document["metadata"]
+    who = about.get("username")
+    logged_in = f"The user is logged in as {who}." if who else "The user is not logged in."
+    where = f"The user is in {about['location']}. " if about.get("location") else ""
+    return f"{where}It is {about['timestamp']}. {logged_in}"
+
+
+def _without_token(turn: ReferenceTurn) -> ReferenceTurn:
+    """A turn without what the original's executor puts into every call, and no agent does."""
+    bare = tuple(
+        replace(call, arguments={name: value for name, value in call.arguments.items() if name != TOKEN})
+        for call in turn.calls
+    )
+    return replace(turn, calls=bare)
+
+
+def _solution(turns: Any) -> Solution:
+    """The ground truth as a solution: one turn per line of the user's that is answered."""
+    planned: list[PlannedTurn] = []
+    for turn in turns:
+        if turn["role"] == "assistant":
+            requests = (call["request"] for call in turn.get("apis") or ())
+            made = tuple((PlannedCall(call["api_name"], _bare(call["parameters"])),) for call in requests)
+            planned.append(PlannedTurn(made, turn["text"]))
+    return Solution(tuple(planned), "what was recorded", concrete=True)
+
+
+def _bare(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in parameters.items() if name != TOKEN}
+
+
+def _as_recorded(spec: SessionSpec, document: Mapping[str, Any]) -> list[Event]:
+    """The session in which everything went as recorded: results are those of the file, changes are made here."""
+    scenario = spec.scenario
+    stage = Stage.of(scenario, spec.variant, spec.seed)
+    offered = {name: present(tool) for name, tool in scenario.home.agent_tools.items()}
+    events: list[Event] = [started_event(spec, ReplayUser(scenario.user, (), {}), {}, {})]
+    sender: Literal["user", "agent"]
+    for turn in document["conversation"]:
+        for call in turn.get("apis") or ():
+            name, given = call["request"]["api_name"], _bare(call["request"]["parameters"])
+            bound = bind(offered, name, given)
+            outcome = bound if isinstance(bound, Outcome) else stage.run(bound)[0]
+            failed = call["exception"]
+            error = None if failed is None else CallError(kind="execution", type="Error", message=failed)
+            events.append(
+                ToolCall(
+                    seq=len(events),
+                    clock=stage.now,
+                    call=f"c{len(events)}",
+                    batch=f"b{len(events)}",
+                    caller="agent",
+                    name=name,
+                    tool=name,
+                    arguments=given,
+                    result=None if error else call["response"],
+                    error=error,
+                    changes=outcome.changes,
+                )
+            )
+        sender = "user" if turn["role"] == "user" else "agent"
+        recipient = "agent" if sender == "user" else "user"
+        events.append(
+            Message(
+                seq=len(events),
+                clock=stage.now,
+                sender=sender,
+                recipient=recipient,
+                content=turn["text"],
+                visible_to=("user", "agent"),
+            )
+        )
+    return events
