@@ -154,8 +154,6 @@ def command(
     from sandbox_mcp.run.unit import Shard
 
     if options["row_places"]:
-        if options["mode"] == "prefix" or options["tooltalk"]:
-            raise click.UsageError("rows have histories of their own; leave out --mode prefix and --tooltalk")
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
     check_threshold(threshold, options["metric"])
@@ -204,6 +202,8 @@ class Recipe:
         from sandbox_mcp.run.sessions import JUDGED, Crew
 
         row_places: tuple[Path, ...] = self.options["row_places"]
+        if row_places and (self.options["mode"] == "prefix" or self.options["tooltalk"]):
+            raise click.UsageError("rows have histories of their own; leave out --mode prefix and --tooltalk")
         knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users = chosen_agent(self.options), chosen_users(self.options)
         folder = RunFolder(self.options["out"])
