@@ -21,13 +21,15 @@ Command = Callable[..., Any]
 
 
 def agent_options(command: Command) -> Command:
-    """Give a command the options that :func:`chosen_agent` reads."""
-    return _AGENT(model_options(command))
+    """Give a command the options that :func:`chosen_agent` reads, with any number of models as ``models``."""
+    for option in reversed((_AGENT, _MODELS, *_OPTIONS)):
+        command = option(command)
+    return command
 
 
 def model_options(command: Command) -> Command:
-    """Give a command all of these options but the one that names the agent."""
-    for option in reversed(_OPTIONS):
+    """Give a command the options that :func:`chosen_agent` reads, but for the one that names the agent."""
+    for option in reversed((_MODEL, *_OPTIONS)):
         command = option(command)
     return command
 
@@ -38,8 +40,14 @@ _AGENT = click.option(
     metavar="NAME",
     help="One of 'sandbox-mcp agents', command:LINE, command-text:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
 )
+_MODEL = click.option("--model", default="", help="Model that the agent asks.")
+_MODELS = click.option(
+    "--model",
+    "models",
+    multiple=True,
+    help="Model that the agent asks. May be repeated: a run each, in a folder of its name in --out.",
+)
 _OPTIONS = (
-    click.option("--model", default="", help="Model that the agent asks."),
     click.option("--base-url", help="Its endpoint. [default: what the provider's variable says]"),
     click.option("--api-key-env", help="Variable that holds the key. [default: the provider's own]"),
     click.option(

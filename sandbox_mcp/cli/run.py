@@ -4,7 +4,8 @@ Policy: everything it needs is loaded only after the command line was understood
 stderr, and no secret to either: keys are read from the environment.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
+from sandbox_mcp.cli.compare import print_comparisons
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
@@ -136,6 +138,7 @@ def command(
     rows: RowChoice,
     bounds: bool,
     scores: Path | None,
+    models: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Play scenarios with an agent, record every session, and sum up.
@@ -147,11 +150,9 @@ def command(
     """
     from sandbox_grader.scores import SCORE
     from sandbox_grader.tables import FORMS
-    from sandbox_grader.wording import family_lines, remarks, tables_of
+    from sandbox_grader.wording import remarks
 
-    from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.rows.play import ROWS_METRIC
-    from sandbox_mcp.run.unit import Shard
 
     if options["row_places"]:
         bounds = False  # neither a refusing agent nor the reference has been played on rows
@@ -159,31 +160,136 @@ def command(
     check_threshold(threshold, options["metric"])
     if scores and scores.suffix not in FORMS:
         raise click.UsageError(f"--scores {str(scores)!r}: expected a file that ends with {', '.join(FORMS)}")
-    with terminated_as_interrupted():
-        report = _evaluated(Recipe(places, options), everything=rows.everything)
-    if bounds:
-        with_bounds(report, finder(places))
-        folder, part = RunFolder(options["out"]), Shard.parse(options["shard"])
-        folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
-    if scores:
-        report.write(scores, threshold)
-    if as_json:
-        print_json(report.summary())
+    runs = _runs(models, options)
+    reports: list[Report] = []
+    for chosen in runs:
+        if len(runs) > 1 and not options["quiet"]:
+            click.echo(f"model {chosen['model']}", err=True)
+        report = _played(Recipe(places, chosen), everything=rows.everything, bounds=bounds)
+        if scores:
+            beside = scores.with_stem(f"{scores.stem}-{chosen['out'].name}")
+            report.write(beside if len(runs) > 1 else scores, threshold)
+        reports.append(report)
+    if len(runs) > 1:
+        _print_models(models, reports, as_json=as_json)
+    elif as_json:
+        print_json(reports[0].summary())
     else:
-        chosen, left = rows.of(report.rows(), lambda row: row["score"], lambda row: row["turns"])
-        for number, table in enumerate(tables_of(report, chosen)):
-            click.echo("\n" * (number > 0), nl=False)
-            if number or chosen:
-                print_table(table.headers, table.rows)
-            if not number and left:
-                click.echo(left)
-        for line in family_lines(report, report.families(), full=rows.everything) if options["row_places"] else ():
-            click.echo(line)
-    for remark in remarks(report):
-        click.echo(remark, err=True)
-    exit_if_missed(report, threshold if report.sessions else None, threshold_by)
-    if report.stopped or (report.sessions and report.score is None):
+        _print_report(reports[0], rows, families=bool(options["row_places"]))
+    for report in reports:
+        for remark in remarks(report):
+            click.echo(f"{report.name}: {remark}" if len(runs) > 1 else remark, err=True)
+    for report in reports:
+        exit_if_missed(report, threshold if report.sessions else None, threshold_by)
+    if any(report.stopped or (report.sessions and report.score is None) for report in reports):
         raise click.exceptions.Exit(1)
+
+
+def _refuse_what_is_of_one_model(models: Sequence[str], options: Mapping[str, Any]) -> None:
+    """See that several models can be held against each other: by what they are asked, paid and compared with.
+
+    Raises:
+        click.UsageError: they cannot.
+    """
+    if len(set(models)) < len(models):
+        raise click.UsageError("a model is named twice with --model; --trials plays a scenario several times")
+    if options["user"] == "llm" and not options["user_model"]:
+        raise click.UsageError("several --model need --user-model, so that all talk to the same user")
+    for name in ("price", "budget", "record_tape"):
+        if options[name] is not None:
+            raise click.UsageError(f"--{name.partition('_')[0]} is of one model; run the models one after the other")
+    if "-" in options["selectors"]:
+        raise click.UsageError(
+            "standard input can be read once; name a file with @FILE where there are several --model"
+        )
+
+
+def _played(recipe: "Recipe", *, everything: bool, bounds: bool) -> "Report":
+    """Play one run, with its floor and ceiling if they are wanted."""
+    from sandbox_mcp.run.folder import RunFolder
+    from sandbox_mcp.run.unit import Shard
+
+    with terminated_as_interrupted():
+        report = _evaluated(recipe, everything=everything)
+    if bounds:
+        with_bounds(report, finder(recipe.places))
+        folder, part = RunFolder(recipe.options["out"]), Shard.parse(recipe.options["shard"])
+        folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
+    return report
+
+
+def _runs(models: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of each model's run."""
+    if len(models) < 2:
+        return [{**options, "model": "".join(models)}]
+    _refuse_what_is_of_one_model(models, options)
+    folders = _folders(options["out"], models)
+    return [{**options, "model": model, "out": place} for model, place in zip(models, folders, strict=True)]
+
+
+def _folders(out: Path, models: Sequence[str]) -> list[Path]:
+    """A folder for each model, named by what of its name a file system takes."""
+    names = list[str]()
+    for model in models:
+        name = re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model"
+        while name in names:
+            name += "~"
+        names.append(name)
+    return [out / name for name in names]
+
+
+def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json: bool) -> None:
+    """A row per model, and how each compares with the first."""
+    from sandbox_grader.comparison import holm
+    from sandbox_grader.errors import GraderError
+
+    try:
+        found = [reports[0].compare(other) for other in reports[1:]]
+    except GraderError as error:  # as where no session of one of them could be scored
+        found = []
+        click.echo(f"sandbox-mcp: {error}", err=True)
+    if as_json:
+        adjusted = holm([item.p_value for item in found])
+        print_json(
+            {
+                "runs": [
+                    {"model": model, "out": report.name, **report.summary()}
+                    for model, report in zip(models, reports, strict=True)
+                ],
+                "comparisons": [{**item.to_json(), "p_holm": p} for item, p in zip(found, adjusted, strict=True)],
+            }
+        )
+        return
+    rows = [
+        (
+            model,
+            len(report.counted),
+            len(report.sessions),
+            report.score,
+            *(report.interval or (None, None)),
+            report.name,
+        )
+        for model, report in zip(models, reports, strict=True)
+    ]
+    print_table(("model", "scored", "sessions", "score", "low", "high", "in"), rows)
+    if found:
+        click.echo()
+        print_comparisons(found)
+
+
+def _print_report(report: "Report", rows: RowChoice, *, families: bool) -> None:
+    """The tables of one run, and what its families of metrics say if that is wanted."""
+    from sandbox_grader.wording import family_lines, tables_of
+
+    chosen, left = rows.of(report.rows(), lambda row: row["score"], lambda row: row["turns"])
+    for number, table in enumerate(tables_of(report, chosen)):
+        click.echo("\n" * (number > 0), nl=False)
+        if number or chosen:
+            print_table(table.headers, table.rows)
+        if not number and left:
+            click.echo(left)
+    for line in family_lines(report, report.families(), full=rows.everything) if families else ():
+        click.echo(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,32 @@ def test_model_and_parameters_reach_the_endpoint(tmp_path: Path, model: tuple[st
     assert (agent["name"], agent["model"], agent["base_url"]) == ("openai", "big", url)
 
 
+def test_several_models_get_a_run_each_and_are_compared(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    models = ("--model", "big", "--model", "org/small:free")
+    options = ("--base-url", model[0], "--out", tmp_path, "--scores", tmp_path / "scores.csv")
+    found = summary("wifi_off", "landlord_number", "--agent", "openai", *models, *options)
+    assert [run["model"] for run in found["runs"]] == ["big", "org/small:free"]
+    assert [manifest(tmp_path / name)["agent"]["model"] for name in ("big", "org-small-free")] == list(models[1::2])
+    assert [item["difference"]["mean"] for item in found["comparisons"]] == [0.0]
+    assert {body["model"] for body in model[1]} == {"big", "org/small:free"}
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["scores-big.csv", "scores-org-small-free.csv"]
+    shown = ran("wifi_off", "landlord_number", "--agent", "openai", *models, *options).stdout
+    assert [line.split()[3] for line in shown.splitlines()[1:3]] == ["1.000", "1.000"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", "a"), "named twice"),
+        (("--model", "b", "--user", "llm"), "--user-model"),
+        (("--model", "b", "--price", "1/2"), "--price is of one model"),
+    ],
+)
+def test_what_is_of_one_model_is_refused_for_several(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    result = ran("wifi_off", "--agent", "openai", "--model", "a", *options, "--out", tmp_path / "out")
+    assert (result.exit_code, said in result.output, (tmp_path / "out").exists()) == (2, True, False)
+
+
 def test_the_address_may_come_from_the_environment(
     tmp_path: Path, model: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
