@@ -24,10 +24,11 @@ from starlette.routing import Route
 from sandbox_mcp import __version__
 from sandbox_mcp.server.access import LobbyDoor, SessionDoor
 from sandbox_mcp.server.api import Api
-from sandbox_mcp.server.guard import Guard, problem
+from sandbox_mcp.server.guard import Guard, bearer_in, is_one_of, problem
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.mcp_server import routed_server
+from sandbox_mcp.server.metrics import TEXT, CallMeter
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.patience import PatientConnections
 from sandbox_mcp.server.settings import ServerError, ServerSettings
@@ -40,21 +41,30 @@ def build_app(
     announce: Callable[[OpenSession], None] = lambda _: None,
     server: Server[Any] | None = None,
     app: SessionApp | None = None,
+    meter: CallMeter | None = None,
 ) -> Starlette:
     """The application that serves the manager's sessions.
 
     ``announce`` hears of those that begin in the lobby, and ``app`` makes pages of those that are over, for hosts in
     it. ``server`` speaks MCP at session URLs; it is a ``routed_server`` unless a program has one with a face of its
-    own, made by ``server_of``.
+    own, made by ``server_of``. ``meter`` counts the calls of this worker among several.
     """
     settings = settings or ServerSettings()
-    sessions = _transport(server or routed_server(elicits=settings.elicits), settings)
-    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits, app=app), settings)
+    meter = meter or CallMeter()
+
+    async def metrics(request: Request) -> Response:
+        if not is_one_of(bearer_in(request.scope), (settings.api_token,)):
+            return problem(401, "unauthorized", "metrics need the control API's token: Authorization: Bearer ...")
+        return Response(meter.text(manager.open_anywhere, manager.max_sessions), media_type=TEXT)
+
+    sessions = _transport(server or routed_server(elicits=settings.elicits, meter=meter), settings)
+    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits, app=app, meter=meter), settings)
     lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce, app))] if settings.lobby else []
     routes = [
         *lobby_routes,
         *Api(manager, settings).routes(),
         Route("/healthz", _health),
+        Route("/metrics", metrics),
         Route("/openapi.json", _openapi),
     ]
 

@@ -7,6 +7,7 @@ step earlier, in a middleware; tests hold what it answers against the SDK's own 
 
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
@@ -29,6 +30,7 @@ from sandbox_mcp.server.confirming import ConfirmationQuestion, Confirming, Refu
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.server.listing import listing
+from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
@@ -126,13 +128,13 @@ def server_for(opened: OpenSession, *, elicits: bool = True) -> Server[Any]:
     return _session_server(SessionFace(lambda _: opened, elicits))
 
 
-def routed_server(*, elicits: bool = True) -> Server[Any]:
-    """A server that offers the session which the HTTP application found for the request."""
-    return _session_server(SessionFace(in_scope, elicits))
+def routed_server(*, elicits: bool = True, meter: CallMeter | None = None) -> Server[Any]:
+    """A server that offers the session which the HTTP application found for the request; ``meter`` counts calls."""
+    return _session_server(SessionFace(in_scope, elicits), meter)
 
 
-def _session_server(face: SessionFace) -> Server[Any]:
-    return server_of(face, **Notices(face.find).handlers())
+def _session_server(face: SessionFace, meter: CallMeter | None = None) -> Server[Any]:
+    return server_of(face, meter=meter, **Notices(face.find).handlers())
 
 
 def in_scope(ctx: Context) -> Any:
@@ -142,8 +144,10 @@ def in_scope(ctx: Context) -> Any:
     return ctx.request.scope[SCOPE_KEY]
 
 
-def server_of(face: Face, pages: ToolPages = NO_PAGES, **handlers: Any) -> Server[Any]:
-    """A server with this face; ``handlers`` are further arguments of the SDK's server."""
+def server_of(
+    face: Face, pages: ToolPages = NO_PAGES, *, meter: CallMeter | None = None, **handlers: Any
+) -> Server[Any]:
+    """A server with this face; ``meter`` counts calls, ``handlers`` are further arguments of the SDK's server."""
     further = {**ABSENT, **handlers}
     listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
 
@@ -160,15 +164,19 @@ def server_of(face: Face, pages: ToolPages = NO_PAGES, **handlers: Any) -> Serve
         on_call_tool=_unreachable,
         **further,
     )
-    server.middleware.insert(0, _Answering(face, {SERVER_INFO_META_KEY: server.server_info_stamp}, pages.extensions))
+    stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
+    server.middleware.insert(0, _Answering(face, stamp, pages.extensions, meter))
     return server
 
 
 class _Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(self, face: Face, stamp: Mapping[str, Any], extensions: Mapping[str, Any]) -> None:
+    def __init__(
+        self, face: Face, stamp: Mapping[str, Any], extensions: Mapping[str, Any], meter: CallMeter | None
+    ) -> None:
         self._face = face
+        self._meter = meter
         self._extensions = extensions
         self._stamp = stamp
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
@@ -177,7 +185,7 @@ class _Answering:
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         match ctx.method:
             case "tools/call":
-                return await self._call(ctx)
+                return await self._call(ctx) if self._meter is None else await self._measured(ctx, self._meter)
             case "tools/list":
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
@@ -190,6 +198,12 @@ class _Answering:
                 raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
             case _:
                 return await call_next(ctx)
+
+    async def _measured(self, ctx: Context, meter: CallMeter) -> dict[str, Any]:
+        began = time.perf_counter()
+        wire = await self._call(ctx)
+        meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
+        return wire
 
     async def _call(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params or {}

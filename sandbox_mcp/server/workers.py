@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from sandbox_mcp.server.app import build_app, uvicorn_config
 from sandbox_mcp.server.handover import Desk, HandedConnections, Inbox
 from sandbox_mcp.server.lobby.showing import SessionApp
+from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.kept import KeptSessions
 from sandbox_mcp.session.manager import OpenSession
@@ -66,6 +67,7 @@ class Keeper:
         self._announce = announce
         self._app = app
         self._tallies = Tallies(count)
+        self._meter = CallMeter(count)
         self._inboxes = [Inbox() for _ in range(count)]
         self._lifeline = os.pipe()
         self._workers: dict[int, int] = {}
@@ -182,5 +184,6 @@ class Keeper:
                 await super().shutdown(sockets)
                 await manager.close_all()
 
-        app = build_app(manager, self._settings, self._announce, app=self._app)
+        self._meter.index = share.index
+        app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter)
         Worker(uvicorn_config(app, self._settings, connections)).run(sockets=[self._listener])

@@ -265,6 +265,11 @@ class KeptSessions(SessionManager):
                 self.get(token)
         await super().close_all(reason)
 
+    @property
+    def open_anywhere(self) -> int:
+        """How many sessions all processes have open that share the work."""
+        return len(self) if self._share is None else sum(self._share.tallies.of_each(OPEN))
+
     def __len__(self) -> int:
         return len(self._open) + len(self._waiting)
 

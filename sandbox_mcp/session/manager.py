@@ -385,6 +385,11 @@ class SessionManager:
     def __len__(self) -> int:
         return len(self._open)
 
+    @property
+    def open_anywhere(self) -> int:
+        """How many sessions are open in this process and in all that share the work with it."""
+        return len(self)
+
     def __bool__(self) -> bool:
         """A manager is one even while no session is open."""
         return True

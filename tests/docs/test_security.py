@@ -35,7 +35,7 @@ def test_numbers_are_those_of_the_code(promised: str) -> None:
 
 @pytest.mark.parametrize("path", re.findall(r"`(/[^`]*)`", PAGE))
 def test_every_path_it_names_is_one_that_the_server_has(path: str) -> None:
-    assert path in ("/s/TOKEN/mcp", "/mcp", "/api/...", "/openapi.json", "/healthz")
+    assert path in ("/s/TOKEN/mcp", "/mcp", "/api/...", "/metrics", "/openapi.json", "/healthz")
 
 
 @pytest.mark.parametrize(

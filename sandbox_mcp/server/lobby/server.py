@@ -30,6 +30,7 @@ from sandbox_mcp.server.lobby.seats import Lobby, unknown
 from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, URI, AppResource, SessionApp, shows_pages
 from sandbox_mcp.server.lobby.texts import END, SHOW, button, how_to_begin, lobby_tools
 from sandbox_mcp.server.mcp_server import PreparedResult, ToolPages, in_scope, server_of
+from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
 
@@ -82,12 +83,17 @@ class LobbyFace:
 
 
 def lobby_server(
-    suite: Suite, lobby: Lobby | None = None, *, elicits: bool = True, app: SessionApp | None = None
+    suite: Suite,
+    lobby: Lobby | None = None,
+    *,
+    elicits: bool = True,
+    app: SessionApp | None = None,
+    meter: CallMeter | None = None,
 ) -> Server[Any]:
     """A server for one lobby, or for the one that the HTTP application found for the request.
 
     It lists the tools of the suite's world. ``elicits`` lets the client's human confirm calls. ``app``, the same as the
-    lobby's, shows sessions that are over.
+    lobby's, shows sessions that are over. ``meter`` counts calls.
 
     Raises:
         ScenarioError: the suite has scenarios of several worlds.
@@ -105,9 +111,9 @@ def lobby_server(
         "on_completion": start.complete,
     }
     if app is None:
-        return server_of(face, **handlers)
+        return server_of(face, meter=meter, **handlers)
     pages = ToolPages({EXTENSION: {"mimeTypes": [MIME]}}, dict.fromkeys((END.name, SHOW.name), URI))
-    return server_of(face, pages, **handlers, **AppResource(app).handlers())
+    return server_of(face, pages, meter=meter, **handlers, **AppResource(app).handlers())
 
 
 def host_of(ctx: Context) -> Mapping[str, Any]:
