@@ -129,6 +129,8 @@ def evaluate(
         metric = ROWS_METRIC if metric == SCORE else metric
         if tuple(variants) != ("base",):
             raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
+        if mode == "prefix":
+            raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
         if row_answers == "text" and playing.wants_solution:
             raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
     users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user

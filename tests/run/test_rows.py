@@ -248,6 +248,28 @@ def test_a_model_is_asked_once_for_a_single_tool_row_and_what_it_took_is_kept(tr
     assert (len(requests), report.spent.agent.requests) == (1, 1)
 
 
+def test_a_model_takes_the_history_for_its_own_turns_and_calls(tmp_path: Path) -> None:
+    requests: list[Any] = []
+    with running(Endpoint(ScriptedModel(parse_script("steps: [{say: You are welcome.}]")), requests.append)) as url:
+        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+        evaluate(agent, rows_in(tmp_path, *two_turns()), jobs=1)
+    system, *said = requests[1]["messages"]
+    assert "conversation so far" not in system["content"]
+    assert [message["role"] for message in said] == ["user", "assistant", "tool", "assistant", "user"]
+    assert said[1]["tool_calls"][0]["function"]["name"] == "lamp_on"
+    assert [message["content"] for message in said[2:]] == ["{'lamp_id': 7}", "It is lit.", "Thanks."]
+
+
+def test_a_history_that_calls_what_is_not_offered_is_told_in_words(tmp_path: Path) -> None:
+    requests: list[Any] = []
+    past = HISTORY.replace("lamp_on", "lamp_sell")
+    with running(Endpoint(ScriptedModel(parse_script("steps: [{say: Well.}]")), requests.append)) as url:
+        agent = agent_named("openai", AgentSettings(EndpointSettings("m", url)))
+        evaluate(agent, rows_in(tmp_path, row("M-S_0_1", {"": {}}, asking("Thanks.", history=past))), jobs=1)
+    assert "Action: lamp_sell" in requests[0]["messages"][0]["content"]
+    assert len(requests[0]["messages"]) == 2
+
+
 def test_a_model_that_answers_in_text_is_offered_no_tools_but_told_of_them(tmp_path: Path) -> None:
     requests: list[Any] = []
     with running(Endpoint(ScriptedModel(TEXT), requests.append)) as url:
@@ -261,6 +283,11 @@ def test_a_model_that_answers_in_text_is_offered_no_tools_but_told_of_them(tmp_p
 def test_rows_have_no_variants(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="rows have no variants; expected 'base' alone, got all_tools"):
         evaluate("refuse", rows_in(tmp_path, row("S-S_0", ON)), variants=("all_tools",))
+
+
+def test_rows_have_no_mode(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="rows are asked on the ground truth's history anyway; leave out --mode prefix"):
+        evaluate("refuse", rows_in(tmp_path, row("S-S_0", ON)), mode="prefix")
 
 
 def test_a_folder_without_rows_is_told(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Playing rows: each turn of a dialogue is put to the agent by itself, and its answers make one log.
 
-Policy: a row is one answer. Nothing is carried over from row to row but what the row's own history says. Where at most
+Policy: a row is one answer. Nothing is carried over from row to row but what the row's own history says, which agents
+that ask a model themselves take for their own turns and calls, and others are told in words. Where at most
 one call is wanted the first calls that an agent makes together are its answer, as the first action in a text is, and
 what it goes on to do does not count; the agents that ask a model themselves are stopped there. Where several calls are
 wanted all count up to the reply. If an agent breaks on a row its dialogue says nothing and is played again.
@@ -27,7 +28,7 @@ from sandbox_mcp.plurals import counted
 from sandbox_mcp.run.play import Reach
 from sandbox_mcp.run.rows.instructions import AnswerForm, instructions
 from sandbox_mcp.run.rows.suite import RowScenario, wanted_turn
-from sandbox_mcp.run.rows.tools import observed_in, row_tools
+from sandbox_mcp.run.rows.tools import observed_in, past_steps, row_tools
 from sandbox_mcp.run.sessions import JUDGED, Crew
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, Presentation, SessionManager
@@ -141,10 +142,11 @@ class RowCrew(Crew):
         if calling and not many and isinstance(agent, ChatAgent):
             agent = replace(agent, max_steps=1)
         chosen = spec.instructions if INSTRUCTIONS in spec.agent else ""
-        told = instructions(row, self.form, many=many, history=True, task=chosen)
+        history = past_steps(row, tools) if calling and isinstance(agent, ChatAgent) else ()
+        told = instructions(row, self.form, many=many, history=not history, task=chosen)
         solution = Solution((wanted_turn(row),)) if agent.wants_solution else None
         try:
-            async with agent.converse(Brief(told, reach(opened), solution)) as conversation:
+            async with agent.converse(Brief(told, reach(opened), solution, history)) as conversation:
                 said = AgentTurn("")
                 with anyio.move_on_after(None if math.isinf(patience) else patience) as waiting:
                     said = await conversation.turn(opening)

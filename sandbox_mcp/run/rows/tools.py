@@ -10,11 +10,14 @@ the ground truth writes.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sandbox_clients.base import PastCall, PastStep, ToolOutput
 from sandbox_grader.importers.mtu import BenchmarkRow, OfferedTool, read_history
 from sandbox_grader.mtu_bench.compare import same_arguments
 
+from sandbox_mcp.session import CallResult
 from sandbox_mcp.tools import PresentedTool, Tool, present
 from sandbox_mcp.tools.definition import Parameter
+from sandbox_mcp.users import Line
 
 Observed = Sequence[tuple[str, Mapping[str, Any], str]]
 """Tool, arguments, and what came of them as the file has it."""
@@ -32,6 +35,30 @@ def observed_in(rows: Sequence[BenchmarkRow], place: int) -> Observed:
 def row_tools(row: BenchmarkRow, observed: Observed) -> dict[str, PresentedTool]:
     """The tools of a row by name; of several of one name the last counts."""
     return {tool.name: _presented(tool, observed) for tool in row.question.tools or ()}
+
+
+def past_steps(row: BenchmarkRow, tools: Mapping[str, PresentedTool]) -> tuple[PastStep, ...]:
+    """The history of a row as steps that an agent takes for its own.
+
+    Nothing where it calls a tool that the row does not offer, for such a history can only be told in words.
+    """
+    steps: list[PastStep] = []
+    for turn in read_history(row.question.history):
+        if any(name not in tools for name, _ in turn.calls):
+            return ()
+        steps.append(Line("user", turn.user))
+        if turn.calls:
+            alone = turn.observed if len(turn.calls) == 1 else ""
+            outputs = (ToolOutput(alone or _result(tools[name], given)) for name, given in turn.calls)
+            steps.append(tuple(PastCall(*call, output) for call, output in zip(turn.calls, outputs, strict=True)))
+        if turn.reply:
+            steps.append(Line("agent", turn.reply))
+    return tuple(steps)
+
+
+def _result(tool: PresentedTool, given: Mapping[str, Any]) -> str:
+    """What a call of a row's tool returns, as an agent is shown it."""
+    return CallResult({"result": tool.tool.function(None, **given)}).text
 
 
 def described(tool: OfferedTool) -> str:
