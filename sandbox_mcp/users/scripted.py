@@ -31,6 +31,9 @@ _EMPTY = frozenset(
     "their its his her she him not without than then but into onto out anything anybody anyone else other please proceed like "
     "what when where which who how make made being been get got let also just".split()
 )
+_WHICH = re.compile(r"\b(?:which|what) (?!one\b|of\b)(\w{2,})\b(?: \w+){0,4}(?:$|[?])")
+_NAMES = re.compile(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)+")
+"""Two words or more in a row that begin with capitals, but not at the beginning of a sentence."""
 _STEM = 5
 """Letters by which words of one stem are told: switched, switching."""
 
@@ -112,7 +115,16 @@ class _Standing:
             self._waited = 0
             self._said.update(known)
             return " ".join(chosen)
-        return self._wait(self._script.unknown)
+        named = self._full_name(reading.asking)
+        return self._wait(f"{named}." if named else self._script.unknown)
+
+    def _full_name(self, asking: str) -> str | None:
+        """Whom it means, where it is asked which one of a name, and its wish says more of the name than was asked."""
+        asked = _WHICH.search(asking)
+        if not asked or not self._wishes:
+            return None
+        names = (found[0] for found in _NAMES.finditer(self._wishes[-1]))
+        return next((name for name in names if asked[1] in name.casefold().split()), None)
 
     def wish_again(self, line: Line, reading: ActReading) -> str | None:
         """Its wish once more, with what it knows about what was asked."""

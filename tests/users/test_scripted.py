@@ -306,3 +306,15 @@ def test_the_same_dialogue_gets_the_same_answer_from_another_process() -> None:
     dialogue = [Line("user", "Hi"), Line("agent", "Who?"), Line("user", "Her name is Wren."), Line("agent", "Done.")]
     again = [line.text for line in dialogue if line.speaker == "agent"]
     assert ScriptedUser(SCRIPT).next_line(again) == SCRIPT.then[0]
+
+
+@pytest.mark.parametrize("asked", ["Which Lan?", "Which Lan do you mean?", "I found two. Which Lan would that be?"])
+def test_asked_which_one_of_a_name_it_says_the_whole_name(asked: str) -> None:
+    user = ScriptedUser(LAST, "Can you give me the number of Dang Thi Lan?")
+    assert anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 1)]).says == "Dang Thi Lan."
+
+
+@pytest.mark.parametrize("asked", ["Which Lan?", "Which number should I use?"])
+def test_it_does_not_know_more_of_a_name_than_it_said(asked: str) -> None:
+    user = ScriptedUser(LAST, "Can you give me the number of Lan?")
+    assert "Lan" not in (anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 1)]).says or "")
