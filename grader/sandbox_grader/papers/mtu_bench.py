@@ -36,7 +36,8 @@ HARD_ROWS: Final = {"S-S": 52, "S-M": 39}
 UNLABELLED: Final = "the published files do not say which dialogues are hard; table 'all' has all of them"
 RUN: Final = "sandbox-mcp run --rows {setting}_eval.jsonl --row-answers text --agent AGENT --out runs/mtu-{setting}"
 COMMANDS: Final = {
-    "API-Bank": "sandbox-mcp run --rows api-bank/lv1-lv2-samples --row-answers text --agent AGENT --out runs/api-bank"
+    "ToolTalk": "sandbox-mcp run --tooltalk ToolTalk/data --mode prefix --agent AGENT --out runs/tooltalk",
+    "API-Bank": "sandbox-mcp run --rows api-bank/lv1-lv2-samples --row-answers text --agent AGENT --out runs/api-bank",
 }
 _SIZE: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
 _ROW: Final = re.compile(r"[A-Z]-[A-Z]_(\d+)")
@@ -173,7 +174,7 @@ def _foreign(source: str) -> tuple[PaperColumn, ...]:
         **{name: over_dialogues(name) for name in DIALOGUE_COLUMNS},
     }
     figures = {**means, "Avg.": MeanOfColumns(tuple(means.values()))}
-    command = f"sandbox-mcp import {source.lower()} PREDICTIONS... -o runs/{source.lower()}"
+    command = COMMANDS[source]
     return tuple(PaperColumn(f"{source} {name}", figure, command=command) for name, figure in figures.items())
 
 
