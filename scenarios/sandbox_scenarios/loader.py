@@ -36,7 +36,7 @@ _EXTENDS = re.compile(r"\bextends[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
 """How a world and a base are named. They find too much, never too little."""
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
-_NAMING = r"name[\"']?:\s*[\"']?{}\b"
+_NAMING = r"\bname[\"']?:\s*[\"']?{}\b"
 """How a name is written, mostly. Finds too much: people have names as well."""
 
 

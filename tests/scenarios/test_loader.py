@@ -272,3 +272,12 @@ def test_a_scenario_cannot_be_changed() -> None:
         scenario.name = "other"
     with pytest.raises(TypeError):
         scenario.world.tables["setting"]["x"] = {}
+
+
+def test_no_username_is_suggested_as_a_base(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("family: mine\nscenarios:\n  - {name: mine, extends: noor_hh, about: Nothing.}\n", encoding="utf-8")
+    with pytest.raises(ScenarioFileError) as raised:
+        Suite([path]).get("mine")
+    assert "unknown 'noor_hh'" in str(raised.value)
+    assert "'noor_h'" not in str(raised.value)
