@@ -23,18 +23,51 @@ def command() -> None:
 
 
 @command.command("list")
+@click.argument("selectors", nargs=-1)
 @click.option("--category", help="Only scenarios of this category.")
+@click.option("--search", metavar="WORDS", help="Only those in whose name, task, tools or tags all of the words occur.")
 @scenarios_of_world
 @as_json
-def list_(category: str | None, world: str, places: tuple[Path, ...], as_json: bool) -> None:
-    """Print every scenario that can be played: of your own files, of the phone, or of the world that is named."""
-    from sandbox_mcp.run.select import check_category, in_worlds
+def list_(
+    selectors: tuple[str, ...],
+    category: str | None,
+    search: str | None,
+    world: str,
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Print every scenario that can be played: of your own files, of the phone, or of the world that is named.
+
+    SELECTORS are those of 'run': names, patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
+    """
+    from sandbox_mcp.run.select import check_category, in_worlds, select
 
     if category is not None:
         check_category(category)
-    found = [item for item in in_worlds(_suite(places), world) if category is None or category in item.categories]
+    suite = _suite(places)
+    found: list[Scenario] = list(in_worlds(suite, world)) if not selectors else []
+    if selectors:
+        found = [suite.get(name) for name in select(suite, [*([f"world:{world}"] if world else []), *selectors])]
+    found = [item for item in found if category is None or category in item.categories]
+    if search is not None:
+        words = search.casefold().split()
+        found = [item for item in found if all(word in _searched(item) for word in words)]
+        if not found:
+            raise click.UsageError(f"no scenario here has all the words of {search!r}; try fewer, or --world '*'")
     if as_json:
-        print_json([{"name": item.name, "about": item.about, "categories": item.categories} for item in found])
+        print_json(
+            [
+                {
+                    "name": item.name,
+                    "about": item.about,
+                    "categories": item.categories,
+                    "world": item.home.name,
+                    "tags": item.tags,
+                    "tools": item.tools,
+                }
+                for item in found
+            ]
+        )
     else:
         print_table(
             ("name", "categories", "about"), [(item.name, ", ".join(item.categories), item.about) for item in found]
@@ -229,6 +262,13 @@ def _suite(places: Sequence[Path]) -> Any:
     return Suite(places)
 
 
+def _searched(scenario: "Scenario") -> str:
+    """Where words are looked for in a scenario."""
+    told = (scenario.about, scenario.user.goal, scenario.user.opening)
+    parts = (scenario.name, *told, *scenario.tools, *scenario.categories, *scenario.tags)
+    return "\n".join((*parts, scenario.name.replace("_", " "))).casefold()
+
+
 def _as_json(scenario: "Scenario") -> dict[str, Any]:
     from dataclasses import fields
 
@@ -244,7 +284,9 @@ def _as_text(scenario: "Scenario") -> str:
     user = scenario.user
     lines = [
         f"{scenario.name}: {scenario.about}",
+        f"world: {scenario.home.name}",
         f"categories: {', '.join(scenario.categories)}",
+        *([f"tags: {', '.join(scenario.tags)}"] if scenario.tags else []),
         f"tools: {', '.join(scenario.tools)}",
         *([f"withheld: {', '.join(scenario.without)}"] if scenario.without else []),
         f"goal: {user.goal}",

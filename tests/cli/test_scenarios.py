@@ -159,3 +159,37 @@ def test_new_says_where_it_cannot_write(log: Path, tmp_path: Path) -> None:
     done = run("new", "--from", log, "-o", tmp_path / "none" / "draft.yaml")
     assert done.exit_code == 2
     assert "cannot be written" in done.stderr
+
+
+def listed(*arguments: object) -> list[str]:
+    return [item["name"] for item in json.loads(run("list", *arguments, "--json").stdout)]
+
+
+def test_a_scenario_is_found_by_any_words_of_its_task_in_any_order_and_case() -> None:
+    goal = Suite().get("late_for_dinner_low_battery").user.goal
+    words = " ".join(sorted(goal.upper().split(), reverse=True)[:4])
+    assert "late_for_dinner_low_battery" in listed("--search", words)
+
+
+def test_a_scenario_is_found_by_a_tool_and_by_words_of_its_name() -> None:
+    found = listed("--search", "set_wifi_status wifi off")
+    assert "wifi_off" in found
+    assert len(found) < len(listed())
+
+
+def test_a_search_that_finds_nothing_says_what_to_try() -> None:
+    done = run("list", "--search", "wifi zebra-in-space")
+    assert (done.exit_code, "try fewer" in done.output) == (2, True)
+
+
+def test_scenarios_are_listed_by_the_selectors_of_run() -> None:
+    late = listed("late_*")
+    assert late
+    assert all(name.startswith("late_") for name in late)
+    tagged = json.loads(run("list", "irrelevance:*", "--json").stdout)
+    assert tagged
+    assert all(any(tag.startswith("irrelevance:") for tag in item["tags"]) for item in tagged)
+
+
+def test_selectors_and_words_narrow_each_other() -> None:
+    assert set(listed("late_*", "--search", "battery")) < set(listed("late_*"))
