@@ -36,7 +36,6 @@ def part(python: str, *arguments: str) -> Part:
     process = subprocess.Popen(
         [python, "-m", "sandbox_mcp.cli", *arguments],
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)} if python != sys.executable else None,
     )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
