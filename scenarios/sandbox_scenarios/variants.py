@@ -141,6 +141,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
         "argument_type_scrambled": Variant(_with(3), _drop_argument_types),
         "argument_name_scrambled": Variant(_with(3), _rename_arguments),
         "no_documentation": Variant(_with(3), _drop_documentation),
+        "all_tools_no_documentation": Variant(_with(None), _drop_documentation),
         "no_feedback": Variant(_needed, told="tool"),
         "terse_errors": Variant(_needed, told="kind"),
         "text_actions": Variant(_needed, free_text=True),

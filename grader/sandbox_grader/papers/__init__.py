@@ -13,6 +13,8 @@ from sandbox_grader.papers.table import PaperTable
 PAPERS = MappingProxyType(
     {
         "toolsandbox": "sandbox_grader.papers.toolsandbox",
+        "tooltalk": "sandbox_grader.papers.tooltalk",
+        "toolscan": "sandbox_grader.papers.toolscan",
         "mtu-bench": "sandbox_grader.papers.mtu_bench",
         "breakdown": "sandbox_grader.papers.breakdown",
     }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sandbox_grader.annotation import correlation
 from sandbox_grader.metric import Verdict
 from sandbox_grader.mtu_bench.formulas import average
 from sandbox_grader.report import cluster_of
@@ -147,6 +148,26 @@ class PairedGain:
             if place in two
         ]
         return compare(pairs).difference if pairs else None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationOf:
+    """Pearson's correlation of two metrics over scenarios, whose sessions are averaged first."""
+
+    one: str
+    other: str
+    where: Callable[[Scores], bool] = lambda _: True
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The correlation with its interval by Fisher's transformation; None where a metric never changes."""
+        found: dict[str, list[tuple[float, float]]] = {}
+        for session in filter(self.where, sessions):
+            x, y = session.value(self.one), session.value(self.other)
+            if x is not None and y is not None:
+                found.setdefault(cluster_of(session), []).append((x, y))
+        means = [(sum(x for x, _ in v) / len(v), sum(y for _, y in v) / len(v)) for v in found.values()]
+        r, low, high = correlation(means)
+        return None if r is None else Estimate(r, low, high, len(means), sum(map(len, found.values())))
 
 
 def counted_verdict(scores: Scores, family: str) -> Verdict | None:

@@ -1,0 +1,77 @@
+"""ToolTalk's and ToolScan's tables, filled from sessions whose figures are known."""
+
+from typing import Any
+
+import pytest
+from sandbox_grader.metric import Verdict
+from sandbox_grader.papers import paper_tables
+from sandbox_grader.papers.table import LabelledRun
+from sandbox_grader.report import Report
+from sandbox_grader.scores import Scores
+
+
+def talked(scenario: str, variant: str = "all_tools", **counts: Any) -> Scores:
+    usual = {"success": True, "matches": 1, "predictions": 1, "ground_truths": 1, "bad_actions": 0, "actions": 1}
+    classes = {"premature": 0, "faulty_planning": 0, "incorrect_invocation": 0}
+    verdict = Verdict({**usual, **classes, **counts})
+    return Scores(scenario, scenario, variant, 0, (), "compat", {"tooltalk": verdict}, agent={"model": "GPT-4"})
+
+
+def scanned(scenario: str, variant: str, **values: float) -> Scores:
+    shares = dict.fromkeys(("iac", "rac", "iav", "ife", "iat", "ian", "ifn"), 1.0)
+    verdict = Verdict({"success": True, **shares, **values})
+    return Scores(scenario, scenario, variant, 0, (), "compat", {"toolscan": verdict}, agent={"model": "m"})
+
+
+def row(asked: str, *sessions: Scores) -> dict[str, tuple[float | None, float | None]]:
+    """Each column's figure and the printed one, of a table with one row."""
+    [table] = paper_tables(asked)
+    filled = table.filled([LabelledRun(Report(list(sessions), "compat", "run"))])
+    [only] = filled.rows
+    found = zip(table.columns, only.cells, strict=True)
+    return {c.name: (getattr(cell.found, "mean", None), cell.printed) for c, cell in found}
+
+
+def test_tooltalks_ratios_are_of_sums_by_subset_and_stand_beside_the_printed_ones() -> None:
+    found = row(
+        "tooltalk/table1",
+        talked("tooltalk/AddAlarm-easy", predictions=3),
+        talked("Alarm-Calendar-Email-DeleteAlarm-1", success=False, predictions=2, ground_truths=4, bad_actions=1),
+        talked("golden_conversation_1", matches=5, predictions=6, ground_truths=6, actions=3),
+        talked("office_tiles_late"),
+    )
+    assert found["Easy Precision"] == (pytest.approx(1 / 3), 69.2)
+    assert found["Hard Success rate"] == (0.5, 50.0)
+    assert found["Hard Precision"][0] == pytest.approx(6 / 8)
+    assert found["Hard Recall"][0] == pytest.approx(6 / 10)
+    assert found["Hard Incorrect action rate"][0] == pytest.approx(1 / 4)
+
+
+def test_failures_are_shared_out_among_their_classes_with_and_without_documentation() -> None:
+    sessions = (
+        talked("A-easy", premature=1, faulty_planning=2, incorrect_invocation=1),
+        talked("A-easy", "all_tools_no_documentation", faulty_planning=1),
+    )
+    documented, bare = row("tooltalk/table2", *sessions), row("tooltalk/table4", *sessions)
+    assert [value for value, _ in documented.values()] == [0.25, 0.5, 0.25, 4]
+    assert [value for value, _ in bare.values()] == [0.0, 1.0, 0.0, 1]
+    assert documented["Total failures"][1] == 50
+
+
+def test_feedback_and_format_are_pairings() -> None:
+    sessions = (
+        scanned("q1", "base"),
+        scanned("q1", "no_feedback", ian=0.5),
+        scanned("q1", "text_actions", ife=0.25),
+        scanned("q2", "no_feedback", ian=0.0),
+    )
+    assert row("toolscan/figure3", *sessions)["IAN"][0] == pytest.approx(0.5)
+    assert row("toolscan/figure4", *sessions)["IFE"][0] == pytest.approx(-0.75)
+    assert row("toolscan/table4", *sessions)["IAN"][0] == 1.0
+
+
+def test_repeating_goes_with_leaving_out_where_it_does() -> None:
+    sessions = [scanned(f"q{n}", "base", rac=n / 10, iac=n / 20) for n in range(6)]
+    assert row("toolscan/correlation", *sessions)["RAC-IAC"][0] == pytest.approx(1.0)
+    alike = [scanned(f"q{n}", "base", rac=n / 10) for n in range(6)]
+    assert row("toolscan/correlation", *alike)["RAC-IAC"][0] is None  # nothing was ever left out
