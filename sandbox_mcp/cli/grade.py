@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="File of its answers: nothing in it is asked again.",
 )
+@click.option("--gallery", is_flag=True, help="Also show the clearest example of every class of error.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
 @as_json
@@ -81,6 +82,7 @@ def command(
     judge_api_key_env: str | None,
     judge_answers: Path,
     explain: bool,
+    gallery: bool,
     keep_spoiled: bool,
     similarity: str,
     keep: bool,
@@ -97,6 +99,7 @@ def command(
     named, and the others graded; the exit code is then 2.
     """
     from sandbox_grader.conversation import conversation
+    from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
 
@@ -119,7 +122,8 @@ def command(
         report.write(out, threshold)
     judged = _judged(logs, find, (judge, judge_base_url, judge_api_key_env), judge_answers) if judge else None
     if as_json:
-        print_json({**report.to_json(), **({"judge": judged.to_json()} if judged else {})})
+        errors = {"gallery": [item.to_json() for item in examples(report.sessions)]} if gallery else {}
+        print_json({**report.to_json(), **({"judge": judged.to_json()} if judged else {}), **errors})
     elif explain:
         unreadable = {item.path for item in report.unreadable}
         graded = [path for path in logs if str(path) not in unreadable]
@@ -127,7 +131,7 @@ def command(
             click.echo(conversation(read_trajectory(path)))
             click.echo(scores.explain())
     elif report.sessions:
-        _print_scores(report, rows)
+        _print_scores(report, rows, gallery=gallery)
     if judged and not as_json:
         _print_judged(report, judged)
     if report.unreadable:
@@ -195,7 +199,7 @@ def finder(places: tuple[Path, ...]) -> "SuiteFinder":
     return SuiteFinder(places)
 
 
-def _print_scores(report: "Report", choice: RowChoice) -> None:
+def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
     from sandbox_grader.report import why_not
     from sandbox_grader.wording import certainty, family_lines
 
@@ -223,3 +227,11 @@ def _print_scores(report: "Report", choice: RowChoice) -> None:
         click.echo(line)
     if report.floor and report.ceiling:
         click.echo("in brackets: from what an agent that refuses everything gets to what the reference gets")
+    if gallery:
+        from sandbox_grader.gallery import gallery as examples
+
+        click.echo()
+        found = [
+            (item.error, item.sessions, item.session, item.tool, item.reason) for item in examples(report.sessions)
+        ]
+        print_table(("error", "sessions", "for example", "tool", "why"), found)
