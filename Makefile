@@ -105,7 +105,7 @@ $(DOCS)/.installed: packaging/docs.txt
 	@touch $@
 
 docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or a link that leads nowhere fails it.
-	$(DOCS)/bin/sphinx-build -q -W --keep-going -c docs/site -b html . build/docs
+	$(DOCS)/bin/sphinx-build -q -E -W --keep-going -c docs/site -b html . build/docs
 	@echo "build/docs/index.html"
 
 clean: ## Remove what the targets made.
