@@ -2,6 +2,7 @@
 
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
+``python -m bench sessions`` thousands of open sessions in one server, see :mod:`bench.sessions`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
@@ -9,10 +10,19 @@
 
 import sys
 
-from bench import core, grader, rows, scale, server, suite, talk, truth, viewer
+from bench import core, grader, rows, scale, server, sessions, suite, talk, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
+ALONE = {
+    "talk": talk.main,
+    "truth": truth.main,
+    "rows": rows.main,
+    "scale": scale.main,
+    "sessions": sessions.main,
+    "view": viewer.main,
+}
+"""What is measured by itself, with arguments of its own."""
 
 
 def main(parts: list[str]) -> None:
@@ -21,20 +31,8 @@ def main(parts: list[str]) -> None:
         print(__doc__)
         print(f"parts: {', '.join(PARTS)}")
         return
-    if parts[:1] == ["talk"]:
-        talk.main(parts[1:])
-        return
-    if parts[:1] == ["truth"]:
-        truth.main(parts[1:])
-        return
-    if parts[:1] == ["rows"]:
-        rows.main(parts[1:])
-        return
-    if parts[:1] == ["scale"]:
-        scale.main(parts[1:])
-        return
-    if parts[:1] == ["view"]:
-        viewer.main(parts[1:])
+    if parts[:1] and parts[0] in ALONE:
+        ALONE[parts[0]](parts[1:])
         return
     unknown = set(parts) - set(PARTS)
     if unknown:
