@@ -46,7 +46,7 @@ def mark_in(meta: object) -> Mark | None:
     id_, index, size = mark.get("id"), mark.get("index"), mark.get("size")
     if not isinstance(id_, str) or not isinstance(index, int) or not isinstance(size, int):
         return None
-    return Mark(id_, index, size) if 1 < size <= LARGEST and 0 <= index < size else None
+    return Mark(id_, index, size) if 1 <= size <= LARGEST and 0 <= index < size else None
 
 
 class _Batch:

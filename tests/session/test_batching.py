@@ -58,6 +58,13 @@ async def test_a_call_that_follows_an_answer_runs_at_once_and_alone() -> None:
     assert runs.batches == [["a"], ["b"], ["c"]]
 
 
+async def test_a_call_that_says_it_is_alone_is_not_held() -> None:
+    runs = Runs(window=3600)
+    with anyio.fail_after(30):
+        await runs.together("a", "b", marks=[mark(0, 1, "x"), mark(0, 1, "y")])
+    assert sorted(runs.batches) == [["a"], ["b"]]
+
+
 async def test_after_a_pause_calls_are_held_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox_mcp.session.batching.PAUSE", 0.0)
     runs = Runs()
