@@ -40,8 +40,9 @@ def dump(checkout: Path, python: Path, now: datetime, zone: str) -> Mapping[str,
 def _run(checkout: Path, command: list[str], zone: str) -> None:
     """Run a script with the checkout in front of whatever is installed."""
     paths = os.pathsep.join(filter(None, (str(checkout.resolve()), os.environ.get("PYTHONPATH"))))
+    settings = {"TZ": zone, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}  # it goes through sets, whose order would vary
     done = subprocess.run(  # noqa: S603 - the interpreter that the caller named
-        command, capture_output=True, text=True, check=False, env={**os.environ, "TZ": zone, "PYTHONPATH": paths}
+        command, capture_output=True, text=True, check=False, env={**os.environ, **settings}
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
