@@ -233,7 +233,8 @@ def _still_to_come(truth: Trajectory, prefix: Prefix) -> Solution:
 def history(session: Session, events: Sequence[Message | ToolCall]) -> tuple[PastStep, ...]:
     """What an agent would remember of these events, in the words and names in which a session presents them."""
     spec = session.spec
-    offered, as_text = actions(spec.scenario, spec.variant), variant_named(spec.variant).free_text
+    as_text = variant_named(spec.variant).free_text
+    offered = actions(spec.scenario, spec.variant) if as_text else session.tools
 
     def past(call: ToolCall, result: CallResult) -> PastCall:
         tool = offered.get(call.name)
