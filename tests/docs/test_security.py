@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from sandbox_grader.importers import _eval_archive
+from sandbox_grader.importers.reading import eval_archive
 from sandbox_scenarios import yaml_lines
 
 from sandbox_mcp.server import connections, malformed
@@ -25,7 +25,7 @@ DEFAULT = {field.name: field.default for field in fields(Patience)}
         f"a session keeps {connections.MOST} connections",
         f"what a user reads of a message is {LONGEST_READ:,} characters",
         f"unfold to at most {yaml_lines.MOST_NODES:,} values",
-        f"unpacks to at most {_eval_archive.MOST // 1_000_000} MB a sample",
+        f"unpacks to at most {eval_archive.MOST // 1_000_000} MB a sample",
         f"its token has {len(new_token()) * 6} random bits",
     ],
 )

@@ -7,7 +7,7 @@ place for (errors, unusual readers, calls of the user) stands in ``extra.sandbox
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_grader.exporters._turns import (
+from sandbox_grader.exporters.turns import (
     ExportedTurn,
     answered,
     copied,

@@ -8,7 +8,7 @@ message that is for somebody unusual.
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_grader.exporters._turns import (
+from sandbox_grader.exporters.turns import (
     ExportedTurn,
     answered,
     copied,
@@ -17,7 +17,7 @@ from sandbox_grader.exporters._turns import (
     outcome_text,
     turns,
 )
-from sandbox_grader.importers._values import encode
+from sandbox_grader.importers.reading.values import encode
 from sandbox_mcp.trajectory import Message, Role, ToolCall, Trajectory
 
 USUAL: dict[str, tuple[str, Role]] = {

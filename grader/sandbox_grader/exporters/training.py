@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox_grader.exporters import openai_chat
-from sandbox_grader.exporters._turns import ExportedTurn, answered, definition, outcome_text, turns
-from sandbox_grader.importers._values import encode
+from sandbox_grader.exporters.turns import ExportedTurn, answered, definition, outcome_text, turns
+from sandbox_grader.importers.reading.values import encode
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 STANDARD: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._blocks import agent_blocks, blocks_of, user_blocks
-from sandbox_grader.importers._build import Names, SessionBuilder, stem
-from sandbox_grader.importers._content import joined
-from sandbox_grader.importers._documents import ConversationItems, conversations, is_message
-from sandbox_grader.importers._json import JsonNode, load
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.blocks import agent_blocks, blocks_of, user_blocks
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined
+from sandbox_grader.importers.reading.documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -45,7 +45,7 @@ def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent={"model": model} if model else {})
-    _chat.offer_tools(builder, request.items_at("tools"))
+    chats.offer_tools(builder, request.items_at("tools"))
     system = request.get("system")
     if system is not None:
         builder.say("system", "agent", joined(system, builder))

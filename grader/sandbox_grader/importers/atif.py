@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers._content import joined, outcome_of
-from sandbox_grader.importers._json import JsonNode, Loaded, load, picked
-from sandbox_grader.importers._values import arguments_of
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined, outcome_of
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, picked
+from sandbox_grader.importers.reading.values import arguments_of
 from sandbox_mcp.trajectory import EndReason, Role, UserChannel
 
 OURS = "sandbox_mcp"
@@ -62,7 +62,7 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
     known = picked(agent.members(), ("name", "version", "model_name"))
     if "model_name" in known:
         known["model"] = known.pop("model_name")
-    _chat.offer_tools(builder, agent.items_at("tool_definitions"))
+    chats.offer_tools(builder, agent.items_at("tool_definitions"))
     builder.origin.update(picked(node.members(), ("schema_version", "notes", "final_metrics")))
     builder.head = replace(builder.head, agent=known)
     if parent is None:
@@ -143,7 +143,7 @@ def _say(
 
 
 def _role(node: JsonNode | None, usual: Role) -> Role:
-    known = node is not None and isinstance(node.value, str) and node.value in _chat.ROLES
+    known = node is not None and isinstance(node.value, str) and node.value in chats.ROLES
     return cast("Role", node.value) if known and node is not None else usual
 
 
@@ -199,7 +199,7 @@ def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
         return outcome_of(builder, result.get("content"), failed=None)
     error = about.get("error")
     if error is not None and error.is_object:
-        return CallOutcome(error=_chat.error_of(error, joined(result.get("content"), builder)), stated=True)
+        return CallOutcome(error=chats.error_of(error, joined(result.get("content"), builder)), stated=True)
     return outcome_of(builder, result.get("content"), failed=False)
 
 

@@ -16,13 +16,13 @@ from types import MappingProxyType
 from typing import Final
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._blocks import Block, agent_blocks, blocks_of, user_blocks
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers._claude_tree import Thread, TreeLine, lines_of, threads_of
-from sandbox_grader.importers._content import joined
-from sandbox_grader.importers._json import JsonNode, Loaded, load, read_bytes
-from sandbox_grader.importers._values import decode
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines_of, threads_of
+from sandbox_grader.importers.reading.content import joined
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, read_bytes
+from sandbox_grader.importers.reading.values import decode
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import EndReason, ErrorKind
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers._content import joined
-from sandbox_grader.importers._json import JsonNode, Loaded, is_object, load
-from sandbox_grader.importers._values import decode, failure
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.openai_responses import ItemPlayer
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load
+from sandbox_grader.importers.reading.values import decode, failure
 from sandbox_mcp.trajectory import EndReason
 
 ITEM, HEAD, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"

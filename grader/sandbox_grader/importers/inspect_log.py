@@ -13,13 +13,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers._content import joined, part_text
-from sandbox_grader.importers._eval_archive import EvalArchive
-from sandbox_grader.importers._json import JsonNode, Loaded, is_array, is_object, load_whole, picked, read_bytes
-from sandbox_grader.importers._values import arguments_of, decode, failure
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined, part_text
+from sandbox_grader.importers.reading.eval_archive import EvalArchive
+from sandbox_grader.importers.reading.json_values import (
+    JsonNode,
+    Loaded,
+    is_array,
+    is_object,
+    load_whole,
+    picked,
+    read_bytes,
+)
+from sandbox_grader.importers.reading.values import arguments_of, decode, failure
 from sandbox_grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Event, TrajectoryError
 from sandbox_mcp.trajectory.log import parse_trajectory
@@ -86,7 +94,7 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
     events = [event for event in sample.items_at("events") if event.is_object]
     for event in events:
         if event.members().get("event") == "model":
-            _chat.offer_tools(builder, event.items_at("tools"))
+            chats.offer_tools(builder, event.items_at("tools"))
     _Player(builder, events).play(_messages(sample))
     end, detail = _end(log, sample, builder)
     return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers._json import JsonNode, load
-from sandbox_grader.importers._values import arguments_of, decode, encode, failure
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.json_values import JsonNode, load
+from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
 
 DOCUMENT = "."
 """The path of the whole document, or of a line where a file has one per line."""

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers._content import joined
-from sandbox_grader.importers._json import JsonNode, Loaded, load, loads, picked
-from sandbox_grader.importers._values import arguments_of, decode, failure
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, loads, picked
+from sandbox_grader.importers.reading.values import arguments_of, decode, failure
 from sandbox_mcp.trajectory import ErrorKind
 
 SERVERS = ("sampling/", "elicitation/", "roots/list")
@@ -196,7 +196,7 @@ class _Player:
         if opened is not None:
             self._answer(frame, opened)
         elif method == "tools/list":
-            _chat.offer_tools(self._builder, _result(frame).items_at("tools"))
+            chats.offer_tools(self._builder, _result(frame).items_at("tools"))
         elif method == "initialize":
             self._server(_result(frame))
 

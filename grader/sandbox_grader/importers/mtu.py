@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers._mtu_classes import hard_classes
-from sandbox_grader.importers._mtu_history import read_history
-from sandbox_grader.importers._mtu_prompt import OfferedTool
-from sandbox_grader.importers._mtu_rows import BenchmarkRow, DialogueRows, Response, dialogues
-from sandbox_grader.importers._react import TextCall, read_react
-from sandbox_grader.importers._values import Given
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers.reading.react import TextCall, read_react
+from sandbox_grader.importers.reading.values import Given
+from sandbox_grader.importers.rows.classes import hard_classes
+from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Response, dialogues
+from sandbox_grader.importers.rows.history import read_history
+from sandbox_grader.importers.rows.prompt import OfferedTool
 from sandbox_grader.mtu_bench.dialogue import CALLS
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn, ToolCall
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import Names, SessionBuilder, stem
-from sandbox_grader.importers._documents import ConversationItems, conversations, is_message
-from sandbox_grader.importers._json import JsonNode, load
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -31,7 +31,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 
 def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
-    _chat.play(builder, conversation.items)
+    chats.play(builder, conversation.items)
     name = stem(builder.origin["file"])
     if conversation.holder is None:
         name = names.unique(name)
@@ -44,11 +44,11 @@ def _session(conversation: ConversationItems, builder: SessionBuilder, names: Na
 
 def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     request, response = holder.get("request") or holder, holder.get("response") or holder
-    _chat.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
+    chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     _about(holder, builder, response.string_at("model") or request.string_at("model"))
-    _chat.play(builder, request.need("messages").items())
+    chats.play(builder, request.need("messages").items())
     choices = response.items_at("choices")
-    _chat.play(builder, [choice.need("message") for choice in choices[:1]])
+    chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:
         builder.lose(choice, "an alternative answer is not kept")
     return holder.label_at("id") or ""

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers._content import joined, outcome_of
-from sandbox_grader.importers._documents import ConversationItems, conversations
-from sandbox_grader.importers._json import JsonNode, Loaded, load
-from sandbox_grader.importers._responses_tools import add_call, add_output, is_call, is_output, is_the_clients
-from sandbox_grader.importers._values import arguments_of, decode, encode, failure
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import joined, outcome_of
+from sandbox_grader.importers.reading.documents import ConversationItems, conversations
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
+from sandbox_grader.importers.reading.responses_tools import add_call, add_output, is_call, is_output, is_the_clients
+from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
 from sandbox_mcp.trajectory import EndReason
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -89,7 +89,7 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     builder = player.builder
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent={"model": model} if model else builder.head.agent)
-    _chat.offer_tools(builder, [tool for tool in request.items_at("tools") if _is_function(tool)])
+    chats.offer_tools(builder, [tool for tool in request.items_at("tools") if _is_function(tool)])
     player.instruct(request.get("instructions"))
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
@@ -219,7 +219,7 @@ class ItemPlayer:
         if kind == "mcp_call":
             self._mcp_call(item)
         elif kind == "mcp_list_tools":
-            _chat.offer_tools(self.builder, item.items_at("tools"))
+            chats.offer_tools(self.builder, item.items_at("tools"))
         elif kind == "mcp_approval_request":
             self._asked[item.need("id").label()] = item
         elif kind == "mcp_approval_response":

@@ -14,13 +14,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers._content import MESSAGE_PARTS, joined
-from sandbox_grader.importers._json import JsonNode, is_array, load, plain
-from sandbox_grader.importers._otlp import Span, spans_of
-from sandbox_grader.importers._values import Given, arguments_of, decode, encode, failure
 from sandbox_grader.importers.base import Imported, Loss
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load, plain
+from sandbox_grader.importers.reading.otlp import Span, spans_of
+from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
 from sandbox_mcp.trajectory import EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
@@ -201,7 +201,7 @@ class _Player:
     def _define(self, span: Span) -> None:
         definitions = span.value("gen_ai.tool.definitions")
         if definitions is not None:
-            _chat.offer_tools(self._builder, definitions.items())
+            chats.offer_tools(self._builder, definitions.items())
 
     def _instruct(self, span: Span) -> None:
         given = span.attributes.get("gen_ai.system_instructions")

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import Names, SessionBuilder, stem
-from sandbox_grader.importers._json import JsonNode, Loaded, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.base import Imported, Loss
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import EndReason, ReferenceCall
 
@@ -162,4 +162,4 @@ def _reward(run: JsonNode, builder: SessionBuilder) -> None:
 def _messages(run: JsonNode, builder: SessionBuilder) -> None:
     if run.get("messages") is None and run.get("ticks") is not None:
         builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
-    _chat.play(builder, run.items_at("messages"))
+    chats.play(builder, run.items_at("messages"))

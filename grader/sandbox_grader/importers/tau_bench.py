@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers import _chat
-from sandbox_grader.importers._build import Names, SessionBuilder, stem
-from sandbox_grader.importers._json import JsonNode, load, picked
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading import chats
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
 from sandbox_mcp.trajectory import Message, ReferenceCall
 
 STOP = "###STOP###"
@@ -49,7 +49,7 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
         _task(task, builder)
     else:
         builder.lose(node, "the task is absent, so there are no reference actions")
-    _chat.play(builder, node.need("traj").items())
+    chats.play(builder, node.need("traj").items())
     ended = _how_it_ended(builder, info)
     name = names.unique(stem(node.path), f"task{task_id}", f"trial{trial}")
     return builder.finish(name, "recorded" if ended else None, ended)

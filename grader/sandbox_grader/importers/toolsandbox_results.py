@@ -14,10 +14,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._build import CallOutcome, Names, OpenCall, SessionBuilder
-from sandbox_grader.importers._json import JsonNode, is_array, is_object, load, loads
-from sandbox_grader.importers._values import Given, arguments_of, failure
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, is_object, load, loads
+from sandbox_grader.importers.reading.values import Given, arguments_of, failure
 from sandbox_grader.toolsandbox import KEYS, MESSAGES, ROLES, TABLES, ids_of, split_name
 from sandbox_mcp.trajectory import Event, Role, ToolCall
 from sandbox_mcp.world.state import Change

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers._json import JsonNode, is_object, load, loads, plain
-from sandbox_grader.importers._values import Given, encode
 from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, loads, plain
+from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.toolscan.events import FORMAT
 from sandbox_grader.toolscan.loop import FINISH
 from sandbox_grader.toolscan.messages import read_literal, split

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from sandbox_grader.importers._build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers._values import Given, failure
+from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.values import Given, failure
 
 from sandbox_mcp.trajectory import ReferenceCall, SessionEnded, ToolCall
 from tests.grader.importers.samples import calls, checked, ending, lost, said, started

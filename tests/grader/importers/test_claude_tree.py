@@ -2,8 +2,8 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.importers._claude_tree import lines_of, threads_of
-from sandbox_grader.importers._json import JsonNode
+from sandbox_grader.importers.reading.claude_tree import lines_of, threads_of
+from sandbox_grader.importers.reading.json_values import JsonNode
 
 from tests.grader.importers.samples import claude_line, claude_result, claude_use
 

@@ -2,10 +2,10 @@
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._build import SessionBuilder
-from sandbox_grader.importers._content import joined, outcome_of, part_text
-from sandbox_grader.importers._documents import conversations, is_message
-from sandbox_grader.importers._json import JsonNode, Loaded
+from sandbox_grader.importers.reading.build import SessionBuilder
+from sandbox_grader.importers.reading.content import joined, outcome_of, part_text
+from sandbox_grader.importers.reading.documents import conversations, is_message
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded
 
 MESSAGE = {"role": "user", "content": "Hi"}
 HOLDER = {"messages": [MESSAGE]}

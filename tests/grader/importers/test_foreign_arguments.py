@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.importers._values import Given, arguments_of
+from sandbox_grader.importers.reading.values import Given, arguments_of
 from sandbox_grader.toolscan.events import PATTERN
 
 from tests.grader.importers.samples import calls, chat_call, lost, read_one

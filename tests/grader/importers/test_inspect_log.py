@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import _eval_archive
+from sandbox_grader.importers.reading import eval_archive
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
@@ -308,13 +308,13 @@ class TestArchives:
         data = pack(log)
         assert len(data) < 30_000
         assert len(read_bytes("inspect", data, "log.eval")) == 1
-        monkeypatch.setattr(_eval_archive, "MOST", 2_000_000)
+        monkeypatch.setattr(eval_archive, "MOST", 2_000_000)
         with pytest.raises(ImportFormatError, match=r"'samples/.*' unpacks to more than 2 MB; write it out"):
             read_bytes("inspect", data, "log.eval")
 
     def test_many_members_of_a_small_archive_are_not_unpacked_without_end(self, log, monkeypatch):
-        monkeypatch.setattr(_eval_archive, "MOST", 2_000_000)
-        monkeypatch.setattr(_eval_archive, "TIMES", 1)
+        monkeypatch.setattr(eval_archive, "MOST", 2_000_000)
+        monkeypatch.setattr(eval_archive, "TIMES", 1)
         log["samples"] = [{**log["samples"][0], "id": n, "metadata": {"blanks": " " * 900_000}} for n in range(3)]
         with pytest.raises(ImportFormatError, match=r"unpacks to more than 1 times its size"):
             read_bytes("inspect", archive(log), "log.eval")

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._json import MAX_DEPTH, JsonNode, depth, load, load_lines, load_whole, loads, shown
+from sandbox_grader.importers.reading.json_values import (
+    MAX_DEPTH,
+    JsonNode,
+    depth,
+    load,
+    load_lines,
+    load_whole,
+    loads,
+    shown,
+)
 
 from tests.grader.importers.test_broken_input import values
 

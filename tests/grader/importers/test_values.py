@@ -3,7 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.importers._values import Given, arguments_of, canonical, decode, encode, failure, seconds, zoned
+from sandbox_grader.importers.reading.values import (
+    Given,
+    arguments_of,
+    canonical,
+    decode,
+    encode,
+    failure,
+    seconds,
+    zoned,
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

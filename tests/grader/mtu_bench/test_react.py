@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.importers._react import read_object, read_react
+from sandbox_grader.importers.reading.react import read_object, read_react
 
 scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(alphabet=st.characters(codec="ascii"))
 objects = st.dictionaries(

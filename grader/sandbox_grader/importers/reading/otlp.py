@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.importers._json import JsonNode, Loaded, is_object, listed, loads
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, listed, loads
 
 SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 

@@ -10,7 +10,7 @@ elsewhere those that cannot begin anything, which are the agent's and the result
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sandbox_grader.importers._json import JsonNode
+from sandbox_grader.importers.reading.json_values import JsonNode
 
 
 @dataclass(frozen=True, slots=True)

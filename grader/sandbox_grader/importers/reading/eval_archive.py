@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._json import JsonNode, Loaded, load_whole
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load_whole
 
 MOST: Final = 64_000_000
 """Bytes that one member may unpack to."""

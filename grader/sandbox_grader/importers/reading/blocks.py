@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.importers._build import CallOutcome, SessionBuilder
-from sandbox_grader.importers._content import outcome_of, part_text
-from sandbox_grader.importers._json import JsonNode, picked
-from sandbox_grader.importers._values import arguments_of, failure
+from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
+from sandbox_grader.importers.reading.content import outcome_of, part_text
+from sandbox_grader.importers.reading.json_values import JsonNode, picked
+from sandbox_grader.importers.reading.values import arguments_of, failure
 from sandbox_mcp.trajectory import Role
 
 USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})

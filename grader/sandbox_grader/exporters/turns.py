@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_grader.importers._values import encode
+from sandbox_grader.importers.reading.values import encode
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, ToolSpec
 
 

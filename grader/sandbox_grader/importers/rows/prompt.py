@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from sandbox_grader.importers._react import read_object
+from sandbox_grader.importers.reading.react import read_object
 
 _TURN: Final = "\nUser:"
 _DIALOGUE: Final = re.compile(r"\n(?:History Dialog[ \t]*:|User:|user:)")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.importers._build import CallOutcome, SessionBuilder
-from sandbox_grader.importers._json import JsonNode
+from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
+from sandbox_grader.importers.reading.json_values import JsonNode
 
 TEXTS = MappingProxyType(
     {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "reasoning_text": "text",

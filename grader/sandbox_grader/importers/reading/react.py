@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from sandbox_grader.importers._json import loads
-from sandbox_grader.importers._values import Given
+from sandbox_grader.importers.reading.json_values import loads
+from sandbox_grader.importers.reading.values import Given
 
 _MARKER: Final = re.compile(r"Action(?P<input>[ \t]*Input)?[ \t]*:")
 _NOTHING: Final = frozenset({"", "none", "null", "n/a", "nil", "no action"})

@@ -8,10 +8,10 @@ names the call. A command that ended with another code than 0 failed. Pictures a
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.importers._build import CallOutcome, SessionBuilder
-from sandbox_grader.importers._content import outcome_of
-from sandbox_grader.importers._json import JsonNode, is_array, is_object
-from sandbox_grader.importers._values import Given, arguments_of, failure
+from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
+from sandbox_grader.importers.reading.content import outcome_of
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, is_object
+from sandbox_grader.importers.reading.values import Given, arguments_of, failure
 
 BY_THE_CLIENT: Final = frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"})
 OUTPUTS: Final = ("_call_output", "tool_search_output")

@@ -7,10 +7,10 @@ found. Without ``error`` a failure can only be guessed from the text.
 from dataclasses import replace
 from typing import cast, get_args
 
-from sandbox_grader.importers._build import CallOutcome, SessionBuilder
-from sandbox_grader.importers._content import joined, outcome_of
-from sandbox_grader.importers._json import JsonNode
-from sandbox_grader.importers._values import arguments_of, failure
+from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
+from sandbox_grader.importers.reading.content import joined, outcome_of
+from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.reading.values import arguments_of, failure
 from sandbox_mcp.trajectory import CallError, ErrorKind, Role
 
 ROLES = frozenset(cast("tuple[str, ...]", get_args(Role)))

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers._json import JsonNode, shown
-from sandbox_grader.importers._values import Given, canonical, decode, failure, seconds, zoned
 from sandbox_grader.importers.base import Imported, Loss
+from sandbox_grader.importers.reading.json_values import JsonNode, shown
+from sandbox_grader.importers.reading.values import Given, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import (
     CallError,

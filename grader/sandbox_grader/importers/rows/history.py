@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from sandbox_grader.importers._react import read_object, read_react
+from sandbox_grader.importers.reading.react import read_object, read_react
 
 _LABEL: Final = re.compile(
     r"^(?P<who>user|function|action(?![ \t]*input)|observation|assistant)[ \t]*:", re.IGNORECASE | re.MULTILINE

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.importers._mtu_prompt import OfferedTool
-from sandbox_grader.importers._mtu_rows import BenchmarkRow, DialogueRows
+from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows
+from sandbox_grader.importers.rows.prompt import OfferedTool
 from sandbox_grader.mtu_bench.hearing import HeardSoFar, words_of
 
 MOST_PARAMETERS, MOST_TOOLS, LONGEST_NONSENSE = 6, 4, 5

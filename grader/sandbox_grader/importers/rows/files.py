@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers._api_bank import SETTING, is_conversation, turns_of
-from sandbox_grader.importers._json import JsonNode, load_lines, loads, read_bytes, shown
-from sandbox_grader.importers._mtu_prompt import PromptParts, take_apart
 from sandbox_grader.importers.base import Loss
+from sandbox_grader.importers.reading.json_values import JsonNode, load_lines, loads, read_bytes, shown
+from sandbox_grader.importers.rows.api_bank import SETTING, is_conversation, turns_of
+from sandbox_grader.importers.rows.prompt import PromptParts, take_apart
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import ToolCall
 

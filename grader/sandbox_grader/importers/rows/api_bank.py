@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from sandbox_grader.importers._json import JsonNode
-from sandbox_grader.importers._mtu_prompt import OfferedTool, PromptParts, json_type
+from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.rows.prompt import OfferedTool, PromptParts, json_type
 from sandbox_grader.values import is_object
 
 SETTING: Final = "API-Bank"

@@ -7,7 +7,7 @@ either. JSON Lines of bare items are one conversation.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sandbox_grader.importers._json import JsonNode, Loaded
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded
 
 
 @dataclass(frozen=True, slots=True)
