@@ -8,8 +8,8 @@ from sandbox_mcp.worlds import named
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
-PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py"}
-"""What a paper printed."""
+PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py", "sandbox_mcp/authoring/toolsandbox/planning.py"}
+"""What a paper printed, and what reads ToolSandbox's own material, whose tools these are."""
 STILL = {
     "grader/sandbox_grader/rebuild.py",
     "grader/sandbox_grader/conduct/replies.py",

@@ -25,8 +25,8 @@ from sandbox_mcp.world.state import Change
 FORMAT = "toolsandbox-results"
 CONTEXT, SUMMARY = "execution_context.json", "result_summary.json"
 LEAVE = "end_conversation"
-_FOLDER = re.compile(r"agent_(.+?)_user_(.+?)_(\d\d)_(\d\d)_(\d{4})_(\d\d)_(\d\d)_(\d\d)")
-_PARAMETERS = re.compile(r"_parameters = (\{.*\})$", re.MULTILINE)
+_BEGAN = re.compile(r"_(\d\d)_(\d\d)_(\d{4})_(\d\d)_(\d\d)_(\d\d)$")
+_PARAMETERS = re.compile(r"^\w*_parameters = (\{.*\})$", re.MULTILINE | re.ASCII)
 _FUNCTION = re.compile(r"_response = (\w+)\(", re.MULTILINE)
 RoleName = Literal["SYSTEM", "USER", "AGENT", "EXECUTION_ENVIRONMENT"]
 Row = Mapping[str, Any]
@@ -122,10 +122,11 @@ def _opens(message: _Message) -> bool:
 def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:
     """Who played, when the run began, and what its own evaluator said, where folder and summary tell."""
     for folder in file.parents:
-        found = _FOLDER.fullmatch(folder.name)
-        if found is None:
+        found = _BEGAN.search(folder.name)
+        agent, _, user = folder.name[: found.start() if found else 0].removeprefix("agent_").partition("_user_")
+        if found is None or not user:
             continue
-        agent, user, month, day, year, hour, minute, second = found.groups()
+        month, day, year, hour, minute, second = found.groups()
         builder.head = replace(builder.head, agent={"name": agent, "model": agent}, user={"kind": "llm", "model": user})
         builder.origin["began"] = f"{year}-{month}-{day}T{hour}:{minute}:{second}"
         break
