@@ -197,7 +197,7 @@ class TestEnvelopes:
 class TestFiles:
     @pytest.mark.parametrize("line", [{"a": 1}, {"message": {"a": 1}}, {"message": "{"}, 5, {"id": 1}])
     def test_something_else(self, line):
-        with pytest.raises(ImportFormatError, match=r"log.jsonl:2: .*no JSON-RPC message|log.jsonl:2: expected"):
+        with pytest.raises(ImportFormatError, match=r"log.jsonl:2: .*not a JSON-RPC message|log.jsonl:2: expected"):
             read("mcp-wire", [call(1), line])
 
     def test_a_call_without_params(self):
