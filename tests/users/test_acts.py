@@ -201,3 +201,37 @@ def test_a_message_of_others_is_named_by_its_digest(tmp_path: Path, monkeypatch:
 
 def test_a_deed_of_no_known_class_is_foreign() -> None:
     assert classes_in("shall i book a taxi") == {"foreign"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "They write that the kiln cooled down overnight, and are in doubt about the glazing.",
+        "She is not certain whether the ferry sails tonight.",
+        "Your aunt would like you to confirm the dinner by six.",
+        "You have three: return the library books, ring the plumber, and confirm the hotel.",
+        "The note reads: bring the spare key, and tell the neighbours.",
+    ],
+)
+def test_what_others_doubt_or_want_and_what_is_noted_is_told_rather_than_asked(message: str) -> None:
+    told = wish_of("What did she write, and what have I noted?")
+    assert read_acts(message, told, 1).act is Act.DELIVERS
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "There are two of them: tell me which one you mean.",
+        "You have two options: turn on location, or give me your address.",
+        "The currency is unclear: US or Canadian dollars.",
+    ],
+)
+def test_what_is_left_open_is_asked_although_it_begins_like_news(message: str) -> None:
+    assert read_acts(message, wish_of("How much are 85 euros in dollars?"), 0).act in (Act.ASKS, Act.LEAVE)
+
+
+@pytest.mark.parametrize("form", ["**{}**", "> {}", "{} 🙂", "_{}_"])
+@pytest.mark.parametrize("call", ["set_wifi_status(on=False)", '{"name": "set_wifi_status"}', "import os; os.exit()"])
+def test_data_and_code_stay_unreadable_whatever_marks_stand_around_them(call: str, form: str) -> None:
+    plain = read_acts(call, WISH, 0).act
+    assert read_acts(form.format(call), WISH, 0).act is plain is Act.UNREADABLE

@@ -60,6 +60,8 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 calls,
                 gave_up=Act.GIVES_UP in acts,
             )
+            if wish.told and kind in _TO_THE_USER and _is_news(sentence, place):
+                kind = ClauseKind.ANSWER
             if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
                 kind = ClauseKind.GIVE_UP
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
@@ -114,6 +116,35 @@ def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind], 
     return None
 
 
+def _is_news(sentence: Sentence, place: int) -> bool:
+    """Whether a clause tells what others do, want or doubt, or is one of the things that its sentence lists."""
+    clause, before = sentence.clauses[place - 1], sentence.clauses[: place - 1]
+    if sentence.asks or _ASIDE.search(clause):
+        return False
+    if any(_LISTING.fullmatch(head) for head in before):
+        return True
+    return bool(_OTHERS.match(clause) or (_GOES_ON.match(clause) and any(_OTHERS.match(head) for head in before)))
+
+
+_TO_THE_USER = (ClauseKind.ASK, ClauseKind.LEAVE, ClauseKind.OFFER, ClauseKind.GIVE_UP)
+_ASIDE = re.compile(r"\b(?:i|me|my|we|us|which one|let me know)\b")
+_LISTING = re.compile(
+    r"(?!.*\b(?:options?|ways?|choices?|possibilit\w+|steps?|questions?|problems?|things? (?:i|you|to))\b)(?:(?:so|and|here|now) )?(?:you have|you (?:wrote|noted|planned|saved)|there (?:are|is)|(?:your|the|these|those)(?: \w+){1,4}?(?: (?:are|is|has|have|holds?|"
+    r"says?|reads?|contains?))?|(?:it|he|she|they) (?:says?|reads?|lists?|has|have|holds?))(?: (?:\w+|these|as follows)){0,3}"
+)
+"""Leads up to what was noted by others, so that what stands behind its colon commands nothing."""
+_SAYS = r"(?:writes?|wrote|says?|said|asks?|asked|wants?|wanted|wonders?|hopes?|thinks?|believes?|prefers?|would (?:like|prefer))"
+_FEELS = (
+    r"(?:needs?|(?:will|might|may) (?:like|need|be)|do(?:es)? not (?:know|say|see)|(?:is|are|was|were) (?:not )?(?:sure|certain|unsure|"
+    r"uncertain|wondering|in doubt|torn|undecided|late|ready|waiting))"
+)
+_OTHERS = re.compile(
+    rf"(?:and |but |so )?(?:(?:he|she|they) (?:also )?(?:{_SAYS}|{_FEELS})|(?:(?:your|the|his|her|their) )?\w+ (?:also )?{_SAYS})\b"
+)
+_GOES_ON = re.compile(
+    r"(?:and |but )?(?:also |now |still )?(?:is|are|was|were|has|have|does|do|wants?|asks?|needs?|hopes?|will|would)\b"
+)
+"""A second predicate of the same subject, which without its subject looks like a question."""
 _BARE_WH = re.compile(r"what|when|where|who|whom|how|which")
 _LABEL = re.compile(
     r"(?:\w+ ){0,2}(?:name|number|phone|contact|address|recipient|time|date|day|city|place|location|content|amount|currency|"

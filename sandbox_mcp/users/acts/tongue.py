@@ -38,12 +38,13 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
     words = _WORD.findall(" ".join(sentence.text for sentence in found))
     if not words:
         return any(sign.isdigit() for sign in text) and (numbers or any(sentence.asks for sentence in found))
-    if _CALL.match(text) and not any(_ENGLISH.issuperset((word,)) for word in words):
+    bare = _without_marks(text)
+    if _CALL.match(bare) and not any(word in _ENGLISH for word in words):
         return False
-    if _DATA.match(text):
+    if _DATA.match(bare):
         return False
     digits = any(sign.isdigit() for sign in text)
-    if _CODE.match(text) or (
+    if _CODE.match(bare) or (
         len(words) > 1 and not digits and not any(word in _ENGLISH or is_known(word) for word in words)
     ):
         return False
@@ -60,9 +61,20 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
     return not (foreign >= 2 and foreign > english) and not (foreign and not english and len(words) > 2)
 
 
+def _without_marks(text: str) -> str:
+    """A message without the marks of bold, code and quotation around it, and without what follows its last bracket."""
+    bare = text.strip(" \t\r\n*_>~")
+    end = len(bare)
+    while end and not (bare[end - 1].isalnum() or bare[end - 1] in _CLOSING):
+        end -= 1
+    bare = bare[:end]
+    return bare if bare.startswith("```") else bare.strip("`")
+
+
+_CLOSING = frozenset(")]}>`;:({?")
 _CODE = re.compile(
     r"\s*(?:def|import|from [\w.]{1,60} import|class|function|const|var|SELECT|curl|#!)\s?[\w/]+[\s(.:=]+[^\n]{0,200}(?:[:;{(]|$)"
 )
 _DATA = re.compile(
-    r"[\s*_>]*(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
+    r"(?:```\w*\s*)?(?:\{\s*[\"'}]|\[\s*[{\"\]]|<(?:tool|function|invoke|call)|\w{2,60}\([^)\n]{0,400}\)\s*(?:;\s*)?(?:```\s*)?$)"
 )
