@@ -55,12 +55,13 @@ RULES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A mutant as it was played: its score, and why the session ended."""
+    """A mutant as it was played: its score, why the session ended, and whether the call that it changes misled."""
 
     mutant: Mutant
     score: float
     ending: str | None
     turns: int
+    misled: bool = False
 
     @property
     def right(self) -> bool:
@@ -165,16 +166,18 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
 
 def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
     """Play and grade one mutant."""
-    log, ending, turns = played_out(stage, mutant)
-    return Tried(mutant, evaluate(stage.scenario, log).score, ending, turns)
-
-
-def played_out(stage: RehearsalStage, mutant: Mutant) -> tuple[Trajectory, str | None, int]:
-    """The log of one mutant, why its session ended, and how many turns were said."""
     if not mutant.solution.turns:
-        return idle(stage.scenario), None, 0
+        return Tried(mutant, evaluate(stage.scenario, idle(stage.scenario)).score, None, 0)
     found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
-    return found.log, found.ending, found.turns
+    misled = mutant.call is not None and mutant.call.misleads(found.done)
+    return Tried(mutant, evaluate(stage.scenario, found.log).score, found.ending, found.turns, misled)
+
+
+def log_of(stage: RehearsalStage, mutant: Mutant) -> Trajectory:
+    """The log of a session in which one mutant is played."""
+    if not mutant.solution.turns:
+        return idle(stage.scenario)
+    return stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
 
 
 def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
@@ -188,15 +191,20 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
     found = {item.id: item for item in mutants_of(stage)}
     if mutant not in found:
         raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
-    return found[mutant], played_out(stage, found[mutant])[0]
+    return found[mutant], log_of(stage, found[mutant])
 
 
 def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
-    """What is wrong; of a group, its first if all are."""
+    """What is wrong; of a group, the first that a misleading call led there, or its first if all are wrong."""
     groups: dict[str, list[Tried]] = {}
     for item in tried:
         groups.setdefault(item.mutant.group or f"{item.mutant.id}", []).append(item)
-    return [items[0] for items in groups.values() if not any(item.right for item in items)]
+    found = list[Tried]()
+    for items in groups.values():
+        misled = [item for item in items if item.misled and not item.right]
+        if misled or not any(item.right for item in items):
+            found.append((misled or items)[0])
+    return found
 
 
 def _excused(stage: RehearsalStage, tried: Tried) -> bool:

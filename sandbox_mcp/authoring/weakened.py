@@ -2,8 +2,9 @@
 
 Policy: a milestone is weakened by leaving something out of it, never by saying that something does not matter, which an
 author may well mean: a column of a row, an argument of a call, or all of it. What counts is what lets a bad play of the
-sound scenario get full marks; where the other milestones still see through every one, nothing was lost. A scenario that
-lint already complains about tells nothing and is left out.
+sound scenario get full marks; where the other milestones still see through every one, nothing was lost. A play that
+leaves a look out and goes on with the id that only this look tells is not one that an agent can make, so it proves
+nothing. A scenario that lint already complains about tells nothing and is left out.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,8 +15,10 @@ from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import CallConstraint, Constraint, Milestone, Scenario, TableConstraint
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario, played_out
-from sandbox_mcp.authoring.mutants import mutants_of
+from sandbox_mcp.authoring.deep_lint import lint_scenario, log_of
+from sandbox_mcp.authoring.mutants import case_of, mutants_of
+from sandbox_mcp.authoring.mutants.calls import takes_luck
+from sandbox_mcp.authoring.mutants.mutant import spots
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 
@@ -87,10 +90,21 @@ def _looser(constraint: Constraint) -> Iterator[tuple[str, Constraint]]:
 
 
 def _bad_plays(scenario: Scenario) -> list[Trajectory]:
-    """The mutants that should not get full marks, and do not."""
+    """The mutants that should not get full marks, and do not, and that an agent could play."""
     stage = RehearsalStage(scenario)
-    logs = [played_out(stage, mutant)[0] for mutant in mutants_of(stage) if mutant.span.high < 1]
+    lucky = _lucky(stage)
+    logs = [log_of(stage, mutant) for mutant in mutants_of(stage) if mutant.span.high < 1 and mutant.id not in lucky]
     return [log for log in logs if evaluate(scenario, log).score <= FULL_MARKS]
+
+
+def _lucky(stage: RehearsalStage) -> set[str]:
+    """The mutants that leave a look out and know what only it tells and nobody would guess."""
+    tools, found = stage.scenario.home.agent_tools, set[str]()
+    for number in range(len(stage.scenario.solutions)):
+        case = case_of(stage, number)
+        looks = (spot for spot in spots(case.solution) if not tools[spot.call.tool].action)
+        found |= {case.id("drop", spot.number + 1) for spot in looks if takes_luck(case, spot)}
+    return found
 
 
 def _lets_through(weaker: Scenario, bad: Iterable[Trajectory]) -> bool:

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 from sandbox_scenarios import Suite
+from sandbox_scenarios.model import PlannedCall
 
 from sandbox_mcp.authoring.deep_lint import attempt
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
+from sandbox_mcp.authoring.mutants.mutant import ChangedCall
 from sandbox_mcp.authoring.new_world import new_world
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage
 from sandbox_mcp.authoring.weakened import share_of, weakened
 from sandbox_mcp.worlds import FILES
 
@@ -111,3 +113,46 @@ def test_a_look_up_that_nobody_asks_for_and_an_answer_that_nobody_hears_are_foun
         item.rule for item in mutants_of(RehearsalStage(weaker)) if not attempt(RehearsalStage(weaker), item).right
     }
     assert wrong & {"drop", "talk"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data_most_visitors",  # another year has another figure, and the same island comes first
+        "data_doravia_boats",  # a fall, told without its sign
+        "sports_glacier_away",  # a number that is counted in a list
+        "spaceflight_holt_seats",  # of two lists nothing takes a value from the one that is counted
+    ],
+)
+def test_what_is_only_counted_compared_or_told_without_a_sign_is_missed_when_nobody_asks_for_it(name: str) -> None:
+    suite = Suite()
+    share = share_of(suite, suite.get(name).home.name, [name])
+    assert (share.missed, share.tried > 0) == ((), True)
+
+
+def test_a_look_whose_id_nobody_can_guess_needs_no_milestone_of_its_own() -> None:
+    suite = Suite()
+    sound = suite.get("movies_bridge_director")
+    weaker = next(item for about, item in weakened(sound) if about == "milestone 'films'")
+    stage = RehearsalStage(weaker)
+    lucky = next(item for item in mutants_of(RehearsalStage(sound)) if item.id == "drop:1:3")
+    assert attempt(stage, lucky).score == 1
+    assert attempt(RehearsalStage(sound), lucky).score < 1
+    assert all(attempt(stage, item).right for item in mutants_of(stage) if item.rule == "drop")
+    assert share_of(suite, "movies", ["movies_bridge_director"]).missed == ()
+
+
+def test_a_changed_call_misleads_if_it_told_less_than_it_should_and_not_if_it_was_refused_or_told_more() -> None:
+    changed, call = ChangedCall(0, [{"year": 2023, "nights": 141329}]), PlannedCall("get_ranking", {})
+    told = {
+        "more": [{"year": 2023, "nights": 141329}, {"year": 2022, "nights": 1}],
+        "another": [{"year": 2022, "nights": 1}],
+        "nothing": [],
+    }
+    assert {name: changed.misleads([MadeCall(call, {}, value)]) for name, value in told.items()} == {
+        "more": False,
+        "another": True,
+        "nothing": True,
+    }
+    assert not changed.misleads([MadeCall(call, {}, None, "there is no such year")])
+    assert not changed.misleads([])

@@ -34,6 +34,7 @@ from sandbox_scenarios.values import parse_path
 from sandbox_mcp.authoring.mutants.mutant import (
     LESS,
     NEXT_TO_NOTHING,
+    ChangedCall,
     Mutant,
     RehearsedSolution,
     Spot,
@@ -80,7 +81,7 @@ def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     tool = case.scenario.home.agent_tools[spot.call.tool]
     if tool.computes:
         return not _passed_on(case, spot)
-    needed = _demanded(case, spot) or _tells_alone(case, spot) or uses(case.solution, spot.call.label)
+    needed = _demanded(case, spot) or _tells(case, spot) or uses(case.solution, spot.call.label)
     return not tool.action and not needed
 
 
@@ -111,11 +112,7 @@ def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
 
     The reply may take it from the result, or say it as it stands there.
     """
-    others_do_without = any(
-        all(call.tool != spot.call.tool for turn in solution.turns for call in turn.calls)
-        for solution in case.scenario.solutions
-    )
-    if case.run.done[spot.number].error is not None or others_do_without or _one_of_many(case, spot):
+    if case.run.done[spot.number].error is not None or _others_do_without(case, spot) or _one_of_many(case, spot):
         return False
     label = spot.call.label
     if label and _said_with(case, label) and not _alike(case, spot):
@@ -130,6 +127,37 @@ def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
         and not any(_stands_in(value, leaves) for leaves in others)
         and str(value).casefold() not in said
         for value in _asked_for(case.scenario)
+    )
+
+
+def _tells(case: RehearsedSolution, spot: Spot) -> bool:
+    return _tells_alone(case, spot) or _only_to_tell(case, spot)
+
+
+def _only_to_tell(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether nothing takes a value from a look of a solution that only looks, so that it is there for what it tells.
+
+    It may tell a number that can be counted in the result, which is in none of its values. Of several calls of one tool
+    some may only look around.
+    """
+    tools = case.scenario.home.agent_tools
+    if not only_looks(case) or tools[spot.call.tool].computes or case.run.done[spot.number].error is not None:
+        return False
+    once = sum(other.call.tool == spot.call.tool for other in spots(case.solution)) == 1
+    return once and not uses(case.solution, spot.call.label) and not _others_do_without(case, spot)
+
+
+def only_looks(case: RehearsedSolution) -> bool:
+    """Whether the solution looks things up and changes nothing, so that all it is good for is what it says."""
+    tools = case.scenario.home.agent_tools
+    return bool(spots(case.solution)) and not any(tools[spot.call.tool].action for spot in spots(case.solution))
+
+
+def _others_do_without(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether another solution never calls the tool."""
+    return any(
+        all(call.tool != spot.call.tool for turn in solution.turns for call in turn.calls)
+        for solution in case.scenario.solutions
     )
 
 
@@ -194,8 +222,8 @@ def _leaves(value: Any) -> list[Any]:
 
 def _stands_in(value: Any, leaves: Sequence[Any]) -> bool:
     number, text = _number_of(value), str(value).casefold()
-    if isinstance(number, float):
-        return any(leaf == number for leaf in leaves if not isinstance(leaf, bool | str))
+    if isinstance(number, float):  # a fall is told without its sign
+        return any(abs(leaf) == abs(number) for leaf in leaves if not isinstance(leaf, bool | str | None))
     return any(contains(leaf, text) for leaf in leaves if isinstance(leaf, str))
 
 
@@ -227,6 +255,15 @@ def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
     """What somebody without the call would have to guess, if all of that is easy; what was told before is not one."""
     taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
+
+
+def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
+    """Whether only a call tells what the solution goes on with, and nobody would guess it: an id, a name.
+
+    An agent that goes on without the call cannot be, unless another way led it there.
+    """
+    taken = _taken(case.solution, spot, case.run.results)
+    return any(not _guessable(value) and not _told(case, spot, value) for value in taken)
 
 
 def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterator[Any]:
@@ -304,6 +341,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if done.arguments is None or done.error is not None:
         return
     tool = case.stage.tools("base")[spot.call.tool]
+    vague = tool.tool.action or tool.tool.computes or spot.call.tool in case.scenario.home.hints.windows
     for name in _mattering(case, spot, done.arguments):
         value = done.arguments[name]
         for number, wrong in enumerate(wrong_values(case.scenario, tool, name, value), start=1):
@@ -315,6 +353,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
                 _with(case.solution, spot, name, wrong),
                 LESS,
                 group="" if tool.tool.action else _group(case, spot, name),
+                call=None if vague else ChangedCall(spot.number, done.value),
                 path=case.path(spot),
             )
 
@@ -333,7 +372,7 @@ def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]
     named = _named_in_milestones(case, spot.call.tool)
     if _passed_on(case, spot):
         return list(arguments)
-    if not case.lacks and _tells_alone(case, spot):
+    if not case.lacks and _tells(case, spot):
         parameters = case.scenario.home.agent_tools[spot.call.tool].parameters
         named = named | {item.name for item in parameters if item.required}
     return [name for name in arguments if name in named]

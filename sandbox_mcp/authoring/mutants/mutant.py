@@ -3,9 +3,9 @@
 Policy: a mutant is data, so that it can be described, counted, played again by its id, and shown to an author.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from sandbox_grader.milestones.baselines import idle
 from sandbox_grader.milestones.strict import evaluate
@@ -13,7 +13,7 @@ from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from sandbox_scenarios.variants import BASE
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
+from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage, Rehearsed
 
 NEXT_TO_NOTHING = 0.05
 LACKS = "insufficient_information"
@@ -50,12 +50,40 @@ def no_more_than_idle(scenario: Scenario, high: float) -> ScoreSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedCall:
+    """The call of which a mutant changes an argument: its number, from 0, and what it tells as it should be."""
+
+    number: int
+    told: Any
+
+    def misleads(self, done: Sequence[MadeCall]) -> bool:
+        """Whether the call was carried out and did not tell as much, as when it was about another year.
+
+        One that was refused, or told what it should and more, shows nothing of what a scenario looks at.
+        """
+        mine = done[self.number] if self.number < len(done) else None
+        return mine is not None and mine.error is None and not _tells(mine.value, self.told)
+
+
+def _tells(found: Any, asked: Any) -> bool:
+    """Whether a result holds another one: equal values, and lists with all items, wherever they stand."""
+    if isinstance(found, Mapping) and isinstance(asked, Mapping):
+        whole, part = cast("Mapping[str, Any]", found), cast("Mapping[str, Any]", asked)
+        return all(name in whole and _tells(whole[name], value) for name, value in part.items())
+    if isinstance(found, list) and isinstance(asked, list):
+        items = cast("list[Any]", found)
+        return all(any(_tells(item, one) for item in items) for one in cast("list[Any]", asked))
+    return bool(found == asked)
+
+
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """One way to play a scenario.
 
     ``about`` describes it in words that follow "an agent that". ``path`` is where in the scenario an author should look
-    if the score is wrong. Of the mutants of one ``group`` it is enough that one gets a right score. With ``ends`` the
-    user has to be the one who ends the conversation, too.
+    if the score is wrong. Of the mutants of one ``group`` it is enough that one gets a right score, but for those whose
+    changed ``call`` misleads: each of them has to. With ``ends`` the user has to be the one who ends the conversation,
+    too.
     """
 
     id: str
@@ -65,6 +93,7 @@ class Mutant:
     variant: str = BASE
     known: Mapping[str, Any] = field(default_factory=dict[str, Any])
     group: str = ""
+    call: ChangedCall | None = None
     ends: bool = False
     path: tuple[str | int, ...] = ()
 

@@ -22,6 +22,7 @@ from sandbox_scenarios.model import (
 )
 from sandbox_scenarios.variants import BASE, VARIANTS
 
+from sandbox_mcp.authoring.mutants.calls import only_looks
 from sandbox_mcp.authoring.mutants.mutant import (
     FULL,
     LACKS,
@@ -113,19 +114,13 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
     if case.scenario.user.script.patience > 1:
         odd = preceded(case.solution, ODD)
         yield Mutant(case.id("odd"), f"first asks {ODD!r}", odd, FULL, ends=True, path=script)
-    if _only_looks(case):
+    if only_looks(case):
         mute = Solution(tuple(replace(turn, reply=CLOSING) for turn in case.solution.turns))
         about = f"makes all calls and says nothing but {CLOSING!r}"
         yield Mutant(case.id("talk"), about, mute, LESS, path=("milestones",))
     if _can_be_done_at_once(case):
         about = "makes all calls before it says anything, then only reports"
         yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
-
-
-def _only_looks(case: RehearsedSolution) -> bool:
-    """Whether the solution looks things up and changes nothing, so that all it is good for is what it says."""
-    tools = case.scenario.home.agent_tools
-    return bool(spots(case.solution)) and not any(tools[spot.call.tool].action for spot in spots(case.solution))
 
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
