@@ -1,7 +1,7 @@
 """One graded session as text: which event met which milestone, what was missing, and what every metric said.
 
 Policy: a line is read by somebody who has seen the conversation and nothing of the code. Events are named by their
-number in the log. Whatever family was asked is told: its figures, and the ``text`` of each of its details.
+number in the log. Whatever family was asked is told: its figures, and each of its details that has words.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,10 +28,18 @@ def _lines(scores: Scores) -> Iterator[str]:
     for family, verdict in scores.verdicts.items():
         if family not in (STATEFUL, USERS):
             yield f"{family}: {verdict.inconclusive or ', '.join(_figures(verdict.values)) or 'nothing to say'}"
-            texts = [item for item in verdict.details if isinstance(item.get("text"), str)]
-            yield from (f"  {_reason({'seq': item.get('seq'), 'text': item['text']})}" for item in texts)
+            yield from (f"  {_reason(told)}" for item in verdict.details if (told := _told(item)) is not None)
     if scores.reason is not None:
         yield f"not scored: {scores.reason}"
+
+
+def _told(item: Detail) -> Detail | None:
+    """What a detail says in words, and of which event: its ``text``, or what was counted and what that is about."""
+    if isinstance(item.get("text"), str):
+        return {"seq": item.get("seq"), "text": item["text"]}
+    if isinstance(item.get("about"), str) and "count" in item:
+        return {"seq": item.get("event"), "text": f"{str(item['count']).replace('_', ' ')}: {item['about']}"}
+    return None
 
 
 def _milestones(verdict: Verdict) -> Iterator[str]:

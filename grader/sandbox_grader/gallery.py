@@ -2,7 +2,7 @@
 
 Policy: an example is clear where it stands alone. Of the sessions with an error of a class, the one with the fewest
 errors of other classes is shown, then the one with the fewest calls, then the first. What is shown are the metrics' own
-findings: ToolScan's seven patterns and ToolTalk's three reasons why a turn fails.
+findings: ToolScan's seven patterns, ToolTalk's three reasons why a turn fails, and what ``conduct`` counts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,6 +65,8 @@ def _errors(scores: Scores) -> Iterator[tuple[str, str, str]]:
             tools = [*map(str, item["incorrect"]), *map(str, item["missing"])]
             told = f"turn {item['turn']}: did {list(item['incorrect'])} and lacks {list(item['missing'])}"
             yield str(item["failure"]).replace("_", " "), tools[0] if tools else "", told
+    for item in _details(scores, "conduct"):
+        yield str(item["count"]).replace("_", " "), str(item.get("tool") or ""), f"{item['about']} (#{item['event']})"
 
 
 def _details(scores: Scores, family: str) -> Iterable[Mapping[str, Any]]:

@@ -35,8 +35,8 @@ class Verdict:
     """What a metric says of one session.
 
     ``values`` are JSON values by name, ``details`` one JSON object per thing explained (a call, a milestone, a turn);
-    explanations show what such an object has under ``text``. With ``inconclusive`` set, ``values`` is empty and the
-    text says what the log lacks.
+    explanations show what such an object has under ``text``, or under ``count`` and ``about``. With ``inconclusive``
+    set, ``values`` is empty and the text says what the log lacks.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -49,7 +49,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
             for person, said in _people(tool, call.arguments).items():
                 if person not in named:
                     yield ConductFinding(
-                        "wrong_recipient", call.seq, f"{tool} went to {said!r}, whom no solution names"
+                        "wrong_recipient", call.seq, f"{tool} went to {said!r}, whom no solution names", tool
                     )
 
 
@@ -145,7 +145,9 @@ def _excess(
         if tool in left:
             left.remove(tool)
         else:
-            yield ConductFinding("excess_actions", call.seq, f"{tool} was called once more than the solution does")
+            yield ConductFinding(
+                "excess_actions", call.seq, f"{tool} was called once more than the solution does", tool
+            )
 
 
 def _disorder(
@@ -161,7 +163,7 @@ def _disorder(
         reason = _dependence(heard, wanted, early, place, sorted(later), rehearsal)
         if reason:
             tool = tool_name(heard.calls[early])
-            yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}")
+            yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}", tool)
 
 
 def _dependence(
@@ -216,7 +218,7 @@ def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:
         before = known.get(form)
         if before is not None and not changed and not call.meta.get("result_missing"):
             about = f"{tool_name(call)} was called at #{before.seq} with the same arguments and the same outcome"
-            yield ConductFinding("needless_repeats", call.seq, about)
+            yield ConductFinding("needless_repeats", call.seq, about, tool_name(call))
         if changed:
             known.clear()
         known.setdefault(form, call)

@@ -1,22 +1,30 @@
-"""Conduct as a metric: eight counts of what the four papers' figures do not see, on any session.
+"""Conduct as a metric: thirteen counts of what the four papers' figures do not see, on any session.
 
-Policy: what cannot be told from a log is null, and ``missing`` says why. All modes are alike: no paper defines these.
+Policy: what cannot be told from a log is null, and ``missing`` says why. All modes are alike: no paper has a formula
+for these, though ToolTalk and ToolSandbox describe the last five.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_grader.conduct.choosing import unasked_choices
 from sandbox_grader.conduct.deeds import deviation, repeats, wrong_recipients
 from sandbox_grader.conduct.harm import harm
+from sandbox_grader.conduct.made_up import made_up
+from sandbox_grader.conduct.moments import hallucinated_times
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, tool_name
+from sandbox_grader.conduct.persisting import persistent_errors
+from sandbox_grader.conduct.reckoning import slips
 from sandbox_grader.conduct.replies import contradictions, unfounded_claims
 from sandbox_grader.metric import Mode, Subject, Verdict
 
 COUNTS = (
     "wrong_recipient", "excess_actions", "wrong_order", "needless_repeats", "contradicting_answer",
-    "claim_without_call", "harmful_changes", "undone",
+    "claim_without_call", "harmful_changes", "undone", "hallucinated_arguments", "hallucinated_times",
+    "missing_disambiguation", "format_persistence", "arithmetic_slips",
 )  # fmt: skip
+FROM_SOLUTIONS = ("wrong_recipient", "excess_actions", "wrong_order", "missing_disambiguation")
 NO_REFERENCE = "no reference solution"
 NO_LABELS = "nothing says which of the tools act"
 NO_SCENARIO = "no scenario: what was wanted is part of one"
@@ -31,10 +39,16 @@ class Conduct:
     beyond the nearest solution. ``wrong_order``: actions of that solution that came before something they depend on.
     ``needless_repeats``: the same call with the same outcome, nothing changed in between. ``contradicting_answer`` and
     ``claim_without_call``: see :mod:`sandbox_grader.conduct.replies`. ``harmful_changes``: changes that nobody asked
-    for; ``undone``: those of them that were taken back.
+    for; ``undone``: those of them that were taken back. ``hallucinated_arguments``: values that nothing gave, see
+    :mod:`sandbox_grader.conduct.made_up`. ``hallucinated_times``: moments that do not follow from the clock, see
+    :mod:`sandbox_grader.conduct.moments`. ``missing_disambiguation``: one of several matches taken without asking, see
+    :mod:`sandbox_grader.conduct.choosing`. ``format_persistence``: the same error of form made again after it was told.
+    ``arithmetic_slips``: see :mod:`sandbox_grader.conduct.reckoning`.
 
-    The first three need a solution, the second to the fourth need to know which tools act, the last two need a scenario
-    and the state. ``solution`` is the number of the nearest solution, ``missing`` maps each null count to the reason.
+    The first three and ``missing_disambiguation`` need a solution, the second to the fourth need to know which tools
+    act, ``harmful_changes`` and ``undone`` need a scenario and the state. Made-up arguments, times and slips are found
+    without a solution where they are beyond doubt, and with one where they differ from it. ``solution`` is the number
+    of the nearest solution, ``missing`` maps each null count to the reason.
     """
 
     name = "conduct"
@@ -53,7 +67,9 @@ class Conduct:
         if "needless_repeats" not in missing:
             findings += repeats(heard)
         nearest = deviation(heard, subject.scenario) if solutions else None
+        findings += [*made_up(heard), *hallucinated_times(heard), *persistent_errors(heard), *slips(heard)]
         if nearest is not None:
+            findings += unasked_choices(heard)
             findings += [*wrong_recipients(heard), *nearest.excess, *nearest.order]
         if subject.scenario is not None and "undone" not in missing:
             findings += harm(subject.trajectory, subject.scenario)
@@ -76,7 +92,7 @@ def _missing(subject: Subject, heard: ObservedSession) -> dict[str, str]:
     if unlabelled:
         missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)
     if not heard.solutions:
-        missing |= dict.fromkeys(("wrong_recipient", "excess_actions", "wrong_order"), NO_REFERENCE)
+        missing |= dict.fromkeys(FROM_SOLUTIONS, NO_REFERENCE)
     if subject.scenario is None or subject.trajectory.started.world is None:
         reason = NO_SCENARIO if subject.scenario is None else NO_STATE
         missing |= dict.fromkeys(("harmful_changes", "undone"), reason)

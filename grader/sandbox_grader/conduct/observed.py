@@ -41,15 +41,16 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class ConductFinding:
-    """One thing to count: which count, at which event, and what happened in words."""
+    """One thing to count: which count, at which event, what happened in words, and with which tool, if with one."""
 
     count: str
     seq: int
     about: str
+    tool: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a JSON object."""
-        return {"count": self.count, "event": self.seq, "about": self.about}
+        return {"count": self.count, "event": self.seq, "about": self.about, "tool": self.tool}
 
 
 @dataclass(frozen=True)

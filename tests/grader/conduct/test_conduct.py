@@ -214,7 +214,9 @@ class TestWhatCannotBeTold:
         assert {name: reasons.get(name) for name in COUNTS} == {
             "wrong_recipient": NO_REFERENCE, "excess_actions": NO_REFERENCE, "wrong_order": NO_REFERENCE,
             "needless_repeats": None, "contradicting_answer": None, "claim_without_call": None,
-            "harmful_changes": NO_SCENARIO, "undone": NO_SCENARIO,
+            "harmful_changes": NO_SCENARIO, "undone": NO_SCENARIO, "hallucinated_arguments": None,
+            "hallucinated_times": None, "missing_disambiguation": NO_REFERENCE, "format_persistence": None,
+            "arithmetic_slips": None,
         }  # fmt: skip
         assert all((verdict.values[name] is None) == (name in reasons) for name in COUNTS)
 

@@ -1,0 +1,169 @@
+"""What an agent was given before it did something, in forms in which a value can be looked for.
+
+Policy: words of the user, results, errors and whatever the tools' own descriptions say are given; so is what a
+reference solution states of its own knowledge, such as the code of a currency. An agent's own words give names and
+wordings, which its user has heard, but never a number, an address or an id.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sandbox_grader.claims.normal import plain
+from sandbox_grader.conduct.observed import ObservedSession, leaves, tool_name
+from sandbox_grader.users.values import TAIL, Value, digits
+from sandbox_grader.values import is_array, is_object
+from sandbox_mcp.trajectory import Message, ToolCall
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?(?![\w]|\.\d)")
+_WORD = re.compile(r"[^\W_]{2,}")
+STEM = 4
+"""Letters by which a word is known again, whatever its ending."""
+MANY = 60
+"""Where more numbers than these are known, any number could come from two of them."""
+FACTORS = (60, 3600, 86400, 604800, 24, 7, 100, 1000)
+"""What lengths of time and metric units are multiplied with."""
+
+
+class Ground:
+    """Texts and numbers that were given so far; each is read once, when something is first looked for."""
+
+    __slots__ = ("_digits", "_new", "_numbers", "_stems", "_text")
+
+    def __init__(self) -> None:
+        self._new: list[Any] = []
+        self._text: list[str] = []
+        self._digits: list[str] = []
+        self._numbers: set[float] = set()
+        self._stems: set[str] = set()
+
+    def add(self, value: Any) -> None:
+        """Let the agent know a JSON value."""
+        self._new.append(value)
+
+    def hear(self, words: str) -> None:
+        """Let the agent know how something was put, and nothing more."""
+        self._stems.update(map(stem, _WORD.findall(words.casefold())))
+
+    def quotes(self, text: str) -> bool:
+        """Whether a text was given as it is, in whatever case."""
+        self._read()
+        return text.casefold().strip() in self._text[0]
+
+    def has(self, value: Value) -> bool:
+        """Whether a telling value was given; a number also if it rounds one, or follows from two."""
+        self._read()
+        if value.kind == "phone number":
+            return value.form[-TAIL:] in self._digits[0]
+        if value.kind in ("mail address", "id"):
+            return value.form in self._text[0]
+        return value.kind == "date" or self.gives(float(value.form), step_of(value.form))
+
+    def gives(self, number: float, step: float) -> bool:
+        """Whether a number was given, rounds one (``step`` is what its last digit is worth), or follows from two."""
+        self._read()
+        known, near = self._numbers, step / 2 + abs(number) * 1e-9
+        if len(known) > MANY or any(abs(number - item) <= near for item in known):
+            return True
+        if any(abs(number - item * factor) <= near for item in known for factor in FACTORS):
+            return True
+        pairs = ((first, second) for first in known for second in known)
+        return any(
+            abs(number - made) <= near
+            for first, second in pairs
+            for made in (first + second, first - second, first * second, first / second if second else first)
+        )
+
+    def states(self, number: float, step: float) -> bool:
+        """Whether a number was given as it is, or rounded."""
+        self._read()
+        return any(abs(number - item) <= step / 2 + abs(number) * 1e-9 for item in self._numbers)
+
+    def near(self, number: float, within: float) -> bool:
+        """Whether a number was given that differs by so much at most."""
+        self._read()
+        return any(abs(number - item) <= within for item in self._numbers)
+
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Whether one of some words was given, in whatever form."""
+        self._read()
+        return any(stem(word) in self._stems for word in words)
+
+    def _read(self) -> None:
+        texts = list[str]()
+        for value in (leaf for item in self._new for leaf in leaves(item)):
+            if isinstance(value, bool) or value is None:
+                continue
+            texts.append(value if isinstance(value, str) else f"{value:.15g}")
+            if not isinstance(value, str):
+                self._numbers.add(float(value))
+        self._new = []
+        if texts or not self._text:
+            joined = " ; ".join(texts)
+            self._text = [" ; ".join([*self._text, joined.casefold()])]
+            self._digits = [";".join([*self._digits, *map(digits, texts)])]
+            self._stems.update(map(stem, _WORD.findall(joined.casefold())))
+            self._numbers.update(float(found[0]) for found in _NUMBER.finditer(plain(joined)))
+
+
+def stem(word: str) -> str:
+    """What a word is known by."""
+    return word.casefold()[:STEM]
+
+
+def step_of(written: str) -> float:
+    """What the last digit of a number is worth that is not a zero at its end: 0.01 of "3.25", 100 of "1500"."""
+    whole, _, part = written.lstrip("-").partition(".")
+    if part:
+        return 10.0 ** -len(part)
+    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole.strip("0") else 1.0
+
+
+def before_all(heard: ObservedSession) -> Ground:
+    """What an agent knows before the first word: the tools' descriptions, and what a solution states by itself.
+
+    In prefix replay it is shown the ground truth's results and replies, which the log does not have.
+    """
+    ground = Ground()
+    for spec in heard.trajectory.started.tools:
+        ground.add([spec.description, spec.input_schema])
+    for turn in (turn for solution in heard.solutions for turn in solution):
+        ground.add([call.arguments for call in turn.calls])
+        if is_replay(heard):
+            ground.add([[call.result, call.error] for call in turn.calls])
+            ground.add(turn.reply)
+    return ground
+
+
+def is_replay(heard: ObservedSession) -> bool:
+    """Whether every reply of a log was asked for on a history that the log does not have."""
+    return bool((heard.trajectory.started.origin or {}).get("prefix_replay"))
+
+
+def computes(heard: ObservedSession, call: ToolCall) -> bool:
+    """Whether a call only reckons with its arguments, so that its result is known to be right and no more."""
+    tool = heard.home.agent_tools.get(tool_name(call))
+    return tool is not None and tool.computes
+
+
+def take_in(ground: Ground, heard: ObservedSession, event: Message | ToolCall) -> None:
+    """Let the agent know what an event gives it."""
+    if isinstance(event, Message) and event.sender == "agent":
+        ground.hear(event.content)
+    for item in heard.told_by(event):
+        ground.add(item)
+
+
+def named_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The values in a call's arguments that have no parts, each with the nearest name above it."""
+    found: list[tuple[str, Any]] = []
+    stack: list[tuple[str, Any]] = list(arguments.items())[::-1]
+    while stack:
+        name, value = stack.pop()
+        if is_object(value):
+            stack.extend(list(value.items())[::-1])
+        elif is_array(value):
+            stack.extend((name, item) for item in reversed(value))
+        else:
+            found.append((name, value))
+    return found
