@@ -10,9 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.report import Report, cluster_of
+from sandbox_grader.report import Report, cluster_of, told_ks
 from sandbox_grader.scores import SCORE, Scores
-from sandbox_grader.statistics import Estimate, Pair, PairedDifference, ScoredSession, compare
+from sandbox_grader.statistics import (
+    Estimate,
+    Pair,
+    PairedDifference,
+    PassCounts,
+    ScoredSession,
+    compare,
+    mean_score,
+    pass_at,
+    pass_hat,
+)
 from sandbox_mcp.plurals import counted
 
 Place = tuple[str, str, int]
@@ -73,11 +83,13 @@ class Comparison:
 
 def measures(report: Report) -> dict[str, Estimate | None]:
     """The mean, pass@k and pass^k of a report by name."""
-    ks = report.ks
+    values = report.counted
+    counts = PassCounts.of(values)
+    ks = told_ks(counts)
     return {
-        report.metric: report.estimate,
-        **{f"pass@{k}": report.pass_at(k) for k in ks},
-        **{f"pass^{k}": report.pass_k(k) for k in ks},
+        report.metric: mean_score(values) if values else None,
+        **{f"pass@{k}": pass_at(k, counts) for k in ks},
+        **{f"pass^{k}": pass_hat(k, counts) for k in ks},
     }
 
 

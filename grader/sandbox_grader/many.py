@@ -1,31 +1,30 @@
 """Grading thousands of logs: on all cores, and again only what has changed.
 
-Policy: the scores of a folder are kept in it, in one small database, each under a digest of all that they depend on:
-the log, the scenario files, the worlds, this package's own code and the options. They are written as they come, some
-hundred at a time and compressed together. Where it cannot be told what scores depend on, as with metrics and worlds of
-other packages, or the folder cannot be written to, nothing is kept. Scores are the same either way.
+Policy: the scores of a folder are kept in it, each under a digest of all that they depend on: the log, the scenario
+files, the worlds, this package's own code and the options. Logs that are alike are graded once. Where it cannot be told
+what scores depend on, as with metrics and worlds of other packages, each log is graded by itself, and nothing is kept;
+nor is it where the folder cannot be written to. Scores are the same either way.
 """
 
-import gc
-import json
 import os
-import sqlite3
-import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 
 import sandbox_mcp
+from sandbox_grader.alike import LogOutline
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import Find, grade_logs
+from sandbox_grader.kept import GradedLog, KeptScores, LogState, SharedScores, ToldScores, without_collection
 from sandbox_grader.metric import Mode
 from sandbox_grader.metrics import FAMILIES, GROUP
 from sandbox_grader.plugins import found_outside
@@ -34,22 +33,19 @@ from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.similarity import DEFAULT
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.log import folder_of, log_digest
+from sandbox_mcp.trajectory.log import folder_of, log_bytes, log_digest
+from sandbox_mcp.trajectory.packs import in_pack, packed_digests
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
 
-PLACE = ".scores.db"
-"""The database in a folder of logs."""
 LEAST = 32
 """Of fewer logs nothing is kept: they are graded in a moment."""
 ALONE = 200
 """Up to so many logs one process grades unless more are asked for: starting others would take as long."""
-CHUNK = 16
-"""Logs that a process gets at a time, so that all end at about the same moment."""
-TOGETHER = 256
-"""Scores that are compressed together."""
-FORM = 2
-"""Of the database; another one is made anew."""
+CHUNK, MOST = 16, 128
+"""Logs that a process gets at a time: few, so that all end at about the same moment, and more where there are many."""
+REMEMBERED = 64
+"""Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
 Watch = Callable[[int, int], None]
@@ -78,24 +74,6 @@ def _suite(places: tuple[Path, ...]) -> Suite:
     return Suite(places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Graded:
-    """What became of one log: scores, or why there are none; and what its reader should be told."""
-
-    scores: Scores | None
-    warnings: tuple[str, ...] = ()
-    problem: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        scores = self.scores and {**self.scores.to_json(), "path": self.scores.path}
-        return {"scores": scores, "warnings": self.warnings, "problem": self.problem}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], path: Path) -> "_Graded":
-        found = replace(Scores.from_json(data["scores"]), path=str(path)) if data["scores"] else None
-        return cls(found, tuple(data["warnings"]), data["problem"])
-
-
 def grade_many(
     paths: Sequence[Path],
     find: SuiteFinder,
@@ -107,99 +85,170 @@ def grade_many(
     name: str = "",
     jobs: int | None = None,
     keep: bool = True,
+    details: bool = True,
     watch: Watch | None = None,
 ) -> Report:
     """Grade logs into one report, in the order of ``paths``; logs that cannot be used are listed in it.
 
     ``jobs`` is how many processes grade, by default one per core; ``keep`` whether scores are kept beside the logs.
+    Without ``details`` the sessions have what summaries count, and no more: a few hundred bytes each.
 
     Raises:
         GraderError: a metric or the similarity cannot be used.
     """
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     report = grade_logs((), find, mode, **options, name=name)
-    key = _key(find, mode, keep_spoiled, similarity) if keep else None
-    known = {folder: _Kept(folder, logs, key) for folder, logs in _folders(paths).items()} if key else {}
-    with _no_collection():
-        found = {path: graded for kept in known.values() for path, graded in kept.read().items()}
-    todo = [path for path in dict.fromkeys(paths) if path not in found]
-    done = len(paths) - len(todo)
-    jobs = jobs or (_cores() if len(todo) > ALONE else 1)
+    told = not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
+    key = _key(find, mode, keep_spoiled, similarity) if keep and told else None
+    shared = SharedScores(details=details)
+    found: list[_Found | None] = [None] * len(paths)
     with ExitStack() as stack:
-        for kept in known.values():
+        home: dict[int, tuple[KeptScores, str]] = {}
+        for kept, places in _folders(paths, key) if key else ():
             stack.callback(kept.close)
-        for path, graded in _all_graded(todo, find, mode, options, jobs):
-            found[path] = graded
-            if kept := known.get(folder_of(path)):
-                kept.add(path, graded)
+            home |= {place: (kept, log) for log, place in places.items()}
+            with without_collection():
+                for log, graded in kept.read():
+                    place = places[log]
+                    found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
+        todo = [(place, paths[place]) for place, known in enumerate(found) if known is None]
+        done = len(paths) - len(todo)
+        jobs = jobs or (_cores() if len(todo) > ALONE else 1)
+        work = _Work(find, mode, options, ours=told)
+        for place, graded in work.all(todo, jobs):
+            if isinstance(graded, _Found):
+                found[place] = graded
+            else:
+                found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
+                if place in home:
+                    kept, log = home[place]
+                    kept.add(log, graded)
             done += 1
             if watch:
                 watch(done, len(paths))
-    for path in paths:
-        graded = found[path]
-        report.warnings += graded.warnings
-        if graded.scores is None:
-            report.unreadable.append(Unreadable(str(path), graded.problem))
+    for path, known in zip(paths, found, strict=True):
+        assert known is not None  # noqa: S101  (all that was to do is done)
+        report.warnings += known.warnings
+        if known.scores is None:
+            report.unreadable.append(Unreadable(str(path), known.problem))
         else:
-            report.sessions.append(graded.scores)
+            report.sessions.append(known.scores)
     return report
 
 
-@contextmanager
-def _no_collection() -> Generator[None]:
-    """Read without the garbage collector, which would look through all that was read before again and again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
+class _Found(NamedTuple):
+    """What became of one log, as a report has it."""
+
+    scores: Scores | None
+    warnings: tuple[str, ...] = ()
+    problem: str = ""
+
+    @classmethod
+    def of(cls, graded: GradedLog, scores: Scores | None) -> "_Found":
+        return cls(scores, graded.warnings, graded.problem)
 
 
-def _all_graded(
-    paths: Sequence[Path], find: Find, mode: Mode, options: Mapping[str, Any], jobs: int
-) -> Iterator[tuple[Path, _Graded]]:
-    if jobs == 1:
-        for path in paths:
-            [graded] = _graded([path], find, mode, options)
-            yield path, graded
-        return
-    chunks = [paths[start : start + CHUNK] for start in range(0, len(paths), CHUNK)]
-    with ProcessPoolExecutor(min(jobs, len(chunks)), get_context("spawn")) as pool:
-        running = {pool.submit(_in_worker, chunk, find, mode, options): chunk for chunk in chunks}
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How logs are graded, in whichever process. Where all that decides is ``ours``, logs that are alike once."""
+
+    find: Find
+    mode: Mode
+    options: Mapping[str, Any]
+    ours: bool
+
+    def all(self, logs: Sequence[tuple[int, Path]], jobs: int) -> Iterator[tuple[int, GradedLog | _Found]]:
+        """Grade logs, each under the number that it has."""
+        if jobs == 1 or not logs:
+            yield from zip((place for place, _ in logs), self.each(path for _, path in logs), strict=True)
+            return
+        size = max(CHUNK, min(MOST, len(logs) // (8 * jobs)))
+        chunks = (logs[start : start + size] for start in range(0, len(logs), size))
+        with ProcessPoolExecutor(min(jobs, -(-len(logs) // size)), get_context("spawn")) as pool:
+            running = {pool.submit(self.chunk, some): some for some in islice(chunks, 2 * jobs)}
+            try:
+                while running:
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        graded = running.pop(future)
+                        running |= {pool.submit(self.chunk, some): some for some in islice(chunks, 1)}
+                        yield from zip((place for place, _ in graded), future.result(), strict=True)
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def chunk(self, logs: Sequence[tuple[int, Path]]) -> list[GradedLog | _Found]:
+        """In another process: some logs together."""
         try:
-            for ready in as_completed(running):
-                yield from zip(running[ready], ready.result(), strict=True)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            return list(self.each(path for _, path in logs))
+        except SandboxError as error:  # its attributes would not come through to the other process
+            raise GraderError(str(error)) from None
+
+    def each(self, paths: Iterable[Path]) -> Iterator[GradedLog | _Found]:
+        """Each log graded by itself, but for what is known of one like it that came shortly before."""
+        before: dict[bytes, ToldScores] = {}
+        for path in paths:
+            outline = self._outline(path)
+            if outline and (told := before.get(outline.rest)):
+                yield GradedLog(outline.session, outline.trial, outline.seconds, told)
+                continue
+            report = grade_logs([path], self.find, self.mode, skip_unreadable=True, **self.options)
+            scores, warnings = report.sessions[0] if report.sessions else None, tuple(report.warnings)
+            problem = report.unreadable[0].reason if report.unreadable else ""
+            if not self.ours:
+                yield _Found(scores, warnings, problem)
+                continue
+            told = ToldScores.of(scores) if scores else None
+            if outline and told and not warnings:
+                if len(before) >= REMEMBERED:
+                    del before[next(iter(before))]
+                before[outline.rest] = told
+            which = (scores.session, scores.trial, scores.seconds) if scores else ("", 0, None)
+            yield GradedLog(*which, told, warnings, problem)
+
+    def _outline(self, path: Path) -> LogOutline | None:
+        try:
+            return LogOutline.of(log_bytes(path)) if self.ours else None
+        except TrajectoryError:
+            return None
 
 
-def _in_worker(paths: Sequence[Path], find: Find, mode: Mode, options: Mapping[str, Any]) -> list[_Graded]:
+def _folders(paths: Sequence[Path], key: str) -> Iterator[tuple[KeptScores, dict[str, int]]]:
+    """The folders of many logs, whose scores are kept: each with its logs' names and their numbers among all."""
+    folders: dict[str, dict[str, int]] = {}
+    states: dict[str, dict[str, LogState]] = {}
+    homes: dict[str, tuple[str, str, Mapping[str, str] | None]] = {}
+    for place, path in enumerate(paths):
+        whole = str(path)
+        parent, _, name = whole.rpartition(os.sep)
+        if parent not in homes:
+            homes[parent] = _home(path)
+        folder, before, digests = homes[parent]
+        log = before + name
+        if log not in states.setdefault(folder, {}):
+            digest = _digest(path) if digests is None else digests.get(name, "")
+            states[folder][log] = LogState(whole, digest)
+            folders.setdefault(folder, {})[log] = place
+    for folder, places in folders.items():
+        if len(places) >= LEAST:
+            yield KeptScores(Path(folder), states[folder], key), places
+
+
+def _home(path: Path) -> tuple[str, str, Mapping[str, str] | None]:
+    """The folder of a log's scores, how names of logs beside it begin there, and what a pack knows of these."""
+    folder = str(folder_of(path))
+    if not in_pack(path):
+        return folder, "", None
     try:
-        return _graded(paths, find, mode, options)
-    except SandboxError as error:  # its attributes would not come through to the other process
-        raise GraderError(str(error)) from None
+        return folder, f"{path.parent.name}{os.sep}", packed_digests(path.parent)
+    except TrajectoryError:
+        return folder, f"{path.parent.name}{os.sep}", {}
 
 
-def _graded(paths: Sequence[Path], find: Find, mode: Mode, options: Mapping[str, Any]) -> list[_Graded]:
-    """In whichever process: each log graded by itself."""
-    found: list[_Graded] = []
-    for path in paths:
-        report = grade_logs([path], find, mode, skip_unreadable=True, **options)
-        scores = report.sessions[0] if report.sessions else None
-        problem = report.unreadable[0].reason if report.unreadable else ""
-        found.append(_Graded(scores, tuple(report.warnings), problem))
-    return found
-
-
-def _folders(paths: Iterable[Path]) -> dict[Path, list[Path]]:
-    """The folders whose scores are kept, with their logs: those of many, where it can be told what scores depend on."""
-    folders: dict[Path, list[Path]] = {}
-    for path in paths:
-        folders.setdefault(folder_of(path), []).append(path)
-    told = not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
-    return {folder: logs for folder, logs in folders.items() if told and len(logs) >= LEAST}
+def _digest(path: Path) -> str:
+    """What tells a log's lines from any others; nothing where it cannot be read, and what is said of it is not kept."""
+    try:
+        return log_digest(path)
+    except TrajectoryError:
+        return ""
 
 
 def _cores() -> int:
@@ -236,79 +285,3 @@ def _stamp(path: Path) -> str:
     except OSError:
         return f"{path} is missing"
     return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
-
-
-class _Kept:
-    """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one."""
-
-    def __init__(self, folder: Path, logs: Iterable[Path], key: str) -> None:
-        self._folder = folder
-        self._place = folder / PLACE
-        self._key = key
-        self._logs = {str(path.relative_to(folder)): path for path in logs}
-        self._new: list[tuple[str, str | None, _Graded]] = []
-        self._grown = False
-
-    def _named(self, path: Path) -> str | None:
-        """What the scores of a log are kept under."""
-        try:
-            return f"{log_digest(path)}-{self._key}"
-        except TrajectoryError:
-            return None
-
-    def read(self) -> dict[Path, _Graded]:
-        """The scores that still hold."""
-        if not self._place.exists():
-            return {}
-        found: dict[Path, _Graded] = {}
-        try:
-            with closing(sqlite3.connect(self._place)) as store:
-                if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
-                    return {}
-                kept: dict[int, list[tuple[int, Path]]] = {}
-                for log, name, chunk, place in store.execute("SELECT log, name, chunk, place FROM scores"):
-                    path = self._logs.get(log)
-                    if path is not None and name == self._named(path):
-                        kept.setdefault(chunk, []).append((place, path))
-                for chunk, places in kept.items():
-                    [packed] = store.execute("SELECT graded FROM chunks WHERE chunk = ?", (chunk,)).fetchone()
-                    graded = json.loads(zlib.decompress(packed))
-                    found.update({path: _Graded.from_json(graded[place], path) for place, path in places})
-        except (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError):
-            return {}  # whatever stands there is not ours, or broken: the logs are graded again
-        return found
-
-    def add(self, path: Path, graded: _Graded) -> None:
-        """Keep what was graded now, together with what comes next."""
-        self._new.append((str(path.relative_to(self._folder)), self._named(path), graded))
-        if len(self._new) >= TOGETHER:
-            self.write()
-
-    def write(self) -> None:
-        """Write what was added, if the folder lets itself be written to."""
-        if not self._new:
-            return
-        packed = zlib.compress(json.dumps([graded.to_json() for *_, graded in self._new]).encode())
-        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
-            if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
-                for table in ("scores", "chunks"):
-                    store.execute(f"DROP TABLE IF EXISTS {table}")
-                store.execute(f"PRAGMA user_version = {FORM}")
-            store.execute("CREATE TABLE IF NOT EXISTS chunks (chunk INTEGER PRIMARY KEY, graded BLOB)")
-            store.execute(
-                "CREATE TABLE IF NOT EXISTS scores (log TEXT PRIMARY KEY, name TEXT, chunk INTEGER, place INTEGER)"
-            )
-            chunk = store.execute("INSERT INTO chunks (graded) VALUES (?)", (packed,)).lastrowid
-            rows = [(log, name, chunk, place) for place, (log, name, _) in enumerate(self._new)]
-            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
-            store.commit()
-        self._new = []
-        self._grown = True
-
-    def close(self) -> None:
-        """Write what is left, and drop what nothing holds any more."""
-        self.write()
-        if self._grown:
-            with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
-                store.execute("DELETE FROM chunks WHERE chunk NOT IN (SELECT chunk FROM scores)")
-                store.commit()

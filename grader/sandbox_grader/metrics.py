@@ -4,10 +4,11 @@ Policy: a family of ours is one class in one module and one line here; one of an
 group ``sandbox_mcp.metrics``, found when families are first asked for. A name is given once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric
@@ -27,6 +28,8 @@ FAMILIES = MappingProxyType(
 """Family name to the module and class that grade it."""
 GROUP = "sandbox_mcp.metrics"
 """The entry points under which other packages name theirs."""
+BY_VALUES = frozenset({"toolsandbox", "tooltalk", "toolscan", "conduct"})
+"""The families whose summaries count the values alone, and none of the details."""
 TEXTUAL = frozenset({"tooltalk"})
 """The families that compare free text by likeness."""
 
@@ -66,3 +69,14 @@ def families(likeness: str = DEFAULT, names: Iterable[str | Metric] = ()) -> lis
     """
     chosen = tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
     return [metric(name, likeness) if isinstance(name, str) else name for name in chosen]
+
+
+def summed_details(family: str, details: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """What a summary counts of the details of a verdict."""
+    if family in BY_VALUES or not details:
+        return ()
+    if family == "mtu_bench":
+        from sandbox_grader.mtu_bench.summary import without_calls
+
+        return without_calls(details)
+    return details

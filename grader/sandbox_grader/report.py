@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,8 +24,8 @@ from sandbox_grader.statistics import (
     PASS,
     Cell,
     Estimate,
+    PassCounts,
     ScoredSession,
-    by_cell,
     flaky,
     mean_score,
     pass_at,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 DIGITS = 6
 MOST_TRIALS = 8
 """pass@k and pass^k are told for every k up to this many trials, and for all of them."""
+Arranged = tuple[Sequence[Scores], Sequence[Scores]]
 Judged = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
 
@@ -74,11 +76,19 @@ class Report:
     stopped: str | None = None
     floor: "Report | None" = None
     ceiling: "Report | None" = None
+    _arranged: tuple[Sequence[Scores], Sequence[Scores]] = field(
+        default=((), ()), init=False, repr=False, compare=False
+    )
+    """The sessions as they were when they were last put into order, and in order."""
 
     @property
     def ordered(self) -> list[Scores]:
         """The sessions by scenario, variant and trial."""
-        return sorted(self.sessions, key=lambda item: (item.scenario, item.variant, item.trial, item.session))
+        seen, ordered = self._arranged
+        if len(seen) != len(self.sessions) or not all(map(is_, seen, self.sessions)):
+            ordered = sorted(self.sessions, key=lambda item: (item.scenario, item.variant, item.trial, item.session))
+            self._arranged = list(self.sessions), ordered
+        return list(ordered)
 
     @property
     def counted(self) -> list[ScoredSession]:
@@ -127,7 +137,7 @@ class Report:
     @property
     def ks(self) -> list[int]:
         """The k for which pass@k and pass^k say something of everything that was scored."""
-        return _ks(self.counted)
+        return told_ks(PassCounts.of(self.counted))
 
     @property
     def failures(self) -> list[Scores]:
@@ -221,11 +231,7 @@ class Report:
 
     def categories(self) -> dict[str, dict[str, Any]]:
         """One row per category, in which a scenario counts as often as it has one."""
-        rows = self.rows()
-        return {
-            name: _overall([row for row in rows if name in row["categories"]])
-            for name in sorted({name for row in rows for name in row["categories"]})
-        }
+        return _by_category(self.rows())
 
     def summary(self) -> dict[str, Any]:
         """Everything but the sessions themselves, as one JSON object."""
@@ -234,7 +240,8 @@ class Report:
         ordered, rows, known = self.ordered, self.rows(), check_metric(self.metric, self.sessions, quiet=True)
         spoiled = [(item, _spoiling(item)) for item in ordered]
         values = self.counted if known else []
-        estimate, ks = mean_score(values) if values else None, _ks(values)
+        estimate, counts = mean_score(values) if values else None, PassCounts.of(values)
+        ks, unscored = told_ks(counts), self.unscored
         prices = self.prices
         return {
             "mode": self.mode,
@@ -244,21 +251,21 @@ class Report:
                 "planned": len(ordered) if self.planned is None else self.planned,
                 "played": len(ordered),
                 "scored": sum(row["scored"] for row in rows),
-                "unscored": len(self.unscored),
+                "unscored": len(unscored),
                 "spoiled": sum(item.spoiled for item in ordered),
             },
             "score": _rounded(estimate.mean) if estimate else None,
             "estimate": estimate.to_json() if estimate else None,
-            **{f"pass@{k}": _json(pass_at(k, values)) for k in ks},
-            **{f"pass^{k}": _json(pass_hat(k, values)) for k in ks},
-            "flaky": ["/".join(cell) for cell in flaky(values)],
+            **{f"pass@{k}": _json(pass_at(k, counts)) for k in ks},
+            **{f"pass^{k}": _json(pass_hat(k, counts)) for k in ks},
+            "flaky": ["/".join(cell) for cell in flaky(counts)],
             "refusal": _overall(rows)["refusal"],
             "endings": _endings(ordered),
             "tokens": {**self.spent.to_json(), "set_aside": self.wasted.to_json()},
             "cost": {**prices.of(self.spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
-            "categories": self.categories(),
+            "categories": _by_category(rows),
             "scenarios": rows,
-            "unscored": [_named(item, why_not(item, self.metric)) for item in self.unscored],
+            "unscored": [_named(item, why_not(item, self.metric)) for item in unscored],
             "user_conduct": rates([v.values for i in ordered if (v := i.verdicts.get(USERS)) and v.values]),
             "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
             "families": self.families(),
@@ -298,8 +305,9 @@ class Report:
         return text_of(self)
 
 
-def _ks(values: Sequence[ScoredSession]) -> list[int]:
-    most = min(map(len, by_cell(values).values()), default=0)
+def told_ks(counts: PassCounts) -> list[int]:
+    """The k for which pass@k and pass^k say something of everything that was played."""
+    most = min((played for played, _ in counts.values()), default=0)
     return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
 
 
@@ -368,6 +376,13 @@ def _overall(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "scored": sum(row["scored"] for row in rows),
         "score": _mean(row["score"] for row in scored),
         "refusal": _mean(row["refusal"] for row in scored),
+    }
+
+
+def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {
+        name: _overall([row for row in rows if name in row["categories"]])
+        for name in sorted({name for row in rows for name in row["categories"]})
     }
 
 

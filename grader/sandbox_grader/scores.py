@@ -200,7 +200,7 @@ def grade(
         detail=ended.detail if ended else None,
         agent=started.agent,
         spent=spent_in(trajectory),
-        seconds=_seconds(trajectory),
+        seconds=seconds_between(started.wall, ended.wall) if ended else None,
         origin=str((started.origin or {}).get("format", "")),
         course=course_of(trajectory),
     )
@@ -218,12 +218,10 @@ def _broken(trajectory: Trajectory) -> str | None:
     return None
 
 
-def _seconds(trajectory: Trajectory) -> float | None:
-    """From the first line of a log to its last by the real clock, to the millisecond."""
-    ended = trajectory.ended
-    times = (trajectory.started.wall.get("time"), ended.wall.get("time") if ended else None)
-    begin, end = (value if isinstance(value, int | float) else None for value in times)
-    took = None if begin is None or end is None else round(end - begin, 3)
+def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float | None:
+    """From one event of a log to another by the real clock, to the millisecond, from what they have under ``wall``."""
+    first, last = (value if isinstance(value, int | float) else None for value in (begin.get("time"), end.get("time")))
+    took = None if first is None or last is None else round(last - first, 3)
     return took if took is not None and 0 <= took < LONGEST else None
 
 

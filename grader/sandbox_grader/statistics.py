@@ -91,6 +91,18 @@ def by_cell(sessions: Iterable[ScoredSession]) -> dict[Cell, list[ScoredSession]
     return found
 
 
+class PassCounts(dict[Cell, tuple[int, int]]):
+    """How often each scenario and variant was played, and how often it was passed."""
+
+    @classmethod
+    def of(cls, sessions: "Iterable[ScoredSession] | PassCounts") -> "PassCounts":
+        """What these come to, in the order of :func:`by_cell`."""
+        if isinstance(sessions, PassCounts):
+            return sessions
+        found = by_cell(sessions)
+        return cls({cell: (len(items), sum(item.score >= PASS for item in items)) for cell, items in found.items()})
+
+
 def clustered_mean(values: Mapping[str, Sequence[float]], level: float = LEVEL) -> Estimate:
     """The mean of all values with an interval that takes their clustering into account.
 
@@ -172,7 +184,7 @@ def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
     return found
 
 
-def pass_at(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
+def pass_at(k: int, sessions: Iterable[ScoredSession] | PassCounts, level: float = LEVEL) -> Estimate | None:
     """pass@k: the chance that at least one of k trials passes, averaged over what was played at least k times.
 
     Per scenario and variant with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where nothing has k
@@ -181,7 +193,7 @@ def pass_at(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) -> 
     return _over_trials(k, sessions, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k), level)
 
 
-def pass_hat(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate | None:
+def pass_hat(k: int, sessions: Iterable[ScoredSession] | PassCounts, level: float = LEVEL) -> Estimate | None:
     """pass^k: the chance that all of k trials pass, averaged over what was played at least k times.
 
     Per scenario and variant with n trials of which c passed: C(c, k) / C(n, k). None where nothing has k trials.
@@ -191,21 +203,22 @@ def pass_hat(k: int, sessions: Iterable[ScoredSession], level: float = LEVEL) ->
 
 
 def _over_trials(
-    k: int, sessions: Iterable[ScoredSession], chance: Callable[[int, int], float], level: float
+    k: int, sessions: Iterable[ScoredSession] | PassCounts, chance: Callable[[int, int], float], level: float
 ) -> Estimate | None:
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
-    enough = {cell: items for cell, items in by_cell(sessions).items() if len(items) >= k}
+    counts = PassCounts.of(sessions)
+    enough = {cell: (played, passed) for cell, (played, passed) in counts.items() if played >= k}
     if not enough:
         return None
-    chances = {cell: chance(len(items), sum(item.passed for item in items)) for cell, items in enough.items()}
-    return _within(clustered_mean(_clusters(chances), level), 0.0, 1.0, sum(map(len, enough.values())))
+    chances = {cell: chance(played, passed) for cell, (played, passed) in enough.items()}
+    return _within(clustered_mean(_clusters(chances), level), 0.0, 1.0, sum(played for played, _ in enough.values()))
 
 
-def flaky(sessions: Iterable[ScoredSession]) -> tuple[Cell, ...]:
+def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[Cell, ...]:
     """The scenarios and variants that passed in some trials and not in others."""
-    found = by_cell(sessions)
-    return tuple(cell for cell, items in found.items() if 0 < sum(item.passed for item in items) < len(items))
+    counts = PassCounts.of(sessions)
+    return tuple(cell for cell, (played, passed) in counts.items() if 0 < passed < played)
 
 
 Pair = tuple[ScoredSession, ScoredSession]

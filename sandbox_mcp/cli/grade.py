@@ -110,7 +110,9 @@ def command(
     logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     find = finder(places)
-    report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, watch=counting("graded", quiet=quiet))
+    details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
+    watch = counting("graded", quiet=quiet)
+    report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
     if told := _without_scenario(report, as_json=as_json):

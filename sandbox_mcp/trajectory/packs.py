@@ -114,6 +114,15 @@ def packed_digest(path: Path) -> str:
     return _place(path).digest
 
 
+def packed_digests(pack: Path) -> Mapping[str, str]:
+    """What :func:`packed_digest` says of every session of a pack, by the names of their logs.
+
+    Raises:
+        TrajectoryError: it cannot be read.
+    """
+    return {f"{name}{SUFFIX}": place.digest for name, place in _places(pack).items()}
+
+
 def leave_out(path: Path) -> None:
     """Let a packed session count no more."""
     with _list_of_left_out(path.parent).open("a", encoding="utf-8") as file:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import grade_logs
-from sandbox_grader.many import LEAST, PLACE, SuiteFinder, grade_many
+from sandbox_grader.kept import PLACE
+from sandbox_grader.many import LEAST, SuiteFinder, grade_many
 from sandbox_grader.report import Report
 
 from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed, packed_logs

@@ -32,6 +32,12 @@ TURN_COLUMNS: Final = (("TS", "ts"), ("PS", "ps"), ("TN", "tn"), ("TO", "to"))
 """Column to the key of a row; a row of a single-tool setting has the first two, of a multi-tool setting the others."""
 
 
+def without_calls(rows: Details) -> list[Mapping[str, Any]]:
+    """The rows as far as figures are made of them; whole where the authors' parser died, because those are named."""
+    told = ("id", "gt", "pred", "scored_keys")
+    return [row if "crash" in row else {key: row[key] for key in row if key not in told} for row in rows]
+
+
 def dialogue_scores(turns: Sequence[bool], mode: Mode) -> dict[str, float]:
     """ATS, SATS, SR and TPR of one dialogue of several turns, each in 0..1."""
     soft = soft_turn_success(turns, last_overall=mode == "paper")

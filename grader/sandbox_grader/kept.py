@@ -1,0 +1,261 @@
+"""Scores kept beside the logs that they are of, in one small database per folder.
+
+Policy: the scores of a log hold as long as its lines are the same, and all else that they depend on, which is the
+``key``. They are written as they come, some hundred sessions at a time. What summaries count is kept apart from the
+details that only readers want, and said once for all sessions of which it is true, so that it takes a few numbers a
+session in the file as in memory. A file that is broken, or not ours, is as good as none.
+"""
+
+import gc
+import json
+import sqlite3
+import zlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sandbox_grader.course import SessionCourse
+from sandbox_grader.metric import Verdict
+from sandbox_grader.metrics import summed_details
+from sandbox_grader.scores import Scores
+from sandbox_grader.spending import Spent
+
+PLACE = ".scores.db"
+"""The database in a folder of logs."""
+TOGETHER = 512
+"""Sessions that are kept, and compressed, together."""
+FORM = 3
+"""Of the database; another one is made anew."""
+KEYS = 4
+"""Of how many gradings, by other options or another state of the code, scores are kept."""
+NAMED = "mtu_bench"
+"""The family whose details have rows that are named after the session."""
+_BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError)
+"""What reading a file raises that is not what we wrote."""
+
+
+class ToldScores(NamedTuple):
+    """What is said of a session and holds for any that is like it, as JSON: all but its name, its trial and its times.
+
+    ``counted`` is what summaries count: which scenario it was of, how it went, and a verdict per family. ``details``
+    are those of all families.
+    """
+
+    counted: tuple[str, ...]
+    details: str
+
+    @classmethod
+    def of(cls, scores: Scores) -> "ToldScores":
+        """What is said in these scores."""
+        which = [scores.scenario, scores.variant, scores.categories, scores.mode, scores.agent, scores.origin]
+        spent, course = scores.spent.to_json(), scores.course.to_json()
+        how = [scores.reason, scores.spoiled, scores.ending, scores.detail, spent, course]
+        verdicts = [
+            (family, verdict, _without_name(family, verdict.details, scores.session))
+            for family, verdict in scores.verdicts.items()
+        ]
+        said = [
+            [family, verdict.values, verdict.inconclusive, summed_details(family, details)]
+            for family, verdict, details in verdicts
+        ]
+        told = {family: list(details) for family, _, details in verdicts if details}
+        return cls(tuple(map(_json, (which, how, *said))), _json(told))
+
+
+class GradedLog(NamedTuple):
+    """What became of one log, and what its reader should be told. Without ``told``, ``problem`` is why."""
+
+    session: str = ""
+    trial: int = 0
+    seconds: float | None = None
+    told: ToldScores | None = None
+    warnings: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class LogState(NamedTuple):
+    """A log as it is now: its path, and what tells its lines from any others."""
+
+    path: str
+    digest: str
+
+
+class SharedScores:
+    """Makes what is said of many sessions one object, so that a session takes up little more than its name."""
+
+    def __init__(self, *, details: bool) -> None:
+        """With ``details`` sessions have those as well that no summary counts, and share nothing."""
+        self._details = details
+        self._verdicts: dict[str, tuple[str, Verdict]] = {}
+        self._told: dict[tuple[str, ...], dict[str, Any]] = {}
+
+    def scores(self, graded: GradedLog, path: str) -> Scores | None:
+        """The scores of a log, if it has some."""
+        if graded.told is None:
+            return None
+        counted = graded.told.counted
+        told = self._told.get(counted) or self._told.setdefault(counted, self._read(counted))
+        found = Scores(session=graded.session, trial=graded.trial, seconds=graded.seconds, path=path, **told)
+        if not self._details:
+            crashed = found.verdicts.get(NAMED)
+            return found if crashed is None or not crashed.details else _named(found, {NAMED: crashed.details})
+        return _named(found, dict.fromkeys(found.verdicts, ()) | json.loads(graded.told.details))
+
+    def _read(self, counted: Sequence[str]) -> dict[str, Any]:
+        scenario, variant, categories, mode, agent, origin = json.loads(counted[0])
+        reason, spoiled, ending, detail, spent, course = json.loads(counted[1])
+        return {
+            "scenario": scenario, "variant": variant, "categories": tuple(categories), "mode": mode, "agent": agent,
+            "origin": origin, "reason": reason, "spoiled": spoiled, "ending": ending, "detail": detail,
+            "spent": Spent.from_json(spent), "course": SessionCourse.from_json(course),
+            "verdicts": dict(map(self._verdict, counted[2:])),
+        }  # fmt: skip
+
+    def _verdict(self, text: str) -> tuple[str, Verdict]:
+        if text not in self._verdicts:
+            family, values, inconclusive, details = json.loads(text)
+            self._verdicts[text] = family, Verdict(values, tuple(details), inconclusive)
+        return self._verdicts[text]
+
+
+Details = Sequence[Mapping[str, Any]]
+
+
+def _without_name(family: str, details: Details, session: str) -> Details:
+    """Details without the session's name, after which one family names its rows."""
+    if family != NAMED:
+        return details
+    return [{**row, "id": str(row["id"]).removeprefix(session)} if "id" in row else row for row in details]
+
+
+def _named(scores: Scores, details: Mapping[str, Details]) -> Scores:
+    """Scores with these details, in which rows get their session's name again."""
+    verdicts = dict(scores.verdicts)
+    for family, rows in details.items():
+        named = family == NAMED
+        told = tuple({**row, "id": f"{scores.session}{row['id']}"} if named and "id" in row else row for row in rows)
+        verdicts[family] = replace(verdicts[family], details=told)
+    return replace(scores, verdicts=verdicts)
+
+
+class KeptScores:
+    """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one.
+
+    ``logs`` are its logs by their names in the folder.
+    """
+
+    def __init__(self, folder: Path, logs: Mapping[str, LogState], key: str) -> None:
+        self._place = folder / PLACE
+        self._key = key
+        self._logs = logs
+        self._new: list[tuple[str, GradedLog]] = []
+        self._holding = dict[str, int]()
+        self._grown = False
+
+    def read(self) -> Iterator[tuple[str, GradedLog]]:
+        """What still holds, by the names of the logs; of what is told twice the last counts."""
+        if not self._place.exists():
+            return
+        try:
+            with closing(sqlite3.connect(self._place)) as store:
+                if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                    return
+                asked = "SELECT chunk, counted, details FROM scores WHERE key = ? ORDER BY chunk"
+                for chunk, counted, details in store.execute(asked, (self._key,)):
+                    for name, graded in self._chunk(_read(counted), _read(details)):
+                        self._holding[name] = chunk
+                        yield name, graded
+        except _BROKEN:
+            return  # the other logs are graded again
+
+    def _chunk(self, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
+        parts: list[str] = counted["parts"]
+        places_of: list[list[int]] = counted["told"]
+        told = [
+            ToldScores(tuple(parts[place] for place in places), text)
+            for places, text in zip(places_of, details, strict=True)
+        ]
+        for name, digest, session, trial, seconds, which, *more in counted["logs"]:
+            log = self._logs.get(name)
+            if log is not None and log.digest == digest:
+                warnings, problem = more or ((), "")
+                found = None if which is None else told[int(which)]
+                yield name, GradedLog(session, trial, seconds, found, tuple(warnings), problem)
+
+    def add(self, name: str, graded: GradedLog) -> None:
+        """Keep what was graded now, together with what comes next, where it can be told of which lines it is true."""
+        if not self._logs[name].digest:
+            return
+        self._new.append((name, graded))
+        if len(self._new) >= TOGETHER:
+            self.write()
+
+    def write(self) -> None:
+        """Write what was added, if the folder lets itself be written to."""
+        if not self._new:
+            return
+        parts: dict[str, int] = {}
+        told: dict[ToldScores, int] = {}
+        logs: list[list[Any]] = []
+        for name, graded in self._new:
+            session, trial, seconds, said, warnings, problem = graded
+            which = None if said is None else told.setdefault(said, len(told))
+            row = [name, self._logs[name].digest, session, trial, seconds, which]
+            logs.append([*row, warnings, problem] if warnings or problem else row)
+        places = [[parts.setdefault(part, len(parts)) for part in said.counted] for said in told]
+        counted = _packed({"parts": list(parts), "told": places, "logs": logs})
+        details = _packed([said.details for said in told])
+        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
+            if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                for table in ("scores", "chunks"):
+                    store.execute(f"DROP TABLE IF EXISTS {table}")
+                store.execute(f"PRAGMA user_version = {FORM}")
+            store.execute(
+                "CREATE TABLE IF NOT EXISTS scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB)"
+            )
+            said = "INSERT INTO scores (key, counted, details) VALUES (?, ?, ?)"
+            chunk = store.execute(said, (self._key, counted, details)).lastrowid
+            store.commit()
+            self._holding |= {name: chunk or 0 for name, _ in self._new}
+        self._new = []
+        self._grown = True
+
+    def close(self) -> None:
+        """Write what is left, and drop what nothing holds any more."""
+        self.write()
+        if not self._grown:
+            return
+        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
+            latest = store.execute("SELECT key FROM scores GROUP BY key ORDER BY MAX(chunk) DESC").fetchall()
+            holding = set(self._holding.values())
+            keys = [key for (key,) in latest][:KEYS]
+            for chunk, key in store.execute("SELECT chunk, key FROM scores").fetchall():
+                if key not in keys or (key == self._key and chunk not in holding):
+                    store.execute("DELETE FROM scores WHERE chunk = ?", (chunk,))
+            store.commit()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _packed(value: Any) -> bytes:
+    return zlib.compress(_json(value).encode(), 3)
+
+
+def _read(packed: bytes) -> Any:
+    return json.loads(zlib.decompress(packed))
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """Read without the garbage collector, which would look through all that was read before again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
