@@ -5,7 +5,6 @@ Nothing is worked out before it is asked for, so that importing a world costs no
 process by reference, never by value: whoever needs it loads the same code.
 """
 
-import copy
 import hashlib
 import inspect
 import json
@@ -155,7 +154,10 @@ class World:
 
         ``ids`` makes the stream of ids from a session's seed.
         """
-        found = copy.copy(self)
+        found = object.__new__(
+            World
+        )  # a copy in the usual way is found again by its name, and would be this world itself
+        found.__dict__.update(self.__dict__)
         found.ids = ids
         found.__dict__["knowledge"] = knowledge
         return found

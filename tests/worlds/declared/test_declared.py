@@ -20,6 +20,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line
 from sandbox_mcp.users import ScriptedUser, UserAct, UserTurn
+from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.worlds import FILES, UnknownWorldError, load, named, use_file
 
 HERE = Path(__file__).parent
@@ -393,3 +394,12 @@ class TestActsInAScript:
         with pytest.raises(ScenarioFileError, match=r"guided\.yaml:13") as found:
             Suite([tmp_path, HERE / "library.yaml"]).get("guide_edith")
         assert problem in str(found.value)
+
+
+def test_a_world_as_it_is_elsewhere_leaves_the_world_itself_as_it_is() -> None:
+    [library] = load(HERE / "library.py")
+    before = (library.ids, library.knowledge)
+    other = library.as_elsewhere(lambda seed: IdStream(f"{seed}, elsewhere"), {"weather": "rain"})
+    assert other.knowledge == {"weather": "rain"}
+    assert (library.ids, library.knowledge) == before
+    assert tuple(other.tools) == tuple(library.tools)

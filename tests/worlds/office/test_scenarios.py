@@ -71,7 +71,7 @@ def test_the_offices_hold_at_least_as_much_as_the_original_databases() -> None:
 def test_every_reference_scores_1_and_the_user_ends_it(mode: str) -> None:
     for scenario in EVERY:
         log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
-        assert log.ended is not None, (scenario.name, [(item.sender, item.content) for item in log.messages])
+        assert log.ended is not None, (scenario.name, [getattr(event, "content", event) for event in log.events])
         assert log.ended.reason == "user_ended", scenario.name
         assert grade(log, scenario, mode=mode).score == 1, scenario.name  # pyright: ignore[reportArgumentType]
 
