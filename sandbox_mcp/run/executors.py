@@ -6,12 +6,18 @@ each in one of several worker processes, which is what sessions that compute wan
 without, because shards may share a folder.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Literal, Protocol, get_args
 
 import anyio
+import anyio.lowlevel
 import anyio.to_process
 from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.scores import Scores
@@ -25,6 +31,10 @@ ExecutorName = Literal["tasks", "processes", "ray"]
 EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 CHUNK = 8
 """Units that a worker process gets at a time, at most: enough to pay for making its crew."""
+GRACE = 15.0
+"""Seconds that worker processes have to end their agents when the run is stopped; then they are killed."""
+LOOK = 0.25
+"""Seconds between two looks of a worker process at whether the run was stopped."""
 
 
 class Executor(Protocol):
@@ -46,24 +56,85 @@ class Processes:
 
     async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
         """Play these units, by chunks."""
+        if not units:
+            return
         waiting = iter(units)
         size = max(1, min(CHUNK, len(units) // (4 * plan.jobs)))
-        try:
-            async with anyio.create_task_group() as group:
-                for _ in range(min(plan.jobs, len(units))):
-                    group.start_soon(self._work, waiting, size, plan, allowed, told)
-        except ExceptionGroup as errors:
-            raise leaves(errors)[0] from None
+        with tempfile.TemporaryDirectory(prefix="sandbox-mcp-") as folder:
+            lanes = min(plan.jobs, len(units))
+            workers = _Workers(Path(folder) / "stopped", lanes)
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(workers.end_in_peace)
+                    for _ in range(lanes):
+                        group.start_soon(self._work, waiting, size, plan, allowed, told, workers)
+            except ExceptionGroup as errors:
+                raise leaves(errors)[0] from None
 
-    async def _work(self, waiting: Iterator[Unit], size: int, plan: RunPlan, allowed: Allowed, told: Told) -> None:
+    async def _work(
+        self,
+        waiting: Iterator[Unit],
+        size: int,
+        plan: RunPlan,
+        allowed: Allowed,
+        told: Told,
+        workers: "_Workers",
+    ) -> None:
         alone = replace(plan, jobs=1)
         limiter = anyio.CapacityLimiter(1)
         while chunk := _next(waiting, size, allowed):
-            scores = await anyio.to_process.run_sync(
-                _played, self.recipe, chunk, alone, cancellable=True, limiter=limiter
-            )
-            for unit, found in zip(chunk, scores, strict=True):
+            scores: list[Scores] = []
+            with workers.at_work() as scope, scope:
+                scores = await anyio.to_process.run_sync(
+                    _played, self.recipe, chunk, alone, workers.stopped, cancellable=True, limiter=limiter
+                )
+            for unit, found in zip(chunk, scores, strict=False):
                 told(unit, found)
+            await anyio.lowlevel.checkpoint()
+        workers.one_is_done()
+
+
+@dataclass(slots=True)
+class _Workers:
+    """The worker processes, which a run that is stopped tells to end: killed at once, they would leave their agents.
+
+    ``stopped`` is the file that tells them.
+    """
+
+    stopped: Path
+    lanes: int
+    _scopes: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    _over: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    def one_is_done(self) -> None:
+        """Nothing is left for one of them to play."""
+        self.lanes -= 1
+        if not self.lanes:
+            self._over.cancel()
+
+    @contextmanager
+    def at_work(self) -> Generator[anyio.CancelScope]:
+        """While one plays a chunk, which the end of the run alone does not break off."""
+        scope = anyio.CancelScope(shield=True)
+        self._scopes.add(scope)
+        try:
+            yield scope
+        finally:
+            self._scopes.discard(scope)
+
+    async def end_in_peace(self) -> None:
+        """Wait for the run to be over or stopped; then tell the workers, and break off those that do not hear it."""
+        try:
+            with self._over:
+                await anyio.sleep_forever()
+        finally:
+            self.stopped.touch()
+            with anyio.CancelScope(shield=True):
+                with anyio.move_on_after(GRACE):
+                    while self._scopes:  # noqa: ASYNC110 - they end one by one
+                        await anyio.sleep(0.02)
+                for scope in self._scopes:
+                    scope.cancel()
 
 
 def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, ...]:
@@ -75,15 +146,39 @@ def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, .
     return tuple(chunk)
 
 
-def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan) -> list[Scores]:
-    """In a worker process: play the units, one after the other."""
+def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, stopped: Path) -> list[Scores]:
+    """In a worker process: play the units, one after the other, until ``stopped`` is there; gives what was played."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # which reach the whole group; a handler, as agents inherit ignoring
+        signal.signal(number, _leave_it_to_whoever_started_us)
     scores: dict[Unit, Scores] = {}
     crew = recipe()
     pack = _pack_of_this_process(crew.folder, plan.shard) if plan.packed else None
-    anyio.run(crew.play, units, plan, lambda: True, scores.__setitem__, pack)
+
+    async def play() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_break_off_at, stopped, group.cancel_scope)
+            await crew.play(units, plan, lambda: True, scores.__setitem__, pack)
+            group.cancel_scope.cancel()
+
+    try:
+        anyio.run(play)
+    except ExceptionGroup as errors:
+        raise leaves(errors)[0] from None
     if pack:
         pack.rest()
-    return [scores[unit] for unit in units]
+    return [scores[unit] for unit in units if unit in scores]
+
+
+def _leave_it_to_whoever_started_us(*_: object) -> None:
+    """What a worker does when it is interrupted or asked to end."""
+
+
+async def _break_off_at(stopped: Path, scope: anyio.CancelScope) -> None:
+    """Cancel the scope when the run was stopped, or was killed and with it the folder's owner."""
+    parent = os.getppid()
+    while os.getppid() == parent and not stopped.exists():  # noqa: ASYNC110, ASYNC240 - another process makes it
+        await anyio.sleep(LOOK)
+    scope.cancel()
 
 
 @cache

@@ -27,6 +27,7 @@ from sandbox_grader.scores import Scores
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.executors import GRACE
 from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, RunPlan, Told
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.worlds import files, use_file
@@ -218,6 +219,10 @@ class _Pool:
                     self._count_death(error)
             except _ActorDiedError as error:
                 self._count_death(error)
+            except anyio.get_cancelled_exc_class():
+                with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE), suppress(Exception):
+                    await player.close.remote()  # killed at once, it would leave its agents behind
+                raise
             finally:
                 with suppress(Exception):
                     self.ray.kill(player)

@@ -200,6 +200,48 @@ def test_interrupted_it_says_so_in_one_line_and_can_go_on(tmp_path: Path, how: s
     assert again.returncode == 0, again.stderr
 
 
+STUBBORN = """
+import os, sys, time
+with open(sys.argv[1], "a") as file:
+    file.write(f"{os.getpid()}\\n")
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("executor", "how", "tell"),
+    [
+        pytest.param("tasks", signal.SIGTERM, os.kill, id="a scheduler"),
+        pytest.param("processes", signal.SIGTERM, os.kill, id="a scheduler, with processes"),
+        pytest.param("processes", signal.SIGTERM, os.killpg, id="a scheduler that tells the whole group"),
+        pytest.param("processes", signal.SIGKILL, os.kill, id="killed"),
+    ],
+)
+def test_a_run_that_is_stopped_leaves_no_agent_behind(
+    tmp_path: Path, executor: str, how: signal.Signals, tell: Callable[[int, int], None]
+) -> None:
+    pids = tmp_path / "pids"
+    agent = f"command:{sys.executable} {write(tmp_path / 'agent.py', STUBBORN)} {pids}"
+    options = ["--executor", executor, "--jobs", "2", "--no-bounds", "--out", str(tmp_path / "run")]
+    run = subprocess.Popen(
+        [program(), "run", "wifi_off", "landlord_number", "--agent", agent, *options], stderr=subprocess.PIPE,
+        text=True, env=ENVIRONMENT, preexec_fn=_at_a_keyboard, start_new_session=True,
+    )  # fmt: skip
+    until(lambda: pids.exists() and pids.read_text().count("\n") == 2)
+    tell(run.pid, how)
+    _, said = run.communicate(timeout=240)
+    until(lambda: not any(_lives(int(line)) for line in pids.read_text().splitlines()))
+    assert how == signal.SIGKILL or (run.returncode, "Traceback" in said) == (130, False), said
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
     done = sandbox_mcp("run", "wifi_off", "--agent", "reference", "--out", tmp_path)
     size = max(path.stat().st_size for path in (tmp_path / "logs").iterdir())
