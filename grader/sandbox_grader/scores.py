@@ -85,6 +85,15 @@ class Scores:
         """A value by ``family.name`` as means and comparisons count it; None where it does not count."""
         return None if self.unscored(metric.partition(".")[0]) is not None else self.number(metric)
 
+    def figures(self) -> dict[str, float | None]:
+        """Every number by ``family.name`` as means and comparisons count it; None where it does not count."""
+        return {
+            metric: self.value(metric)
+            for family, verdict in self.verdicts.items()
+            for name, value in verdict.values.items()
+            if isinstance(value, int | float) and (metric := f"{family}.{name}")
+        }
+
     def explain(self) -> str:
         """The verdicts in words: what met which milestone, what was missing, and every other figure."""
         from sandbox_grader.explain import explain

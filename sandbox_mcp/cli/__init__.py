@@ -15,6 +15,7 @@ import click
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.shown import one_line, screened
+from sandbox_mcp.telemetry import close, own_process
 
 COMMANDS = MappingProxyType(
     {
@@ -66,8 +67,12 @@ class _Lazy(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever it prints that is not ours moves no cursor."""
+        own_process()
         with screened():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                close()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

@@ -113,6 +113,7 @@ def command(
     details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
+    _tell_scores(report)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
     if told := _without_scenario(report, as_json=as_json):
@@ -139,6 +140,19 @@ def command(
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
+
+
+def _tell_scores(report: "Report") -> None:
+    """Tell OpenTelemetry of every session that was graded, where scores are exported."""
+    from sandbox_mcp.telemetry import exporting, scored
+
+    if exporting() is None:
+        return
+    from sandbox_mcp.trajectory.log import log_bytes, parse_trajectory
+
+    for scores in report.sessions:
+        first, _, _ = log_bytes(Path(scores.path)).partition(b"\n")
+        scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures())
 
 
 def _without_scenario(report: "Report", *, as_json: bool) -> str:

@@ -47,6 +47,7 @@ from sandbox_mcp.run.transports import Transport
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.run.users import Users, users_named
 from sandbox_mcp.session import chosen_instructions
+from sandbox_mcp.telemetry import flush, scored
 from sandbox_mcp.trajectory import Trajectory, read_trajectory
 
 _T = TypeVar("_T")
@@ -161,7 +162,10 @@ def evaluate(
         else:
             crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
             crew = as_played(crew, mode)
-        report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
+        try:
+            report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
+        finally:
+            flush()
     report.name = str(out or playing.name)
     return report
 
@@ -219,7 +223,9 @@ def grade(
         except UnknownScenarioError:
             scenario = None
     options: dict[str, Any] = {"metrics": metrics, "keep_spoiled": keep_spoiled, "similarity": similarity}
-    return grade_session(trajectory, scenario, mode, **options)
+    scores = grade_session(trajectory, scenario, mode, **options)
+    scored(trajectory.started, scores.figures())
+    return scores
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

@@ -25,6 +25,7 @@ from sandbox_grader.scores import Scores
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Shard, Unit
+from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.trajectory.packs import PackWriter
 
 ExecutorName = Literal["tasks", "processes", "ray"]
@@ -150,6 +151,7 @@ def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, 
     """In a worker process: play the units, one after the other, until ``stopped`` is there; gives what was played."""
     for number in (signal.SIGINT, signal.SIGTERM):  # which reach the whole group; a handler, as agents inherit ignoring
         signal.signal(number, _leave_it_to_whoever_started_us)
+    own_process()
     scores: dict[Unit, Scores] = {}
     crew = recipe()
     pack = _pack_of_this_process(crew.folder, plan.shard) if plan.packed else None
@@ -166,6 +168,7 @@ def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, 
         raise leaves(errors)[0] from None
     if pack:
         pack.rest()
+    flush()
     return [scores[unit] for unit in units if unit in scores]
 
 

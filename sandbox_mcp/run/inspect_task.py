@@ -37,6 +37,7 @@ from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.run.users import users_named
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.telemetry import flush, traced
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, SessionEnded
 from sandbox_mcp.trajectory.log import SUFFIX, parse_trajectory, to_line
 
@@ -106,8 +107,9 @@ def session(
         spec = SessionSpec(scenario, variant, seed, max(0, state.epoch - 1), agent=playing.describe())
         try:
             async with transport("http", manager) as reach:
-                await play(manager, spec, playing, users.make(spec), log, reach)
+                await play(manager, spec, playing, users.make(spec), traced(log), reach)
         finally:
+            flush()
             _keep(log.text, Unit(scenario.name, variant, seed, spec.trial), state, out)
         if playing.limit is not None:
             raise playing.limit

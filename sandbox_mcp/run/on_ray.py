@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.scores import Scores
 
@@ -30,6 +31,7 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import GRACE
 from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, RunPlan, Told
 from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.worlds import files, use_file
 
 SPELL = 2.0
@@ -319,6 +321,7 @@ class RayActor:
 
     async def serve(self) -> None:
         """Hold the crew from now until :meth:`close`, in one task, as what a transport opens has to be closed there."""
+        own_process()
         try:
             crew = self._recipe()
             with crew.folder.pack(self._plan.shard) as pack:
@@ -331,6 +334,7 @@ class RayActor:
         finally:
             self._session = None
             self._ready.set()
+            await anyio.to_thread.run_sync(flush)
             self._gone.set()
 
     async def ready(self) -> None:

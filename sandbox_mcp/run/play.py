@@ -17,6 +17,7 @@ from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session import Reply, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.telemetry import ambient
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
 
@@ -67,8 +68,9 @@ async def play(
     watched = Watched(sink)
     opened = manager.create(spec, user, sink=watched)
     try:
-        async with agent.converse(_brief(opened, agent, reach)) as conversation:
-            await _converse(opened, conversation, watched, patience)
+        with ambient(sink):
+            async with agent.converse(_brief(opened, agent, reach)) as conversation:
+                await _converse(opened, conversation, watched, patience)
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
         await opened.end("agent_failed", problem_of(error))
     finally:
@@ -99,7 +101,8 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     """
     with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
         try:
-            return await conversation.turn(message)
+            with ambient(watched.sink):
+                return await conversation.turn(message)
         finally:
             watched.turn = None
     if not watched.over:

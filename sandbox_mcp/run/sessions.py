@@ -27,6 +27,7 @@ from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.telemetry import scored, traced
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, LogWriter, MemoryLog, Sink, Trajectory
 from sandbox_mcp.trajectory.packs import PackWriter
 from sandbox_mcp.users import User
@@ -163,7 +164,8 @@ class Crew:
         spec = self.complete(SessionSpec(scenario, unit.variant, unit.seed, unit.trial, agent=self.description))
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
-            await self.play_session(table.manager, spec, self.users.make(spec), log, table.reach, table.patience)
+            user = self.users.make(spec)
+            await self.play_session(table.manager, spec, user, traced(log), table.reach, table.patience)
         if log.lost is not None:
             raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
         trajectory = log.memory.trajectory()
@@ -173,7 +175,9 @@ class Crew:
         except OSError as error:
             told = f"the run cannot go on, as the log of {unit.name!r} cannot be kept: {error.strerror or error}"
             raise RunError(told) from error
-        return self.judge(trajectory, scenario)
+        found = self.judge(trajectory, scenario)
+        scored(trajectory.started, found.figures())
+        return found
 
     @asynccontextmanager
     async def _closing(self) -> AsyncGenerator[None]:

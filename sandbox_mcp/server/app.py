@@ -4,6 +4,7 @@ Policy: a session's URL is all its agent needs, in both protocol eras, with a co
 for all.
 """
 
+import asyncio
 import errno
 import os
 import socket
@@ -33,6 +34,7 @@ from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.patience import PatientConnections
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.telemetry import exporting, flush
 
 
 def build_app(
@@ -78,12 +80,24 @@ def build_app(
     return Starlette(
         routes=routes,
         middleware=[
+            *_measuring(manager),
             Middleware(Guard, settings=settings),
             Middleware(SessionDoor, manager=manager, settings=settings, transport=sessions),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
         lifespan=lifespan,
     )
+
+
+def _measuring(manager: SessionManager) -> list[Middleware]:
+    """What tells figures of this server to OpenTelemetry, where they are exported."""
+    out = exporting()
+    if out is None or out.meter is None:
+        return []
+    from sandbox_mcp.server.telemetry import TracedHttp, watch_sessions
+
+    watch_sessions(out.meter, manager)
+    return [Middleware(TracedHttp, meter=out.meter)]
 
 
 def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPSessionManager:
@@ -201,6 +215,7 @@ def serve_forever(
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
             await manager.close_all()
+            await asyncio.to_thread(flush)  # before the signal that ended this ends the process
 
     Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), settings)).run(sockets=[listener])
 

@@ -34,6 +34,7 @@ from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import OpenSession, Presentation
+from sandbox_mcp.telemetry import exporting
 
 logger = logging.getLogger(__name__)
 SCOPE_KEY = "sandbox_mcp.session"
@@ -166,6 +167,10 @@ def server_of(
     )
     stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
     server.middleware.insert(0, _Answering(face, stamp, pages.extensions, meter))
+    if (out := exporting()) is not None:
+        from sandbox_mcp.server.telemetry import TracedRequests
+
+        server.middleware.insert(0, TracedRequests(out))
     return server
 
 

@@ -25,6 +25,7 @@ from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.kept import KeptSessions
 from sandbox_mcp.session.manager import OpenSession
 from sandbox_mcp.session.share import Share, Tallies
+from sandbox_mcp.telemetry import flush
 
 logger = logging.getLogger(__name__)
 TOLD = (signal.SIGINT, signal.SIGTERM)
@@ -183,6 +184,7 @@ class Keeper:
             async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().shutdown(sockets)
                 await manager.close_all()
+                await asyncio.to_thread(flush)
 
         self._meter.index = share.index
         app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter)

@@ -13,6 +13,7 @@ from sandbox_scenarios.stage import NOTHING, Stage
 from sandbox_scenarios.variants import actions, variant_named
 
 from sandbox_mcp.session.opening import SessionSpec
+from sandbox_mcp.telemetry import REQUEST, RequestTrace
 from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, speak
 from sandbox_mcp.tools.calling import Telling
 from sandbox_mcp.tools.free_text import unpack
@@ -22,11 +23,12 @@ RACED: Mapping[str, Any] = {"race": True}
 
 @dataclass(frozen=True, slots=True)
 class AgentCall:
-    """A call as the agent sent it; ``meta`` is recorded with it."""
+    """A call as the agent sent it; ``meta`` is recorded with it, and ``request`` is what telemetry knows of it."""
 
     name: str
     arguments: object
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    request: RequestTrace | None = field(default_factory=REQUEST.get, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

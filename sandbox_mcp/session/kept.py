@@ -26,6 +26,7 @@ from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.share import OPEN, OVER, Share
 from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
+from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import EndReason, SessionStarted, Sink, Trajectory, mend_log, read_trajectory
 from sandbox_mcp.trajectory.log import SUFFIX
 from sandbox_mcp.users import User
@@ -209,7 +210,7 @@ class KeptSessions(SessionManager):
         presentation = self.presentation(spec)
         log = self.log_file(path)
         user = self.user(str(started.user["kind"]), spec.scenario)
-        session = Session(spec, user, log, presentation.tools, self.knowledge)
+        session = Session(spec, user, traced(log, trajectory), presentation.tools, self.knowledge)
         session.restore(trajectory)
         return OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
 

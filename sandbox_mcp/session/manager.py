@@ -29,6 +29,7 @@ from sandbox_mcp.session.log_files import LogFile, LogFiles
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Notice, Reply, Session
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
+from sandbox_mcp.telemetry import traced
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
 from sandbox_mcp.users import ScriptedUser, User, UserTurn
@@ -293,7 +294,7 @@ class SessionManager:
         self._make_room()
         presentation = self.presentation(spec)
         log = sink or self._new_log(spec)
-        session = Session(spec, user, log, presentation.tools, self.knowledge)
+        session = Session(spec, user, sink or traced(log), presentation.tools, self.knowledge)
         try:
             opening = session.begin()
             return self.adopt(OpenSession(session, presentation, log, opening, self.batch_window), seat)

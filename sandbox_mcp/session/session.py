@@ -25,6 +25,7 @@ from sandbox_mcp.session.opening import (
     started_event,
     user_briefing,
 )
+from sandbox_mcp.telemetry import answering
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
@@ -138,6 +139,7 @@ class Session:
             return
         for due in order:
             clock = self.stage.tick()
+            answering(calls[due.index].request)
             try:
                 outcome, meta = self._calls.carry_out(due)
             except WorldFailedError as failure:

@@ -18,6 +18,7 @@ from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
+from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User
 
@@ -115,10 +116,13 @@ class StoredSession(OpenSession):
         mend_log(self._file.path)
         last = self.session
         told = len(last.notices)
-        self.session = Session(last.spec, last.user, self._file, last.tools, last.world.knowledge)
-        self.session.on_notice = self._tell
         trajectory = read_trajectory(self._file.path) if self._size() else None
-        if trajectory is None or not _opened(trajectory):
+        if trajectory is not None and not _opened(trajectory):
+            trajectory = None
+        log = traced(self._file, trajectory)
+        self.session = Session(last.spec, last.user, log, last.tools, last.world.knowledge)
+        self.session.on_notice = self._tell
+        if trajectory is None:
             self._file.path.write_bytes(b"")
             self.session.begin()
         else:

@@ -3,7 +3,8 @@
 Policy: messages come from the model's spans, each of which repeats the history, so only what is new in it counts; a
 span that holds messages is a model's whatever its operation is called, unless spans inside it hold them, too. Tool
 spans say what came of the calls. An agent invoked by another is a session of its own. Content is opt-in and often
-absent: a call without its arguments says so in ``meta``, and nothing is made up.
+absent: a call without its arguments says so in ``meta``, and nothing is made up. What our own spans say beyond the
+conventions, under ``sandbox_mcp``, is believed: which scenario it was, and which tool a name stood for.
 """
 
 from collections import Counter
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers.base import Imported, Loss
@@ -21,11 +22,15 @@ from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
 from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load, plain
 from sandbox_grader.importers.reading.otlp import Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
-from sandbox_mcp.trajectory import EndReason, ErrorKind
+from sandbox_mcp.trajectory import EndReason, ErrorKind, SessionStarted
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
 AGENT = "invoke_agent"
 TOOL = "execute_tool"
+PROTOCOL = "tools/call"
+SENT = "MCP send "
+"""How the client of MCP's SDK begins the names of its spans."""
+OURS = "sandbox_mcp."
 OLD_EVENTS = "gen_ai."
 SPOKE, RAN, HEARD = range(3)
 """What a span tells of, in the order in which things of the same moment happened."""
@@ -35,6 +40,8 @@ REFUSED: Final = MappingProxyType[str, ErrorKind](
 )
 """What pydantic calls a fault of arguments, in the order in which a call is checked here."""
 
+ERROR_KINDS = frozenset(get_args(ErrorKind))
+END_REASONS = frozenset(get_args(EndReason))
 PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
 
 
@@ -67,8 +74,9 @@ def _groups(spans: list[Span]) -> list[_Group]:
     by_id = {(span.trace, span.id): span for span in spans}
     conversations = _conversations(spans)
     groups: dict[tuple[str, str], _Group] = {}
+    repeated = _repeated(spans, by_id)
     for span in spans:
-        if not (span.operation or _is_tool(span) or _has_messages(span)) or _repeats(span, by_id):
+        if not (span.operation or _is_tool(span) or _has_messages(span)) or (span.trace, span.id) in repeated:
             continue
         conversation = span.text("gen_ai.conversation.id") or conversations.get(span.trace) or span.trace
         agents = _agents(span, by_id)
@@ -105,21 +113,41 @@ def _agents(span: Span, by_id: dict[tuple[str, str], Span]) -> list[Span]:
 
 
 def _is_tool(span: Span) -> bool:
-    return span.operation == TOOL or span.text("mcp.method.name") == "tools/call"
+    return span.operation == TOOL or span.text("mcp.method.name") == PROTOCOL
 
 
-def _repeats(span: Span, by_id: dict[tuple[str, str], Span]) -> bool:
-    """Whether it is the same call as a tool span around it, seen by the protocol's instrumentation."""
-    return _is_tool(span) and any(_is_tool(o) and _tool_name(o) == _tool_name(span) for o in _above(span, by_id))
+def _repeated(spans: list[Span], by_id: dict[tuple[str, str], Span]) -> set[tuple[str, str]]:
+    """The spans that tell of a call which another one, inside or around them, tells more of.
+
+    The agent's side, the client of the protocol and its server may each record the same call; the outermost counts
+    unless one inside it tells more.
+    """
+    found = set[tuple[str, str]]()
+    for span in spans:
+        if not _is_tool(span):
+            continue
+        same = [outer for outer in _above(span, by_id) if _is_tool(outer) and _tool_name(outer) == _tool_name(span)]
+        if same and max(map(_told_of_call, same)) >= _told_of_call(span):
+            found.add((span.trace, span.id))
+        else:
+            found.update((outer.trace, outer.id) for outer in same)
+    return found
+
+
+def _told_of_call(span: Span) -> int:
+    """How much a span tells of its call."""
+    return sum(key.startswith(("gen_ai.tool.call.", OURS)) for key in span.attributes)
 
 
 def _tool_name(span: Span) -> str:
-    return span.text("gen_ai.tool.name") or span.name.removeprefix(TOOL).removeprefix("tools/call").strip() or "tool"
+    named = span.name.removeprefix(SENT).removeprefix(TOOL).removeprefix(PROTOCOL).strip()
+    return span.text("gen_ai.tool.name") or named or "tool"
 
 
 def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> Imported:
     builder = SessionBuilder("otel", path, stem(path), losses)
     builder.head = replace(builder.head, session="" if group.parent else group.conversation, agent=_about(group.spans))
+    builder.head = _as_ours(group.spans, builder.head)
     if group.parent is not None:
         builder.origin["parent"] = group.parent
     scores = dict(_scores(group.spans))
@@ -131,6 +159,16 @@ def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> 
     end, detail = _end(group.spans, builder)
     name = names.unique(stem(path), group.conversation, "sub-agent" if group.parent else "")
     return builder.finish(name, end, detail)
+
+
+def _as_ours(spans: list[Span], head: SessionStarted) -> SessionStarted:
+    """What a session of ours says of itself, so that its scenario is found again."""
+    span = next((span for span in spans if span.text(f"{OURS}session")), None)
+    if span is None:
+        return head
+    texts = {name: span.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
+    numbers = {name: span.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
+    return replace(head, **texts, **{name: value for name, value in numbers.items() if isinstance(value, int)})
 
 
 def _about(spans: list[Span]) -> dict[str, Any]:
@@ -159,6 +197,9 @@ def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
 
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+    told = next((text for span in spans if (text := span.text(f"{OURS}end"))), "")
+    if told in END_REASONS:
+        return cast("EndReason", told), next((s.status for s in spans if s.text(f"{OURS}end")), "") or None
     agents = [span for span in spans if span.operation == AGENT]
     acting = agents or [span for span in spans if span.operation in MODEL] or _speaking(spans)
     last = acting[-1] if acting else None
@@ -217,6 +258,8 @@ class _Player:
         messages = _messages(span, "gen_ai.input.messages")
         history = [_canonical(message) for message in messages]
         same = _common(history, self._heard)
+        if same < len(self._heard) and span.operation == AGENT:
+            self._heard, same = [], 0  # an agent that keeps the history itself is given what is new
         if same < len(self._heard):
             self._builder.lose(
                 span.node, "the history a model was given is not the one before it; only what is new counts"
@@ -295,8 +338,11 @@ class _Player:
         if opened is None:
             given = span.attributes.get("gen_ai.tool.call.arguments")
             node = None if given is None else span.node.child("arguments", given)
-            opened = self._open(name, node, self._builder.batch(), id_, span.start or None)
+            batch = span.text(f"{OURS}batch") or self._builder.batch()
+            opened = self._open(name, node, batch, id_, span.start or None)
             self._called.add(id_)
+        if span.text(f"{OURS}tool"):
+            self._builder.identify(name, tool=span.text(f"{OURS}tool"))
         outcome = _outcome(span)
         if outcome is not None:
             self._builder.answer(opened, outcome)
@@ -382,7 +428,8 @@ def _outcome(span: Span) -> CallOutcome | None:
     if span.failed or kind:
         type_, message = _exception(span)
         told = span.status or text or message or kind or type_
-        return CallOutcome(error=failure(told, _kind(span), kind or type_ or None), wall=wall)
+        type_ = span.text(f"{OURS}error.type") or kind or type_
+        return CallOutcome(error=failure(told, _kind(span), type_ or None), wall=wall)
     return None if text is None else CallOutcome(decode(text), wall=wall)
 
 
@@ -397,6 +444,9 @@ def _exception(span: Span) -> tuple[str, str]:
 
 def _kind(span: Span) -> ErrorKind:
     """The kind of a failure: pydantic-ai says whether arguments were refused, and its result which and why."""
+    ours = span.text(f"{OURS}error.kind")
+    if ours in ERROR_KINDS:
+        return cast("ErrorKind", ours)
     if span.text("pydantic_ai.tool.failure_stage") != "validation":
         return "execution"
     told = span.value("gen_ai.tool.call.result")

@@ -194,6 +194,38 @@ class TestAbsentContent:
         assert "text of the role 'critic' was dropped" in lost(session)
 
 
+SENT = {"mcp__method__name": "tools/call"}
+
+
+class TestSeveralSidesOfACall:
+    """The client of MCP's SDK and a server each record the call that they exchange."""
+
+    def test_the_side_that_tells_more_counts(self):
+        sent = span("1", None, "MCP send tools/call find", 2, 5, **SENT)
+        served = span("2", "1", "tools/call find", 3, 4, **SENT, gen_ai__tool__name="find",
+                      gen_ai__tool__call__arguments={"n": "X1"}, gen_ai__tool__call__result="7")  # fmt: skip
+        [call] = calls(read_one("otel", otlp(sent, served)))
+        assert (call.name, call.arguments, call.result) == ("find", {"n": "X1"}, 7)
+
+    def test_where_both_tell_as_little_it_is_one_call(self):
+        sent = span("1", None, "MCP send tools/call find", 2, 5, **SENT)
+        [call] = calls(read_one("otel", otlp(sent, span("2", "1", "tools/call find", 3, 4, **SENT))))
+        assert call.name == "find"
+
+
+def test_an_agent_that_keeps_the_history_itself_is_given_what_is_new():
+    again = otel_message("user", otel_text("And X2?"))
+    spans = [
+        agent("1", 0, 2, gen_ai__input__messages=[ASK], gen_ai__output__messages=[TELL]),
+        agent("2", 3, 5, gen_ai__input__messages=[again], gen_ai__output__messages=[TELL]),
+        agent("3", 6, 8, gen_ai__input__messages=[ASK], gen_ai__output__messages=[TELL]),
+    ]
+    session = read_one("otel", otlp(*spans))
+    asked = [text for sender, _, text in said(session) if sender == "user"]
+    assert asked == ["Where is X1?", "And X2?", "Where is X1?"]
+    assert "the history a model was given" not in lost(session)
+
+
 class TestSessions:
     def test_a_trace_is_one_where_no_conversation_is_named(self):
         first, second = (chat(str(n), n, [ASK], [TELL]) | {"traceId": f"trace{n}"} for n in (1, 2))
@@ -227,6 +259,21 @@ class TestSessions:
             ],
         }
         session = read_one("otel", otlp(chat("1", 0, [ASK], [TELL]) | {"events": [score]}))
+        assert started(session).origin["scores"] == {"correct": 0.5}
+
+    def test_scores_may_be_records_of_logs_that_name_the_span(self):
+        score = {
+            "eventName": "gen_ai.evaluation.result",
+            "traceId": "t",
+            "spanId": "1",
+            "attributes": [
+                {"key": "gen_ai.evaluation.name", "value": {"stringValue": "correct"}},
+                {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": 0.5}},
+            ],
+        }
+        other = score | {"spanId": "none"}
+        logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [score, other, {"body": {"stringValue": "Hi."}}]}]}]}
+        session = read_one("otel", [otlp(chat("1", 0, [ASK], [TELL])), logs], "log.jsonl")
         assert started(session).origin["scores"] == {"correct": 0.5}
 
 

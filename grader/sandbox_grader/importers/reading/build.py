@@ -235,11 +235,14 @@ class SessionBuilder:
             input_schema=schema,
         )  # fmt: skip
 
-    def identify(self, name: str, *, tool: str, domain: str, action: bool) -> None:
+    def identify(self, name: str, *, tool: str, domain: str = "", action: bool | None = None) -> None:
         """Say what an offered tool really is, where the source tells more than its definition does."""
         known = self._tools.get(name)
-        if known is not None:
-            self._tools[name] = replace(known, tool=tool, domain=domain, action=action)
+        if known is None:
+            return
+        self._tools[name] = replace(known, tool=tool, domain=domain or known.domain)
+        if action is not None:
+            self._tools[name] = replace(self._tools[name], action=action)
             self._undeclared.discard(name)
 
     def refer(self, calls: Sequence[ReferenceCall]) -> None:

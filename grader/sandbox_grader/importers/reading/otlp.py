@@ -1,7 +1,12 @@
-"""Spans in OTLP's JSON form: what a collector's file exporter writes, whole or one export per line."""
+"""Spans in OTLP's JSON form: what a collector's file exporter writes, whole or one export per line.
 
+Policy: an event counts for its span, whether it was recorded on it or, as newer conventions have it, as a record of
+logs that names the span.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, listed, loads
@@ -60,7 +65,28 @@ def spans_of(loaded: Loaded) -> list[Span]:
         ImportFormatError: it holds something else than exports or bare spans, or a broken span.
     """
     found = [_span(node) for top in loaded.nodes for node in _nodes(top)]
-    return sorted(found, key=lambda span: (span.start, -span.end))
+    logged = _logged(loaded)
+    whole = [replace(span, events=(*span.events, *logged.get((span.trace, span.id), ()))) for span in found]
+    return sorted(whole, key=lambda span: (span.start, -span.end))
+
+
+def _logged(loaded: Loaded) -> Mapping[tuple[str, str], list[tuple[str, Mapping[str, Any]]]]:
+    """The events among the records of logs, by the span that they name."""
+    found: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+    for top in loaded.nodes:
+        for item in top.items() if top.is_array else [top]:
+            if item.get("resourceLogs") is not None:
+                for record in _records(item):
+                    name, span = record.string_at("eventName"), record.label_at("spanId")
+                    if name and span:
+                        found[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
+    return found
+
+
+def _records(top: JsonNode) -> Iterator[JsonNode]:
+    for resource in top.items_at("resourceLogs"):
+        for scope in resource.items_at("scopeLogs"):
+            yield from scope.items_at("logRecords")
 
 
 def _nodes(top: JsonNode) -> Iterator[JsonNode]:

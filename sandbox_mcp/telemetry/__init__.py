@@ -1,0 +1,147 @@
+"""Traces, scores and figures for OpenTelemetry, off unless the standard variables name an exporter.
+
+Policy: whatever keeps a log may have it traced, and spans say what the log says. Nothing of OpenTelemetry's SDK is
+imported while it is off, a session never waits for a collector, and none is lost to one. What was said, given and
+returned stays here unless ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` lets it out.
+Source: OpenTelemetry, semantic conventions for generative AI and for the Model Context Protocol; SEP-414.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sandbox_mcp.telemetry.variables import LACKING, wanted
+
+if TYPE_CHECKING:
+    from sandbox_mcp.telemetry.pipeline import Exporting
+    from sandbox_mcp.trajectory import SessionStarted, Sink, Trajectory
+
+__all__ = ["RequestTrace", "ambient", "answering", "close", "exporting", "flush", "own_process", "scored", "traced"]
+
+logger = logging.getLogger("sandbox_mcp.telemetry")
+
+
+@dataclass(slots=True)
+class RequestTrace:
+    """What a span tells of the MCP request that a call came with; ``parent`` is the caller's context.
+
+    ``told`` is set once a span has told of the request.
+    """
+
+    method: str
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parent: Any = None
+    told: bool = False
+
+
+REQUEST: ContextVar[RequestTrace | None] = ContextVar("sandbox_mcp_request", default=None)
+"""The MCP request that is being answered; nothing where telemetry is off."""
+CALL: ContextVar[tuple[RequestTrace | None, int] | None] = ContextVar("sandbox_mcp_call", default=None)
+"""The request of the call that is being carried out, and when that began, in nanoseconds since 1970."""
+
+
+def answering(request: RequestTrace | None) -> None:
+    """Say that a call is carried out from now on, and for which request. Those of a batch came with one each."""
+    CALL.set((request, time.time_ns()))
+
+
+def exporting() -> "Exporting | None":
+    """Where telemetry goes: where the variables say, or to the provider of the program that this is part of."""
+    found = _process().exporting
+    return _of_program() if found is None else found
+
+
+def own_process() -> None:
+    """Say that this process is ours alone, so that its global providers and its warnings are ours to set."""
+    _process().own = True
+
+
+def traced(sink: "Sink", earlier: "Trajectory | None" = None) -> "Sink":
+    """The same log, of which spans are made while it is written; ``earlier`` is what it holds already."""
+    found = exporting()
+    if found is None:
+        return sink
+    from sandbox_mcp.telemetry.spans import TracedSink
+
+    return TracedSink(sink, found, earlier)
+
+
+def ambient(sink: object) -> AbstractContextManager[None]:
+    """Let whatever is traced in this context be part of what a traced log tells just now; else nothing."""
+    if exporting() is None:
+        return nullcontext()
+    from sandbox_mcp.telemetry.spans import TracedSink
+
+    return sink.ambient() if isinstance(sink, TracedSink) else nullcontext()
+
+
+def scored(started: "SessionStarted", figures: Mapping[str, float | None]) -> None:
+    """Tell what a session came to: figures by ``family.name``, None for one that does not count."""
+    found = exporting()
+    if found is not None:
+        from sandbox_mcp.telemetry.scores import tell
+
+        tell(found, started, figures)
+
+
+def flush() -> None:
+    """Send what is waiting, for some seconds at most."""
+    found = exporting()
+    if found is not None:
+        found.flush()
+
+
+def close() -> None:
+    """Send what is waiting as the last thing that this process does."""
+    if _process().begun and (found := _process().exporting) is not None:
+        found.flush()
+
+
+class _Process:
+    """What this process exports to, found when it is first asked for."""
+
+    def __init__(self) -> None:
+        self.own = False
+        self.begun = False
+        self._exporting: Exporting | None = None
+
+    @property
+    def exporting(self) -> "Exporting | None":
+        if not self.begun:
+            self.begun = True
+            self._exporting = self._begin()
+        return self._exporting
+
+    def _begin(self) -> "Exporting | None":
+        exporters = wanted(os.environ)
+        if not exporters:
+            return None
+        try:
+            from sandbox_mcp.telemetry.pipeline import begin
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != "opentelemetry":
+                raise
+            logger.warning(LACKING)
+            return None
+        return begin(exporters, own=self.own)
+
+
+@cache
+def _process() -> _Process:
+    return _Process()
+
+
+def _of_program() -> "Exporting | None":
+    """The provider that a program which uses us has set up, if it has."""
+    if "opentelemetry.sdk.trace" not in sys.modules:
+        return None
+    from sandbox_mcp.telemetry.pipeline import of_program
+
+    return of_program()

@@ -1,0 +1,321 @@
+"""Spans of a session, made from the events of its log: the session, each turn of its agent, each call.
+
+Policy: the log comes first, and a span tells nothing that it does not. The spans of a session and of its turns are
+named in the log when they begin and made when they end, so that an open one costs nothing and outlives its process. A
+call is a child of whoever asked for it, where the request says so, else of its turn. What the user is told in secret is
+in no span at all.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from sandbox_mcp.telemetry import CALL
+from sandbox_mcp.telemetry.pipeline import Exporting
+from sandbox_mcp.telemetry.propagation import context_in, header_of
+from sandbox_mcp.trajectory import (
+    INFRASTRUCTURE,
+    Event,
+    Message,
+    SessionEnded,
+    SessionStarted,
+    Sink,
+    ToolCall,
+    ToolSpec,
+    Trajectory,
+)
+from sandbox_mcp.trajectory.log import plain
+
+TRACE = "traceparent"
+"""Where an event's ``wall`` names the span that it begins, in the form of the header of that name."""
+PROVIDERS: Final = frozenset({"anthropic", "openai"})
+"""Agents of ours that are called like the provider whose model they ask."""
+NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn of the agent that is not over: its span, since when, and what it was told."""
+
+    context: SpanContext
+    begun: int
+    told: str
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is known of a session as long as it lasts."""
+
+    started: SessionStarted
+    context: SpanContext
+    about: Mapping[str, Any]
+    instructions: str = ""
+    offered: tuple[ToolSpec, ...] = ()
+    turn: _Turn | None = field(default=None)
+
+
+class TracedSink:
+    """Passes events on to a log, and makes spans of them."""
+
+    __slots__ = ("_out", "_session", "sink")
+
+    def __init__(self, sink: Sink, out: Exporting, earlier: Trajectory | None = None) -> None:
+        self.sink = sink
+        self._out = out
+        self._session = self._resumed(earlier) if earlier is not None else None
+
+    def write(self, event: Event) -> None:
+        """Keep one event, then tell of it.
+
+        Raises:
+            OSError: the log cannot keep it; no span tells of it either.
+        """
+        if isinstance(event, SessionStarted):
+            context = self._root(event)
+            event = replace(event, wall=_naming(event, context))
+            self.sink.write(event)
+            self._session = self._begun(event, context)
+            return
+        session = self._session
+        if session is not None and isinstance(event, Message) and (event.sender, event.recipient) == ("user", "agent"):
+            turn = _Turn(self._within(session.context), _at(event), event.content)
+            self.sink.write(replace(event, wall=_naming(event, turn.context)))
+            session.turn = turn
+            return
+        self.sink.write(event)
+        if session is not None:
+            self._tell(session, event)
+
+    def ambient(self) -> AbstractContextManager[Any]:
+        """The turn that is going on, or the session, as what anything else that is traced belongs to."""
+        session = self._session
+        context = trace.INVALID_SPAN_CONTEXT if session is None else (session.turn or session).context
+        return trace.use_span(NonRecordingSpan(context))
+
+    # -- beginnings -----------------------------------------------------------------------------------------------
+
+    def _root(self, started: SessionStarted) -> SpanContext:
+        """The span that a session will be, in a trace of its own."""
+        ids = self._out.ids
+        trace_id = ids.generate_trace_id()
+        sampled = self._out.sampler.should_sample(None, trace_id, _title(started), SpanKind.INTERNAL, about(started))
+        flags = TraceFlags(TraceFlags.SAMPLED if sampled.decision.is_sampled() else TraceFlags.DEFAULT)
+        return SpanContext(trace_id, ids.generate_span_id(), is_remote=False, trace_flags=flags)
+
+    def _within(self, outer: SpanContext) -> SpanContext:
+        span = self._out.ids.generate_span_id()
+        return SpanContext(outer.trace_id, span, is_remote=False, trace_flags=outer.trace_flags)
+
+    def _begun(self, started: SessionStarted, context: SpanContext) -> _Session:
+        light = replace(started, world=None, tools=(), reference=())
+        offered = started.tools if self._out.content else ()
+        return _Session(light, context, about(started), offered=offered)
+
+    def _resumed(self, earlier: Trajectory) -> _Session:
+        """A session that another process has begun, with the turn that it was in."""
+        started = earlier.started
+        session = self._begun(started, context_in(started.wall) or self._root(started))
+        for event in earlier.events:
+            if not isinstance(event, Message):
+                continue
+            if (event.sender, event.recipient) == ("user", "agent"):
+                context = context_in(event.wall) or self._within(session.context)
+                session.turn = _Turn(context, _at(event), event.content)
+            elif event.sender == "agent" and event.recipient == "user":
+                session.turn, session.offered = None, ()
+            elif event.sender == "system" and event.recipient == "agent":
+                session.instructions = event.content
+        return session
+
+    # -- what happened --------------------------------------------------------------------------------------------
+
+    def _tell(self, session: _Session, event: Message | ToolCall | SessionEnded | SessionStarted) -> None:
+        if isinstance(event, ToolCall):
+            self._call(session, event)
+        elif isinstance(event, SessionEnded):
+            self._end(session, event)
+        elif isinstance(event, Message) and event.sender == "system" and event.recipient == "agent":
+            session.instructions = event.content
+        elif isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user"):
+            self._turn(session, _at(event), said=event)
+
+    def _turn(
+        self, session: _Session, at: int, *, said: Message | None = None, failed: SessionEnded | None = None
+    ) -> None:
+        """A turn of the agent that is over: what it was told, and what it said."""
+        turn, session.turn = session.turn, None
+        if turn is None:
+            return
+        agent = session.started.agent
+        name = str(agent.get("name") or "")
+        told: dict[str, Any] = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": name if name in PROVIDERS else "sandbox_mcp",
+            **session.about,
+        }
+        if agent.get("model"):
+            told["gen_ai.request.model"] = str(agent["model"])
+        if said is not None:
+            told |= _usage(said.meta)
+        if self._out.content:
+            told |= self._words(session, turn, said)
+        self._out.ids.choose(turn.context)
+        span = self._out.tracer.start_span(
+            f"invoke_agent {name}".rstrip(), _inside(session.context), SpanKind.INTERNAL, told, (), turn.begun
+        )
+        if failed is not None and failed.reason in INFRASTRUCTURE:
+            span.set_attribute("error.type", failed.reason)
+            span.set_status(Status(StatusCode.ERROR, failed.detail if self._out.content else None))
+        span.end(max(at, turn.begun))
+
+    def _words(self, session: _Session, turn: _Turn, said: Message | None) -> dict[str, str]:
+        """What the agent was given and what it said; tools and instructions with the first turn."""
+        told = {"gen_ai.input.messages": _json([_message("user", turn.told)])}
+        if said is not None:
+            told["gen_ai.output.messages"] = _json([_message("assistant", said.content) | {"finish_reason": "stop"}])
+        if session.instructions:
+            told["gen_ai.system_instructions"] = _json([{"type": "text", "content": session.instructions}])
+        if session.offered:
+            told["gen_ai.tool.definitions"] = _json([_definition(tool) for tool in session.offered])
+            session.offered = ()
+        return told
+
+    def _call(self, session: _Session, event: ToolCall) -> None:
+        by_agent = event.caller == "agent"
+        request, begun = (CALL.get() if by_agent else None) or (None, _at(event))
+        at = _at(event)
+        told: dict[str, Any] = {**session.about, "sandbox_mcp.batch": event.batch}
+        if event.tool is not None:
+            told["sandbox_mcp.tool"] = event.tool
+        if not by_agent:
+            told["sandbox_mcp.caller"] = event.caller
+            name = f"{event.caller} {event.name}"
+        else:
+            told |= {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": event.name,
+                "gen_ai.tool.type": "function",
+                "gen_ai.tool.call.id": event.call,
+            }
+            name = "execute_tool" if request is None else request.method
+            name = f"{name} {event.name}" if event.tool is not None else name  # what was made up has no end
+        if request is not None:
+            told |= request.attributes
+            request.told = True
+        if self._out.content:
+            given = event.arguments if event.raw_arguments is None else event.raw_arguments
+            told["gen_ai.tool.call.arguments"] = given if isinstance(given, str) else _json(given)
+            if event.error is None:
+                told["gen_ai.tool.call.result"] = _json(event.result)
+        around = (session.turn or session).context
+        parent = _inside(around) if request is None or request.parent is None else request.parent
+        apart = trace.get_current_span(parent).get_span_context().trace_id != around.trace_id
+        kind = SpanKind.INTERNAL if request is None else SpanKind.SERVER
+        links = [Link(around)] if apart else []
+        span = self._out.tracer.start_span(name, parent, kind, told, links, min(begun, at))
+        if event.error is not None:
+            span.set_attribute("error.type", event.error.type if request is None else "tool_error")
+            span.set_attribute("sandbox_mcp.error.kind", event.error.kind)
+            span.set_attribute("sandbox_mcp.error.type", event.error.type)
+            span.set_status(Status(StatusCode.ERROR, event.error.message if self._out.content else None))
+        span.end(at)
+
+    def _end(self, session: _Session, event: SessionEnded) -> None:
+        at = _at(event)
+        self._turn(session, at, failed=event)
+        started = session.started
+        told = {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": started.scenario,
+            **session.about,
+            **_setting(started),
+            "sandbox_mcp.end": event.reason,
+        }
+        self._out.ids.choose(session.context)
+        span = self._out.tracer.start_span(
+            _title(started), Context(), SpanKind.INTERNAL, told, (), _nano(started.wall) or at
+        )
+        if event.reason in INFRASTRUCTURE:
+            span.set_attribute("error.type", event.reason)
+            span.set_status(Status(StatusCode.ERROR, event.detail if self._out.content else None))
+        span.end(at)
+        self._session = None
+
+
+def about(started: SessionStarted) -> dict[str, Any]:
+    """What every span of a session tells. Names of sessions recur from run to run, so their time is added."""
+    begun = started.wall.get("time")
+    told: dict[str, Any] = {
+        "gen_ai.conversation.id": f"{started.session}@{begun:.6f}" if isinstance(begun, float) else started.session
+    }
+    if started.agent.get("name"):
+        told["gen_ai.agent.name"] = str(started.agent["name"])
+    return told
+
+
+def _setting(started: SessionStarted) -> dict[str, Any]:
+    """What decided the session, so that whoever has its spans can find its scenario."""
+    return {
+        "sandbox_mcp.session": started.session,
+        "sandbox_mcp.scenario": started.scenario,
+        "sandbox_mcp.digest": started.digest,
+        "sandbox_mcp.variant": started.variant,
+        "sandbox_mcp.seed": started.seed,
+        "sandbox_mcp.trial": started.trial,
+        "sandbox_mcp.user_channel": started.user_channel,
+        "sandbox_mcp.user": str(started.user.get("kind") or ""),
+    }
+
+
+def _title(started: SessionStarted) -> str:
+    return f"invoke_workflow {started.scenario}"
+
+
+def _inside(context: SpanContext) -> Context:
+    return trace.set_span_in_context(NonRecordingSpan(context), Context())
+
+
+def _naming(event: SessionStarted | Message, context: SpanContext) -> Mapping[str, Any]:
+    """The ``wall`` of an event with the span that it begins."""
+    return {**event.wall, TRACE: header_of(context)}
+
+
+def _at(event: Message | ToolCall | SessionEnded) -> int:
+    """When an event happened, in nanoseconds since 1970."""
+    return _nano(event.wall)
+
+
+def _nano(wall: Mapping[str, Any]) -> int:
+    seconds = wall.get("time")
+    return int(seconds * NANO) if isinstance(seconds, int | float) else 0
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def _definition(tool: ToolSpec) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.input_schema,
+    }
+
+
+def _usage(meta: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens that a turn took, where the agent says so."""
+    usage = meta.get("usage")
+    given = cast("Mapping[str, Any]", usage if isinstance(usage, Mapping) else {})
+    names = {"gen_ai.usage.input_tokens": "prompt_tokens", "gen_ai.usage.output_tokens": "completion_tokens"}
+    return {key: value for key, name in names.items() if isinstance(value := given.get(name), int)}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=plain, ensure_ascii=False, separators=(",", ":"))
