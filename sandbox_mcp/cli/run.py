@@ -101,8 +101,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--instructions",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with what the agent is told first. [default: the same few words for every agent]",
+    metavar="FILE|one-shot",
+    help="What the agent is told first: a file's text, or a worked example as ToolScan gives one. "
+    "[default: the same few words for every agent]",
 )
 @click.option(
     "--rows",
@@ -306,6 +307,7 @@ class Recipe:
         from sandbox_mcp.run.rows.play import RowCrew
         from sandbox_mcp.run.rows.suite import RowSuite
         from sandbox_mcp.run.sessions import JUDGED, Crew
+        from sandbox_mcp.run.told_first import told_first
 
         row_places: tuple[Path, ...] = self.options["row_places"]
         if row_places and (self.options["mode"] == "prefix" or self.options["tooltalk"]):
@@ -314,7 +316,7 @@ class Recipe:
         agent, users = chosen_agent(self.options), chosen_users(self.options)
         folder = RunFolder(self.options["out"])
         family = self.options["metric"].partition(".")[0]
-        told = _instructions(self.options["instructions"])
+        told = told_first(self.options["instructions"])
         if row_places:
             form = self.options["row_answers"]
             asked = {**told, "rows": form}
@@ -349,29 +351,10 @@ class Recipe:
         return Conversations(self.options["tooltalk"])
 
 
-def _instructions(path: Path | None) -> Mapping[str, Any]:
-    """What the agent is told first, under the name of the file it stands in.
-
-    Raises:
-        RunError: the file cannot be read, or says nothing.
-    """
-    from sandbox_mcp.run.errors import RunError
-    from sandbox_mcp.session import chosen_instructions
-
-    if path is None:
-        return {}
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(f"instructions {str(path)!r} cannot be read as UTF-8 text: {error}") from error
-    if not text:
-        raise RunError(f"instructions {str(path)!r} are empty; expected what the agent is told first")
-    return chosen_instructions(path.name, text)
-
-
 def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
     from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.rows.suite import RowSuite
+    from sandbox_mcp.run.told_first import told_first
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
@@ -399,7 +382,7 @@ def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
         budget=budget,
         executor=executor,
         knowledge=crew.knowledge,
-        instructions=_instructions(options["instructions"]),
+        instructions=told_first(options["instructions"]),
         row_answers=options["row_answers"],
         mode=options["mode"],
         watch=Display(quiet=options["quiet"], every=everything).show,

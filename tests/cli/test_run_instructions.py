@@ -1,12 +1,14 @@
 """``run --instructions``: a text of one's own for the agent, recorded, and one per folder."""
 
 import json
+import re
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli.run import command
 from sandbox_mcp.trajectory import Message, read_trajectory
+from sandbox_mcp.worlds import named, names
 
 
 def ran(out: Path, *options: str) -> Result:
@@ -42,3 +44,20 @@ def test_instructions_that_say_nothing_are_refused(tmp_path: Path) -> None:
 
 def test_instructions_that_are_no_text_are_refused(tmp_path: Path) -> None:
     assert "UTF-8" in str(ran(tmp_path / "run", "--instructions", chosen(tmp_path, b"\xff\xfe")).exception)
+
+
+def test_one_shot_is_built_in_and_its_example_has_tools_of_no_world(tmp_path: Path) -> None:
+    result = ran(tmp_path / "run", "--instructions", "one-shot")
+    assert result.exit_code == 0, result.output
+    log = read_trajectory(tmp_path / "run" / "logs" / "wifi_off-base-s0-t0.jsonl")
+    told = next(event.content for event in log.events if isinstance(event, Message) and event.recipient == "agent")
+    assert "An example" in told
+    assert log.started.agent["instructions"] == {"name": "one-shot", "text": told}
+    tools = {tool for world in names() for tool in named(world).agent_tools}
+    assert not tools & set(re.findall(r"\w+_\w+", told))
+
+
+def test_neither_a_file_nor_a_built_in_is_refused_by_naming_what_there_is(tmp_path: Path) -> None:
+    problem = str(ran(tmp_path / "run", "--instructions", "two-shot").exception)
+    assert "'two-shot'" in problem
+    assert "'one-shot'" in problem

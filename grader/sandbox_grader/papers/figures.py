@@ -106,6 +106,20 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFact:
+    """A number that all sessions of a row share, such as a property of their world; it has no interval."""
+
+    observe: Callable[[Scores], float | None]
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The number; None where it is not known, or not the same."""
+        found = set(map(self.observe, sessions))
+        value = found.pop() if len(found) == 1 else None
+        clusters = len({cluster_of(session) for session in sessions})
+        return None if value is None else Estimate(value, None, None, clusters, len(sessions))
+
+
+@dataclass(frozen=True, slots=True)
 class MostFrequent:
     """The text that most sessions have, and how many of how many have it where they differ."""
 

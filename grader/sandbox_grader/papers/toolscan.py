@@ -1,17 +1,28 @@
 """The table of ToolScan and its ablations, from questions to the look-up worlds or from imported runs.
 
 Policy: the figures of table 4 are the paper's, shares without the error. An ablation is a pairing: the same questions
-with and without, paired by scenario and trial, so that what is printed is a difference with its interval. Table 4 has
-the sessions as the paper played them: with feedback, JSON calls and nothing beside the point.
+with and without, paired by scenario and trial, so that what is printed is a difference with its interval. A question
+with something beside the point in it is paired with the one that it extends. Table 4 has the sessions as the paper
+played them: with feedback, JSON calls and nothing beside the point.
 Source: ToolScan, table 4, figures 3 to 5 and section 8.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
-from sandbox_grader.papers.figures import CorrelationOf, MetricMean, PairedGain
+from sandbox_scenarios import Suite
+
+from sandbox_grader.annotation import correlation
+from sandbox_grader.papers.breakdown import grouped
+from sandbox_grader.papers.figures import CorrelationOf, MetricMean, ObservedMean, PairedGain, SharedFact
 from sandbox_grader.papers.table import PaperColumn, PaperTable
+from sandbox_grader.report import cluster_of
 from sandbox_grader.scores import Scores
+from sandbox_grader.statistics import Estimate
+from sandbox_grader.toolscan.names import name_similarity
+from sandbox_mcp.worlds import named, names
 
 PAPER: Final = "toolscan"
 RUN: Final = "sandbox-mcp run {selector} {variants}--agent openai --model MODEL --out runs/MODEL"
@@ -20,8 +31,79 @@ COLUMNS: Final = ("IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 """The seven error patterns in the order of table 4."""
 
 
+FORMS: Final = {"base": "JSON", "text_actions": "free text", "no_feedback": "JSON, no feedback"}
+"""The variants in which questions are asked, in the paper's words."""
+KINDS: Final = {
+    "": "irrelevance:*",
+    " (constraint)": "irrelevance:constraint",
+    " (parameters)": "irrelevance:parameters",
+    " (request)": "irrelevance:request",
+}
+"""What is beside the point, as columns say it, and the tags of such questions."""
+IRRELEVANCE: Final = RUN.format(selector="'irrelevance:*' 'toolscan:*'", variants="")
+
+
 def _is_plain(scores: Scores) -> bool:
-    return scores.variant not in ("no_feedback", "text_actions")
+    return scores.variant not in ("no_feedback", "text_actions") and scores.scenario not in _originals("irrelevance:*")
+
+
+@cache
+def _originals(tag: str) -> Mapping[str, str]:
+    """The questions of a tag, each with the one that it extends."""
+    suite = Suite()
+    found = ((name, suite.original(name)) for name in suite.tagged(tag))
+    return {name: original for name, original in found if original is not None}
+
+
+def _beside_the_point(tag: str) -> tuple[PaperColumn, ...]:
+    """What success and the names of functions lose by something beside the point, of one kind or of all."""
+    pairs = lambda: _originals(KINDS[tag])  # noqa: E731 - the suite is read when a table is filled
+
+    def is_base(scores: Scores) -> bool:
+        return scores.variant == "base" and scores.scenario in pairs().values()
+
+    def is_extended(scores: Scores) -> bool:
+        return scores.variant == "base" and scores.scenario in pairs()
+
+    def pair(scores: Scores) -> str:
+        return pairs().get(scores.scenario, cluster_of(scores))
+
+    return tuple(
+        PaperColumn(f"{shown}{tag}", PairedGain(f"toolscan.{name}", is_base, is_extended, pair), 1)
+        for shown, name in (("Success Rate", "success"), ("IFN", "ifn"))
+    )
+
+
+def _error_rate(pattern: str) -> ObservedMean:
+    def observe(scores: Scores) -> tuple[float, ...]:
+        share = scores.value(f"toolscan.{pattern.lower()}")
+        return () if share is None else (1.0 - share,)
+
+    return ObservedMean(observe)
+
+
+@cache
+def _similarity(world: str) -> float | None:
+    """How alike the names of a world's tools are, without stop words as in the paper's example; None if unknown."""
+    return name_similarity(named(world).agent_tools)["stop"] if world in names() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _OverWorlds:
+    """Pearson's correlation of a metric with the likeness of the tools' names, over worlds."""
+
+    metric: str
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The correlation with its interval; None with fewer than three worlds, or where nothing changes."""
+        found: dict[str, list[float]] = {}
+        for scores in filter(_is_plain, sessions):
+            value = scores.value(self.metric)
+            if value is not None and _similarity(scores.course.world) is not None:
+                found.setdefault(scores.course.world, []).append(value)
+        points = [(_similarity(world) or 0.0, sum(values) / len(values)) for world, values in found.items()]
+        r, low, high = correlation(points)
+        return None if r is None else Estimate(r, low, high, len(points), sum(map(len, found.values())))
 
 
 def _played_with(variant: str) -> Callable[[Scores], bool]:
@@ -66,6 +148,51 @@ TABLES: Final = (
         columns=_gains("base", "text_actions"),
         needs="the same questions with the variants base and text_actions",
         command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant text_actions "),
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="formats",
+        title="Error rate by class and form of a call, percent",
+        columns=tuple(PaperColumn(name, _error_rate(name), 100, 1) for name in COLUMNS),
+        needs="questions with the variants base, text_actions or no_feedback; a row each",
+        command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant text_actions "),
+        rows=grouped(lambda scores: (FORMS[scores.variant],) if scores.variant in FORMS else ()),
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="irrelevance",
+        title="What something beside the point changes, of 1",
+        columns=tuple(column for kind in KINDS for column in _beside_the_point(kind)),
+        needs="questions with something beside the point, and those that they extend, in one run",
+        command=IRRELEVANCE,
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="figure5",
+        title="Success and calls left out by how alike the tools' names are; a row per world",
+        columns=(
+            PaperColumn("similarity", SharedFact(lambda scores: _similarity(scores.course.world)), 1),
+            PaperColumn("Success Rate", MetricMean("toolscan.success", _is_plain), 1),
+            PaperColumn("IAC", MetricMean("toolscan.iac", _is_plain), 1),
+        ),
+        needs="sessions in several look-up worlds",
+        command=RUN.format(selector="'similarity:*'", variants=""),
+        rows=grouped(lambda scores: (scores.course.world,) if scores.course.world else ()),
+        printed=False,
+    ),
+    PaperTable(
+        paper=PAPER,
+        name="similarity",
+        title="Whether worlds with similar names are those with fewer successes and more calls left out",
+        columns=(
+            PaperColumn("similarity-Success Rate", _OverWorlds("toolscan.success"), 1),
+            PaperColumn("similarity-IAC", _OverWorlds("toolscan.iac"), 1),
+        ),
+        needs="sessions in several look-up worlds, in which not all went well",
+        command=RUN.format(selector="'similarity:*'", variants=""),
         printed=False,
     ),
     PaperTable(

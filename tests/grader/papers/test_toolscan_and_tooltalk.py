@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from sandbox_grader.course import SessionCourse
 from sandbox_grader.metric import Verdict
 from sandbox_grader.papers import paper_tables
 from sandbox_grader.papers.table import LabelledRun
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
+from sandbox_scenarios import Suite
 
 
 def talked(scenario: str, variant: str = "all_tools", **counts: Any) -> Scores:
@@ -17,10 +19,21 @@ def talked(scenario: str, variant: str = "all_tools", **counts: Any) -> Scores:
     return Scores(scenario, scenario, variant, 0, (), "compat", {"tooltalk": verdict}, agent={"model": "GPT-4"})
 
 
-def scanned(scenario: str, variant: str, **values: float) -> Scores:
+def scanned(scenario: str, variant: str = "base", world: str = "", **values: float) -> Scores:
     shares = dict.fromkeys(("iac", "rac", "iav", "ife", "iat", "ian", "ifn"), 1.0)
     verdict = Verdict({"success": True, **shares, **values})
-    return Scores(scenario, scenario, variant, 0, (), "compat", {"toolscan": verdict}, agent={"model": "m"})
+    course = SessionCourse(world=world)
+    return Scores(
+        scenario, scenario, variant, 0, (), "compat", {"toolscan": verdict}, agent={"model": "m"}, course=course
+    )
+
+
+def rows(asked: str, *sessions: Scores) -> dict[str, dict[str, float | None]]:
+    """Every row's figures."""
+    [table] = paper_tables(asked)
+    filled = table.filled([LabelledRun(Report(list(sessions), "compat", "run"))])
+    cells = {line.label: zip(table.columns, line.cells, strict=True) for line in filled.rows}
+    return {label: {c.name: getattr(cell.found, "mean", None) for c, cell in line} for label, line in cells.items()}
 
 
 def row(asked: str, *sessions: Scores) -> dict[str, tuple[float | None, float | None]]:
@@ -75,3 +88,42 @@ def test_repeating_goes_with_leaving_out_where_it_does() -> None:
     assert row("toolscan/correlation", *sessions)["RAC-IAC"][0] == pytest.approx(1.0)
     alike = [scanned(f"q{n}", "base", rac=n / 10) for n in range(6)]
     assert row("toolscan/correlation", *alike)["RAC-IAC"][0] is None  # nothing was ever left out
+
+
+def test_what_is_beside_the_point_is_paired_with_the_question_that_it_extends_by_kind() -> None:
+    suite = Suite()
+    [constraint, *_], [request, *_] = suite.tagged("irrelevance:constraint"), suite.tagged("irrelevance:request")
+    sessions = (
+        scanned(constraint, ifn=0.5),
+        scanned(str(suite.original(constraint)), ifn=1.0),
+        scanned(request, ifn=0.25, success=0.0),
+        scanned(str(suite.original(request)), ifn=1.0),
+        scanned("alone", ifn=0.0),
+    )
+    found = row("toolscan/irrelevance", *sessions)
+    assert found["IFN (constraint)"][0] == pytest.approx(-0.5)
+    assert found["IFN (request)"][0] == pytest.approx(-0.75)
+    assert found["IFN"][0] == pytest.approx(-0.625)
+    assert found["Success Rate (request)"][0] == pytest.approx(-1.0)
+    assert found["IFN (parameters)"][0] is None
+    assert row("toolscan/table4", *sessions)["IFN"][0] == pytest.approx(2 / 3)  # the plain questions alone
+
+
+def test_error_rates_stand_by_form_of_a_call() -> None:
+    sessions = (scanned("q1", ife=1.0), scanned("q2", ife=0.5), scanned("q1", "text_actions", ife=0.25))
+    found = rows("toolscan/formats", *sessions)
+    assert {label: line["IFE"] for label, line in found.items()} == {"JSON": 0.25, "free text": 0.75}
+
+
+def test_worlds_stand_beside_how_alike_the_names_of_their_tools_are() -> None:
+    values = {"sports": 1.0, "travel": 0.5, "spaceflight": 0.25}
+    sessions = [scanned(f"{world}_q", world=world, iac=value, success=value) for world, value in values.items()]
+    found = rows("toolscan/figure5", *sessions)
+    assert {world: line["IAC"] for world, line in found.items()} == values
+    likeness = [found[world]["similarity"] or 0.0 for world in values]
+    assert likeness == sorted(likeness)
+    assert 0 < likeness[0] < likeness[-1] < 1
+    falls = row("toolscan/similarity", *sessions)["similarity-IAC"][0]
+    assert falls is not None
+    assert falls < -0.9
+    assert rows("toolscan/figure5", scanned("q", world="nowhere"))["nowhere"]["similarity"] is None
