@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from sandbox_grader.milestones.unwanted import GRADES
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall
 
 from sandbox_mcp.authoring.deep_lint import RULES, DeepLint, attempt, lint_scenario, rehearse
@@ -42,6 +41,7 @@ from tests.authoring.samples import (
     suite_of,
 )
 from tests.scenarios.files import SOUND, changed, written
+from tests.suite import SUITE
 
 
 @pytest.mark.parametrize("text", [SOUND, SWITCH, QUESTION], ids=["message", "switch", "question"])
@@ -51,7 +51,7 @@ def test_a_sound_scenario_stands_every_mutant(tmp_path: Path, text: str) -> None
 
 @pytest.mark.parametrize("name", ["late_for_dinner_low_battery", "forget_number_no_removal", "colleagues_to_friends"])
 def test_scenarios_of_the_suite_stand_every_mutant(name: str) -> None:
-    linted = lint_scenario(Suite(), name)
+    linted = lint_scenario(SUITE, name)
     assert [str(item) for item in linted.complaints] == []
     assert linted.played > 50
 
@@ -306,7 +306,7 @@ def test_a_file_that_breaks_meanwhile_is_one_clear_error(tmp_path: Path, jobs: i
 
 
 def test_calls_are_counted_through_turns_and_batches() -> None:
-    solution = Suite().get("colleagues_to_friends").solutions[0]
+    solution = SUITE.get("colleagues_to_friends").solutions[0]
     assert [(spot.turn, spot.batch, spot.position) for spot in spots(solution)] == [
         (0, 0, 0),
         (0, 1, 0),
@@ -317,12 +317,12 @@ def test_calls_are_counted_through_turns_and_batches() -> None:
 
 
 def test_leaving_out_the_calls_of_a_batch_leaves_out_the_batch() -> None:
-    solution = without(Suite().get("colleagues_to_friends").solutions[0], 1, 2)
+    solution = without(SUITE.get("colleagues_to_friends").solutions[0], 1, 2)
     assert [len(turn.batches) for turn in solution.turns] == [1, 2]
 
 
 def test_changing_nothing_gives_the_same_solution() -> None:
-    solution = Suite().get("colleagues_to_friends").solutions[0]
+    solution = SUITE.get("colleagues_to_friends").solutions[0]
     assert edited(solution, lambda _number, call: call) == solution
 
 
@@ -333,7 +333,7 @@ def test_calls_are_added_at_both_ends() -> None:
 
 
 def test_a_label_is_used_by_arguments_and_replies() -> None:
-    solution = Suite().get("forget_number").solutions[0]
+    solution = SUITE.get("forget_number").solutions[0]
     assert uses(solution, "found")
     assert not uses(solution, "lost")
     assert not uses(solution, None)
@@ -350,7 +350,7 @@ def test_spans_hold_what_they_say() -> None:
 
 def test_wrong_values_are_valid_and_wrong() -> None:
     """For every argument of every tool."""
-    scenario = Suite().get("wifi_off")
+    scenario = SUITE.get("wifi_off")
     right = {"string": "wren", "boolean": True, "number": 12.0, "integer": 3}
     for tool in agent_tools().values():
         for parameter in tool.parameters:
@@ -371,7 +371,7 @@ def test_wrong_values_are_valid_and_wrong() -> None:
     ],
 )
 def test_wrong_values_are_of_the_same_sort(tool: str, name: str, value: object, wrong: object) -> None:
-    assert wrong in wrong_values(Suite().get("wifi_off"), present(agent_tools()[tool]), name, value)
+    assert wrong in wrong_values(SUITE.get("wifi_off"), present(agent_tools()[tool]), name, value)
 
 
 async def _waits() -> None:

@@ -22,8 +22,8 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import Trajectory
 from tests.scenarios.files import written
+from tests.suite import SUITE
 
-SUITE = Suite()
 OPEN = """\
 family: mine
 scenarios:

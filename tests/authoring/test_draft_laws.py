@@ -27,8 +27,8 @@ from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_timestamp
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import written
+from tests.suite import SUITE
 
-SUITE = Suite()
 NAMES = (
     "wifi_off",
     "landlord_number",

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import VARIANTS
 
@@ -36,8 +35,8 @@ from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.authoring.samples import ADDS, QUESTION, REPLY, SWITCH, mutants, score, stage_of
 from tests.scenarios.files import SOUND
+from tests.suite import SUITE
 
-SUITE = Suite()
 LOOK = PlannedCall("get_current_timestamp", {})
 
 

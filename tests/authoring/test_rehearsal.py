@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_clients.registry import agent_named
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
 from sandbox_mcp.authoring.rehearsal import UNKNOWN, RehearsalStage, filled_reply, settled
@@ -20,8 +19,7 @@ from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_
 from sandbox_mcp.users import ScriptedUser
 from tests.authoring.samples import SWITCH, stage_of
 from tests.scenarios.files import SOUND
-
-SUITE = Suite()
+from tests.suite import SUITE
 
 
 def solution(*turns: tuple[list[PlannedCall], str]) -> Solution:

@@ -18,8 +18,8 @@ from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.server import running
+from tests.suite import SUITE
 
-SUITE = Suite()
 REWORDED = {
     "name": "wifi_out_of_my_sight",
     "about": "The same wish, grumbled.",

@@ -6,7 +6,6 @@ from pathlib import Path
 import anyio
 import pytest
 from click.testing import CliRunner, Result
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
@@ -14,8 +13,9 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
-WIFI_OFF = Suite().get("wifi_off")
+WIFI_OFF = SUITE.get("wifi_off")
 
 
 @pytest.fixture

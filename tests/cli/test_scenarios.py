@@ -11,6 +11,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import LogWriter
+from tests.suite import SUITE
 
 CLAIMED = """\
 family: mine
@@ -40,7 +41,7 @@ def claimed(tmp_path: Path) -> Path:
 def log(tmp_path: Path) -> Path:
     """A recorded session."""
     path = tmp_path / "session.jsonl"
-    scenario = Suite().get("forget_number")
+    scenario = SUITE.get("forget_number")
     played = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
     with LogWriter(path) as writer:
         for event in (played.started, *played.events, *((played.ended,) if played.ended else ())):
@@ -166,7 +167,7 @@ def listed(*arguments: object) -> list[str]:
 
 
 def test_a_scenario_is_found_by_any_words_of_its_task_in_any_order_and_case() -> None:
-    goal = Suite().get("late_for_dinner_low_battery").user.goal
+    goal = SUITE.get("late_for_dinner_low_battery").user.goal
     words = " ".join(sorted(goal.upper().split(), reverse=True)[:4])
     assert "late_for_dinner_low_battery" in listed("--search", words)
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import serve
 from sandbox_mcp.cli.serve import command, default_log_dir
+from tests.suite import SUITE
 
 
 def test_logs_go_to_the_folder_for_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_users_are_known_by_name() -> None:
 
 def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> None:
     users = serve._users("m", "http://127.0.0.1:1", "KEY", "check_goal", frozenset({"knows"}))
-    described = users["llm"](Suite().get("wifi_off")).describe()
+    described = users["llm"](SUITE.get("wifi_off")).describe()
     assert (described["told"], described["tools"]) == (["demonstration", "does_not_know"], ["check_goal"])
 
 

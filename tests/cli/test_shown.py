@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.columns import columns
@@ -20,10 +19,11 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.shown import Screen, cell, json_text, neutral, one_line, screened
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 from tests.trajectory.events import called, ended, said, started
 
 NASTY = "\x1b[2K\rscore 1.000\x9b31m\u202eevil\u2028\x07\x7f"
-WIFI_OFF = Suite().get("wifi_off")
+WIFI_OFF = SUITE.get("wifi_off")
 any_text = st.text(st.characters())
 
 

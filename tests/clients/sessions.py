@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import anyio
 from sandbox_clients.base import Brief, Target
 from sandbox_clients.mcp_tools import McpTarget
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Scenario
 from sandbox_scenarios.plan import staged
 
 from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
@@ -20,8 +20,8 @@ from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
+from tests.suite import SUITE
 
-SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
 LOW_BATTERY = SUITE.get("late_for_dinner_low_battery")
 T = TypeVar("T")

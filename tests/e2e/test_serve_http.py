@@ -13,13 +13,13 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.trajectory import parse_trajectory, read_trajectory
 from tests.clients.sessions import scripted
 from tests.e2e.processes import ERAS, http_process, run
+from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
 TOKEN = "the-harness-token"
@@ -80,7 +80,7 @@ async def test_one_scenario_is_served_at_a_url_that_is_printed(era: str, tmp_pat
         async with httpx2.AsyncClient() as http:
             assert (await http.post(f"{said['base']}/mcp", content=b"{}")).status_code == 404
     assert told.structured_content == {"reply": None, "conversation_over": True}
-    assert said["user"] == Suite().get("wifi_off").user.opening
+    assert said["user"] == SUITE.get("wifi_off").user.opening
     assert said["log"] == str(logs_in(tmp_path)[0])
     assert len(said["control API token"]) >= 32
     assert said["stdout"] == ""

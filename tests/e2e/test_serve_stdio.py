@@ -9,13 +9,13 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
+from tests.suite import SUITE
 from tests.warm import program
 
 pytestmark = pytest.mark.anyio
@@ -75,7 +75,7 @@ def assert_played(log: Path) -> None:
 async def test_a_whole_scenario_through_the_lobby(era: str, tmp_path: Path) -> None:
     async with Client(server("--log-dir", str(tmp_path)), mode=era) as client:
         started = await ask(client, "start_scenario", name=LATE)
-        assert started["user_says"] == Suite().get(LATE).user.opening
+        assert started["user_says"] == SUITE.get(LATE).user.opening
         await play_late_for_dinner(client)
     assert_played(only_log(tmp_path))
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_served_is_told_in_one_line(tmp_path: Path, args: list[st
 
 
 def test_a_session_is_not_continued_as_something_else(tmp_path: Path) -> None:
-    manager = SessionManager(Suite())
+    manager = SessionManager(SUITE)
     StateDir(tmp_path, manager).open(SessionSpec(manager.suite.get("wifi_off"), session_id="mine"))
     for option, value in (("--seed", "1"), ("--variant", "all_tools"), ("--user-channel", "tool")):
         done = run("serve", "--state-dir", str(tmp_path), "--session", "mine", option, value)

@@ -18,7 +18,6 @@ from sandbox_mcp.endpoint.user import STRANGER, ScriptedUserModel
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
 
-SOLVER = solver()
 TOOLS = tuple(agent_tools())
 ANYTHING = frozenset(parameter.name for tool in agent_tools().values() for parameter in tool.parameters)
 FRIENDS = SUITE.get("colleagues_to_friends")
@@ -48,37 +47,37 @@ def offers(scenario: Scenario, variant: str = "base") -> dict[str, Offer]:
 
 
 def test_the_solver_makes_the_first_calls() -> None:
-    move = decided(SOLVER, PromptTurn(FRIENDS.user.opening))
+    move = decided(solver(), PromptTurn(FRIENDS.user.opening))
     assert move == Move("", (PlannedMove("search_contacts", {"relationship": "colleague"}),))
 
 
 def test_the_solver_goes_on_with_what_was_found() -> None:
-    move = decided(SOLVER, PromptTurn(FRIENDS.user.opening, (step(FOUND),)))
+    move = decided(solver(), PromptTurn(FRIENDS.user.opening, (step(FOUND),)))
     assert [call.arguments["person_id"] for call in move.calls] == ["p1", "p2"]
 
 
 def test_the_solver_makes_the_rest_of_a_batch_if_the_client_made_only_part_of_it() -> None:
-    move = decided(SOLVER, PromptTurn(FRIENDS.user.opening, (step(FOUND), step("null", None))))
+    move = decided(solver(), PromptTurn(FRIENDS.user.opening, (step(FOUND), step("null", None))))
     assert [call.arguments["person_id"] for call in move.calls] == ["p2"]
 
 
 def test_the_solver_replies_when_all_is_done() -> None:
-    move = decided(SOLVER, PromptTurn(FRIENDS.user.opening, (step(FOUND), step("null", "null"))))
+    move = decided(solver(), PromptTurn(FRIENDS.user.opening, (step(FOUND), step("null", "null"))))
     assert move == Move("Tomas and Dmitri are now listed as friends.")
 
 
 def test_the_solver_knows_which_turn_it_is() -> None:
     first = PromptTurn(FRIENDS.user.opening, (step(FOUND), step("null", "null"), ModelStep("Done.")))
-    assert decided(SOLVER, first, PromptTurn("And Dmitri?")).calls[0].arguments == {"name": "Dmitri"}
+    assert decided(solver(), first, PromptTurn("And Dmitri?")).calls[0].arguments == {"name": "Dmitri"}
 
 
 def test_the_solver_has_nothing_to_add_to_its_solution() -> None:
     done = PromptTurn(WIFI_OFF.user.opening, (step("null"), ModelStep("Wifi is now off.")))
-    assert decided(SOLVER, done, PromptTurn("And now?")) == Move("I have nothing to add to that.")
+    assert decided(solver(), done, PromptTurn("And now?")) == Move("I have nothing to add to that.")
 
 
 def test_the_solver_does_not_make_up_what_a_refused_call_did_not_return() -> None:
-    move = decided(SOLVER, PromptTurn(FRIENDS.user.opening, (step("ConnectionError: off"),)))
+    move = decided(solver(), PromptTurn(FRIENDS.user.opening, (step("ConnectionError: off"),)))
     assert move.text.startswith("I cannot go on: the solution needs 'found.0.person_id'")
     assert not move.calls
 
@@ -86,7 +85,8 @@ def test_the_solver_does_not_make_up_what_a_refused_call_did_not_return() -> Non
 def test_the_solver_uses_the_names_that_the_client_gave_the_tools() -> None:
     tools = [f"mcp__sandbox__{name}" for name in TOOLS]
     assert (
-        decided(SOLVER, PromptTurn(WIFI_OFF.user.opening), tools=tools).calls[0].name == "mcp__sandbox__set_wifi_status"
+        decided(solver(), PromptTurn(WIFI_OFF.user.opening), tools=tools).calls[0].name
+        == "mcp__sandbox__set_wifi_status"
     )
 
 
@@ -94,31 +94,31 @@ def test_the_solver_uses_the_names_that_the_client_gave_the_tools() -> None:
 def test_the_solver_uses_the_names_of_the_variant(variant: str) -> None:
     offered = presented(WIFI_OFF, variant)
     tools = offers(WIFI_OFF, variant)
-    (call,) = decided(SOLVER, PromptTurn(WIFI_OFF.user.opening), tools=tools).calls
+    (call,) = decided(solver(), PromptTurn(WIFI_OFF.user.opening), tools=tools).calls
     assert offered[call.name].tool.name in ("set_wifi_status", "act")
     assert set(call.arguments) == set(offered[call.name].names)
 
 
 def test_the_solver_does_not_know_every_conversation() -> None:
-    assert decided(SOLVER, PromptTurn("What is the meaning of life?")) == Move(LOST)
-    assert decided(SOLVER) == Move(LOST)
+    assert decided(solver(), PromptTurn("What is the meaning of life?")) == Move(LOST)
+    assert decided(solver()) == Move(LOST)
 
 
 def test_the_solver_is_lost_without_the_tools() -> None:
-    assert decided(SOLVER, PromptTurn(WIFI_OFF.user.opening), tools=["search_contacts"]) == Move(LOST)
+    assert decided(solver(), PromptTurn(WIFI_OFF.user.opening), tools=["search_contacts"]) == Move(LOST)
 
 
 def test_where_the_user_is_a_tool_the_solver_speaks_with_it() -> None:
     tools = (*TOOLS, "send_message_to_user")
     told = f"The user's first message to you was:\n{FRIENDS.user.opening}"
     steps = [step(FOUND), step("null", "null")]
-    move = decided(SOLVER, PromptTurn("go", tuple(steps)), tools=tools, system=told)
+    move = decided(solver(), PromptTurn("go", tuple(steps)), tools=tools, system=told)
     assert move.calls == (
         PlannedMove("send_message_to_user", {"content": "Tomas and Dmitri are now listed as friends."}),
     )
     answer = json.dumps({"reply": "And Dmitri?", "conversation_over": False})
     steps.append(step(answer, names=["send_message_to_user"]))
-    assert decided(SOLVER, PromptTurn("go", tuple(steps)), tools=tools, system=told).calls[0].arguments == {
+    assert decided(solver(), PromptTurn("go", tuple(steps)), tools=tools, system=told).calls[0].arguments == {
         "name": "Dmitri"
     }
 
@@ -127,7 +127,7 @@ def test_where_the_user_is_a_tool_the_solver_stops_once_the_user_has_left() -> N
     over = json.dumps({"reply": None, "conversation_over": True})
     steps = (step("null"), step(over, names=["send_message_to_user"]))
     tools = (*TOOLS, "send_message_to_user")
-    move = decided(SOLVER, PromptTurn(WIFI_OFF.user.opening, steps), tools=tools)
+    move = decided(solver(), PromptTurn(WIFI_OFF.user.opening, steps), tools=tools)
     assert (move.text, move.calls) == ("The user has left.", ())
 
 
@@ -205,7 +205,7 @@ def test_a_fault_strikes_as_often_as_it_says() -> None:
 
 
 def test_any_brain_can_be_made_to_fail_first() -> None:
-    brain = Failing(SOLVER, PlannedFault("half", times=None))
+    brain = Failing(solver(), PlannedFault("half", times=None))
     assert decided(brain, PromptTurn(WIFI_OFF.user.opening), tries=99) == PlannedFault("half", times=None)
 
 
@@ -247,8 +247,8 @@ def test_the_solver_tells_twins_apart_by_what_the_user_says_later() -> None:
     assert tools == offers(not_quite)
     waiting = "ConfirmationRequiredError: the user must confirm this first, with the code OK-0A1B2C"
     first = PromptTurn(fixed.user.opening, (step(FOUND_DMITRI), step(waiting), ModelStep("Please confirm.")))
-    approved = decided(SOLVER, first, PromptTurn(fixed.user.script.confirm), tools=tools)
-    declined = decided(SOLVER, first, PromptTurn(not_quite.user.script.decline), tools=tools)
+    approved = decided(solver(), first, PromptTurn(fixed.user.script.confirm), tools=tools)
+    declined = decided(solver(), first, PromptTurn(not_quite.user.script.decline), tools=tools)
     assert [call.name for call in approved.calls] == ["send_message_with_phone_number"]
     assert declined == Move(not_quite.solutions[0].turns[1].reply)
 
@@ -280,23 +280,23 @@ STARTED = step(BEGUN, names=["start_scenario"])
 
 
 def test_in_the_lobby_the_solver_starts_the_scenario_that_was_named() -> None:
-    move = decided(SOLVER, PromptTurn("Please run the scenario late_for_dinner_low_battery."), tools=LOBBY)
+    move = decided(solver(), PromptTurn("Please run the scenario late_for_dinner_low_battery."), tools=LOBBY)
     assert move.calls == (PlannedMove("start_scenario", {"name": "late_for_dinner_low_battery"}),)
 
 
 def test_in_the_lobby_the_solver_is_lost_without_a_name() -> None:
-    assert decided(SOLVER, PromptTurn("Hello!"), tools=LOBBY) == Move(LOST)
+    assert decided(solver(), PromptTurn("Hello!"), tools=LOBBY) == Move(LOST)
 
 
 def test_in_the_lobby_the_solver_plays_what_was_started() -> None:
-    assert decided(SOLVER, PromptTurn("Run wifi_off.", (STARTED,)), tools=LOBBY).calls[0].name == "set_wifi_status"
-    spoken = decided(SOLVER, PromptTurn("Run wifi_off.", (STARTED, step("null"))), tools=LOBBY)
+    assert decided(solver(), PromptTurn("Run wifi_off.", (STARTED,)), tools=LOBBY).calls[0].name == "set_wifi_status"
+    spoken = decided(solver(), PromptTurn("Run wifi_off.", (STARTED, step("null"))), tools=LOBBY)
     assert spoken.calls == (PlannedMove("send_message_to_user", {"content": "Wifi is now off."}),)
 
 
 def test_in_the_lobby_the_solver_tells_the_person_when_the_user_has_left() -> None:
     over = step(json.dumps({"reply": None, "conversation_over": True}), names=["send_message_to_user"])
-    assert decided(SOLVER, PromptTurn("Run wifi_off.", (STARTED, step("null"), over)), tools=LOBBY) == Move(
+    assert decided(solver(), PromptTurn("Run wifi_off.", (STARTED, step("null"), over)), tools=LOBBY) == Move(
         "The user has left."
     )
 
@@ -309,5 +309,5 @@ def test_the_solver_finds_the_scenario_among_those_that_start_alike() -> None:
     twin = SUITE.get("late_for_dinner_no_address_book")
     assert twin.user.opening == LOW_BATTERY.user.opening
     first: Mapping[str, Any] = presented(twin)
-    move = decided(SOLVER, PromptTurn(twin.user.opening), tools=list(first))
+    move = decided(solver(), PromptTurn(twin.user.opening), tools=list(first))
     assert move == Move(twin.solutions[0].turns[0].reply)

@@ -27,7 +27,6 @@ from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import Line, ScriptedUser
 from tests.clients.sessions import SUITE, run, solver
 
-SOLVER = solver()
 NAMES = ("wifi_off", "colleagues_to_friends", "last_text_reply", "late_for_dinner_low_battery", "new_neighbour")
 
 
@@ -166,7 +165,7 @@ HISTORIES = {
 def decided(body: dict[str, Any], read: Callable[[Mapping[str, Any]], Any]) -> WireAnswer:
     """What the solver answers to a request that went through JSON, as on the wire."""
     sent = json.loads(json.dumps(body))
-    move = run(SOLVER.decide, read(sent), 0)
+    move = run(solver().decide, read(sent), 0)
     assert isinstance(move, Move)
     return answer(sent, "m", move)
 

@@ -19,6 +19,7 @@ from sandbox_mcp.trajectory import MemoryLog, TrajectoryError, parse_trajectory,
 from sandbox_mcp.users import ScriptedUser
 from tests.fuzz.mutations import BOUNDED, VALUES, changed, damaged, written
 from tests.grader.importers.samples import SAMPLES, read_bytes
+from tests.suite import SUITE
 
 LIKE_ROWS = [{"id": "a_1", "instruction": "x", "conversation": [{"text": "x", "apis": [], "index": 0, "role": "user"}]}]
 """For the formats of the papers' own files, which have no sample."""
@@ -42,7 +43,7 @@ def test_an_importer_reads_or_refuses(format_: str, data: st.DataObject) -> None
 
 
 def played() -> list[dict[str, Any]]:
-    scenario, log = Suite().get("wifi_off"), MemoryLog()
+    scenario, log = SUITE.get("wifi_off"), MemoryLog()
     session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
     session.begin()
     session.call("set_wifi_status", {"on": False})
@@ -112,4 +113,4 @@ def test_a_scenario_file_is_read_or_refused(content: bytes, tmp_path_factory: py
                 suite.get(name)
 
 
-BUILT_IN = frozenset(Suite().names())
+BUILT_IN = frozenset(SUITE.names())

@@ -8,13 +8,12 @@ from sandbox_grader.milestones.baselines import refusing
 from sandbox_grader.report import Report
 from sandbox_grader.scores import grade
 from sandbox_grader.wording import certainty, family_lines
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
+from tests.suite import SUITE
 
-SUITE = Suite()
 NAMES = ("wifi_off", "landlord_number", "late_for_dinner_no_address_book")
 
 

@@ -11,10 +11,10 @@ import yaml
 from sandbox_grader.metric import Mode, Subject
 from sandbox_grader.metrics import metric
 from sandbox_grader.references import references_of
-from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import PlannedCall, Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from tests.suite import SUITE
 
 SHARES: Mapping[str, tuple[str, ...]] = {
     "toolsandbox": ("score", "milestones"),
@@ -28,7 +28,7 @@ READ = PlannedCall("get_current_location", {})
 
 @cache
 def suite() -> tuple[Scenario, ...]:
-    return Suite().all()
+    return SUITE.all()
 
 
 def solved(scenario: Scenario, *first: PlannedCall) -> Subject:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import anyio
 from sandbox_grader import grade, read_trajectory
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
 
 def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path: Path) -> None:
-    scenario = Suite().get("wifi_off")
+    scenario = SUITE.get("wifi_off")
     with LogWriter(tmp_path / "log.jsonl") as log:
         session = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), log)
         session.begin()

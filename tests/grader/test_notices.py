@@ -5,16 +5,16 @@ import dataclasses
 import anyio
 import pytest
 from sandbox_grader import grade
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Expected, MessageConstraint, Milestone
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
 HEARD = Milestone("heard", (MessageConstraint(Expected("contains", "tea"), sender="environment", recipient="agent"),))
 SCENARIO = dataclasses.replace(
-    Suite().get("wifi_off"), tools=("set_timer", "wait"), milestones=(HEARD,), allows={"timer": ("*",)}
+    SUITE.get("wifi_off"), tools=("set_timer", "wait"), milestones=(HEARD,), allows={"timer": ("*",)}
 )
 
 

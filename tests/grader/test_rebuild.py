@@ -18,6 +18,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
 from sandbox_mcp.worlds import default
+from tests.suite import SUITE
 
 SAMPLE = (
     "wifi_off", "bank_not_monday", "car_fixed", "late_for_dinner_low_battery", "colleagues_to_friends", "forget_number",
@@ -27,7 +28,7 @@ SAMPLE = (
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
-    return Suite()
+    return SUITE
 
 
 def played(scenario: Scenario, seed: int = 0) -> Trajectory:

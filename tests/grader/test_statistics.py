@@ -18,7 +18,6 @@ from sandbox_grader.statistics import (
     pass_at,
     pass_hat,
 )
-from scipy import stats
 
 SCORES = st.floats(0, 1, allow_nan=False)
 
@@ -35,6 +34,8 @@ def run(**scores: list[float]) -> list[ScoredSession]:
 
 @given(st.lists(SCORES, min_size=2, max_size=30))
 def test_with_one_trial_each_the_interval_is_students(values: list[float]) -> None:
+    from scipy import stats
+
     found = clustered_mean({str(i): [value] for i, value in enumerate(values)})
     error = statistics.stdev(values) / math.sqrt(len(values))
     reach = stats.t.ppf(0.975, len(values) - 1) * error

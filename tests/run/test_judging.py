@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from sandbox_grader.milestones.telling import told
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
@@ -18,8 +17,8 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.judging import read
 from sandbox_mcp.trajectory import LogWriter, Trajectory
 from tests.clients.sessions import scripted
+from tests.suite import SUITE
 
-SUITE = Suite()
 NO = """steps: [{say: '{\"stated\": false, \"why\": \"It says nothing of the kind.\"}'}]"""
 
 

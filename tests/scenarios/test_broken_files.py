@@ -6,6 +6,7 @@ import pytest
 from sandbox_scenarios import ScenarioFileError, Suite, UnknownScenarioError
 
 from tests.scenarios.files import HERE, entry, fault_of, file_of, marked_line, written
+from tests.suite import SUITE
 
 MILESTONE = "milestones:\n"
 CALLS = """\
@@ -413,7 +414,7 @@ def test_the_same_name_in_two_files(tmp_path: Path) -> None:
 
 def test_an_unknown_scenario_gets_suggestions(tmp_path: Path) -> None:
     with pytest.raises(UnknownScenarioError) as caught:
-        Suite().get("wifi_of")
+        SUITE.get("wifi_of")
     assert caught.value.suggestions[0] == "wifi_off"
     assert str(caught.value).startswith("unknown scenario 'wifi_of'; did you mean 'wifi_off'")
 
@@ -428,10 +429,10 @@ def test_suggestions_come_from_own_files_and_from_the_suite(tmp_path: Path) -> N
 
 def test_a_name_unlike_any_gets_a_hint_where_to_look() -> None:
     with pytest.raises(UnknownScenarioError, match="unknown scenario 'qqqq'; see 'scenarios list'"):
-        Suite().get("qqqq")
+        SUITE.get("qqqq")
 
 
 def test_a_base_cannot_be_played() -> None:
     with pytest.raises(UnknownScenarioError, match="scenario 'lakeside' is a base that others extend") as caught:
-        Suite().get("lakeside")
+        SUITE.get("lakeside")
     assert caught.value.abstract

@@ -15,6 +15,7 @@ from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
 from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
+from tests.suite import SUITE
 
 QUESTION = """\
 family: mine
@@ -60,7 +61,7 @@ def test_a_sound_scenario_gives_no_reason_to_complain(tmp_path: Path, text: str)
 
 
 def test_the_built_in_suite_is_clean() -> None:
-    assert [str(item) for item in lint(Suite())] == []
+    assert [str(item) for item in lint(SUITE)] == []
 
 
 FACTS = "facts: [[texted, told, sent]]}}"
@@ -272,7 +273,7 @@ def test_each_fault_has_its_complaint(
 
 def a_message() -> str:
     """What some message on the phone of the base world says."""
-    scenario = Suite().get("landlord_number")
+    scenario = SUITE.get("landlord_number")
     return str(next(iter(scenario.world.table("messaging").values()))["content"])
 
 
@@ -414,7 +415,7 @@ def test_every_tool_that_acts_has_an_effect() -> None:
 
 
 def test_effects_are_what_the_tools_do() -> None:
-    scenario = Suite().get("wifi_off")
+    scenario = SUITE.get("wifi_off")
     kinds = {(False, True): "adds", (True, False): "removes", (True, True): "updates"}
     for call in actions(scenario):
         outcome = tried(world_of(scenario), call)
@@ -447,7 +448,7 @@ def test_effects_are_what_the_tools_do() -> None:
     ids=lambda call: call.tool,
 )
 def test_calls_fail_without_the_services_that_they_need_and_only_then(call: PlannedCall) -> None:
-    scenario = Suite().get("wifi_off")
+    scenario = SUITE.get("wifi_off")
     for service in SERVICES:
         outcome = tried(world_of(scenario, **{service: False}), call)
         assert (outcome.fault is not None) == (service in needs(call.tool, call.arguments)), service

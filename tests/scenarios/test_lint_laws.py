@@ -24,8 +24,8 @@ from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, written
+from tests.suite import SUITE
 
-SUITE = Suite()
 SAMPLE = [SUITE.get(name) for name in SUITE.names()[::11]]
 WORD = st.text("abcdefgh", min_size=1, max_size=6)
 

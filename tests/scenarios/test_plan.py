@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 from sandbox_scenarios.plan import PlanError, as_text, fill, presented_solution, ready, refusal, staged
 from sandbox_scenarios.variants import VARIANTS, presented
 
-SUITE = Suite()
+from tests.suite import SUITE
+
 FOUND = [{"person_id": "p1", "name": "Wren"}, {"person_id": "p2", "name": "Tomas"}]
 RESULTS: dict[str, Any] = {"found": FOUND, "now": 1747405800.0, "place": {"latitude": 41.5}}
 

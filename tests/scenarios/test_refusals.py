@@ -2,11 +2,9 @@
 
 import anyio
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.users import Line, ScriptedUser
-
-SUITE = Suite()
+from tests.suite import SUITE
 
 
 def answer(name: str, question: str) -> str | None:

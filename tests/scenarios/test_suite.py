@@ -21,7 +21,7 @@ from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.playing import play, talk, with_calls
 from tests.suite import SUITE
 
-NAMES = tuple({scenario.path: scenario.name for scenario in reversed(SUITE.all())}.values())[::-1]
+NAMES = tuple({SUITE.place(name)[0]: name for name in reversed(SUITE.names())}.values())[::-1]
 """The first scenario of each file."""
 REFUSAL = "I'm sorry, but I can't help with that."
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from sandbox_scenarios import Scenario, ScenarioError, Suite
+from sandbox_scenarios import Scenario, ScenarioError
 from sandbox_scenarios.stage import Stage
 from sandbox_scenarios.variants import VARIANTS, distractors, presented
 
@@ -15,8 +15,8 @@ from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.suite import SUITE
 
-SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
 EVERYTHING = {tool.tool.name: tool for tool in presented(WIFI_OFF, "all_tools").values()}
 

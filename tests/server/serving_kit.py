@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.server.app import serving
 from sandbox_mcp.server.settings import ServerSettings
@@ -17,8 +16,8 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.trajectory import Trajectory, parse_trajectory
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
-SUITE = Suite()
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = ("legacy", MODERN)
 ENVELOPE = {

@@ -18,7 +18,6 @@ from mcp_types import (
     UrlElicitationCapability,
 )
 from mcp_types import methods as sdk
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.server.confirming import LONGEST, ConfirmationQuestion, has_forms, means_yes, message_for
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
@@ -190,7 +189,7 @@ async def test_a_client_that_fails_to_ask_gets_the_refusal() -> None:
 
 @each_era
 async def test_in_the_lobby_the_person_is_asked_as_well(era: str) -> None:
-    manager, begun, person = SessionManager(Suite(), batch_window=0), list[OpenSession](), willing()
+    manager, begun, person = SessionManager(SUITE, batch_window=0), list[OpenSession](), willing()
     server = lobby_server(manager.suite, Lobby(manager, ManagedSeat(manager), begun.append))
     message = {"phone_number": "+14155550123", "content": "Your car is fixed."}
     async with Client(server, mode=era, elicitation_callback=person) as client:

@@ -315,7 +315,7 @@ async def test_a_server_for_harnesses_has_no_lobby() -> None:
 
 async def test_a_stored_scenario_is_found_by_the_next_process(tmp_path: Path) -> None:
     def fresh() -> Lobby:
-        manager = SessionManager(Suite())
+        manager = SessionManager(SUITE)
         return Lobby(manager, StoredSeat(StateDir(tmp_path, manager)))
 
     await fresh().call("start_scenario", {"name": "wifi_off"}, None, {})
@@ -335,12 +335,12 @@ async def test_a_stored_scenario_is_found_by_the_next_process(tmp_path: Path) ->
 async def test_a_stored_scenario_that_has_changed_since_is_not_running_any_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    manager = SessionManager(Suite())
+    manager = SessionManager(SUITE)
     await Lobby(manager, StoredSeat(StateDir(tmp_path, manager))).call("start_scenario", {"name": "wifi_off"}, None, {})
     log = tmp_path / "wifi_off-all_tools-s0-t0.jsonl"
     log.write_text(log.read_text().replace(manager.suite.get("wifi_off").digest, "0" * 64))
 
-    later = SessionManager(Suite())
+    later = SessionManager(SUITE)
     lobby = Lobby(later, StoredSeat(StateDir(tmp_path, later)))
     refused = await lobby.call("get_wifi_status", {}, None, {})
     again = await lobby.call("start_scenario", {"name": "wifi_off"}, None, {})
@@ -351,7 +351,7 @@ async def test_a_stored_scenario_that_has_changed_since_is_not_running_any_more(
 
 async def test_a_state_folder_whose_note_is_damaged_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "lobby.json").write_text("{")
-    manager = SessionManager(Suite())
+    manager = SessionManager(SUITE)
     result = await Lobby(manager, StoredSeat(StateDir(tmp_path, manager))).call("get_wifi_status", {}, None, {})
     assert result.error
     assert str(tmp_path) not in result.error

@@ -5,7 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Script
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec, Unconfirmed
@@ -13,8 +13,9 @@ from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, fold
+from tests.suite import SUITE
 
-WIFI_OFF = Suite().get("wifi_off")
+WIFI_OFF = SUITE.get("wifi_off")
 ADA = {"name": "Ada", "phone_number": "+14155550123"}
 GRACE = {**ADA, "name": "Grace"}
 CONFIRMED = dataclasses.replace(WIFI_OFF, tools=("add_contact", "get_wifi_status"), confirm=("add_contact",))

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.kept import KeptSessions, cared_for
 from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError, UnknownSessionError
 from sandbox_mcp.session.stored import StateDir, StateError
 from sandbox_mcp.trajectory import read_trajectory
+from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
-SUITE = Suite()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import AgentCall, CallResult, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
@@ -16,9 +15,9 @@ from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.session.full_disks import no_file_beyond
+from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
-SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 from sandbox_clients.base import ToolRequest
-from sandbox_scenarios import ScenarioError, Suite
+from sandbox_scenarios import ScenarioError
 
 from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec
@@ -20,9 +20,9 @@ from sandbox_mcp.session.manager import (
 )
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
+from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
-SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
 
 

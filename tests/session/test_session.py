@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from sandbox_scenarios import Scenario, ScenarioError, Suite
+from sandbox_scenarios import Scenario, ScenarioError
 
 from sandbox_mcp.session import Session, SessionError, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
 from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
 from sandbox_mcp.worlds import default
+from tests.suite import SUITE
 
-SUITE = Suite()
 WIFI_OFF = SUITE.get("wifi_off")
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import SessionError, SessionSpec, file_lock
 from sandbox_mcp.session.file_lock import FileLock
@@ -16,9 +15,9 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
-SUITE = Suite()
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ from typing import Any
 import anyio
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import CallResult, Notice, Session, SessionSpec
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, Message
 from sandbox_mcp.users import ScriptedUser, UserTurn
+from tests.suite import SUITE
 
 SCENARIO = dataclasses.replace(
-    Suite().get("wifi_off"),
+    SUITE.get("wifi_off"),
     tools=("set_timer", "list_timers", "cancel_timer", "wait", "get_current_timestamp"),
     max_turns=1000,
 )
@@ -178,7 +178,7 @@ def test_who_asked_to_be_told_is_told_once_for_each_notice() -> None:
 
 
 def test_only_a_session_that_offers_timers_has_any() -> None:
-    scenario = Suite().get("wifi_off")
+    scenario = SUITE.get("wifi_off")
     without = Session(SessionSpec(scenario), ScriptedUser(scenario.user.script), MemoryLog())
     assert not without.has_notices
     assert opened()[0].has_notices

@@ -5,15 +5,14 @@ from typing import Any
 
 import anyio
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall
 from sandbox_mcp.users import ScriptedUser, UserError
+from tests.suite import SUITE
 
-SUITE = Suite()
 NEIGHBOUR = SUITE.get("new_neighbour")
 
 

@@ -4,15 +4,15 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.tools.free_text import parse, render
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
+from tests.suite import SUITE
 
-WIFI_OFF = Suite().get("wifi_off")
+WIFI_OFF = SUITE.get("wifi_off")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -5,7 +5,6 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.tools import Bound, bind, plan, present, run
@@ -14,10 +13,10 @@ from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.suite import SUITE
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 WREN = "+17735550113"
-SUITE = Suite()
 OPEN = Gates("races")
 """Gates through which everything may pass."""
 

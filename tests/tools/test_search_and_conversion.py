@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.world import Change, IdStream, Running, fold, to_local
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.suite import SUITE
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
-LAKESIDE = Suite().get("wifi_off")
+LAKESIDE = SUITE.get("wifi_off")
 
 
 def world(knowledge: Knowledge | None = None, **settings: Any) -> Running:

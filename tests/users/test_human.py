@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import anyio
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog, SessionEnded, ToolCall
@@ -14,9 +13,10 @@ from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.human import HostUser, TerminalUser
 from sandbox_mcp.users.terminal import Terminal
 from sandbox_mcp.users.typed import TypedError, briefing, turn_of
+from tests.suite import SUITE
 from tests.users.terminals import Typed
 
-SCENARIO = Suite().get("late_for_dinner_low_battery")
+SCENARIO = SUITE.get("late_for_dinner_low_battery")
 SPEC = SCENARIO.user
 FIRST = [Line("user", SPEC.opening), Line("agent", "Which sister? OK-0A1B2C")]
 LATER = [*FIRST, Line("user", "Wren."), Line("agent", "Shall I?")]
@@ -98,7 +98,7 @@ def test_two_slashes_say_one() -> None:
 
 def test_a_session_with_a_person_is_recorded_like_any() -> None:
     log = MemoryLog()
-    scenario = Suite().get("car_fixed")
+    scenario = SUITE.get("car_fixed")
     session = Session(
         SessionSpec(scenario), TerminalUser(scenario.user, cast(Terminal, Typed("/confirm", "/end"))), log
     )

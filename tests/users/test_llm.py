@@ -22,8 +22,8 @@ from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
 from sandbox_mcp.worlds import FILES
 from tests.clients.sessions import scripted
+from tests.suite import SUITE
 
-SUITE = Suite()
 LIBRARY = Path(__file__).parent.parent / "worlds" / "declared"
 NEIGHBOUR = SUITE.get("new_neighbour")
 SPEC = NEIGHBOUR.user

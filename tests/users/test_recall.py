@@ -1,11 +1,11 @@
 """What the llm user can look up: what it knows, what it does not, and how the conversation stands."""
 
 import pytest
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import UserSpec
 
 from sandbox_mcp.users import Line
 from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, check_goal, look_up
+from tests.suite import SUITE
 
 SPEC = UserSpec(
     goal="You want your new neighbour saved.",
@@ -41,9 +41,9 @@ def test_what_nobody_wrote_down_it_does_not_know(question: str) -> None:
     assert look_up(SPEC, question) in (UNKNOWN, f"You know: {SPEC.knows[1]}" if question == "0491" else UNKNOWN)
 
 
-@pytest.mark.parametrize("name", Suite().names()[::40])
+@pytest.mark.parametrize("name", SUITE.names()[::40])
 def test_nothing_but_the_scenarios_own_words_about_the_user_is_told(name: str) -> None:
-    scenario = Suite().get(name)
+    scenario = SUITE.get(name)
     facts = {f"You know: {fact}" for fact in scenario.user.knows}
     facts |= {f"You do not know: {fact}" for fact in scenario.user.does_not_know}
     for answer in scenario.user.script.answers:

@@ -2,12 +2,12 @@
 
 import anyio
 import pytest
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.users import Line, UserTurn
 from sandbox_mcp.users.replay import ReplayUser, digest_of
+from tests.suite import SUITE
 
-SPEC = Suite().get("late_for_dinner_low_battery").user
+SPEC = SUITE.get("late_for_dinner_low_battery").user
 USER = ReplayUser(SPEC, ("Wren.", "/confirm", "/confirm Yes, do.", "//end is what I say", "/end"), {"from": "lines"})
 
 

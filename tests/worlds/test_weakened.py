@@ -13,6 +13,7 @@ from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage
 from sandbox_mcp.authoring.weakened import share_of, weakened
 from sandbox_mcp.worlds import FILES
+from tests.suite import SUITE
 
 DECLARED = Path(__file__).parent / "declared"
 
@@ -106,8 +107,7 @@ scenarios:
     [("movies_mystery_of_2000", "milestone 'films'"), ("media_whalers_in_galway", "milestone 'told'")],
 )
 def test_a_look_up_that_nobody_asks_for_and_an_answer_that_nobody_hears_are_found(name: str, left_out: str) -> None:
-    suite = Suite()
-    sound = suite.get(name)
+    sound = SUITE.get(name)
     weaker = next(item for about, item in weakened(sound) if about == left_out)
     wrong = {
         item.rule for item in mutants_of(RehearsalStage(weaker)) if not attempt(RehearsalStage(weaker), item).right

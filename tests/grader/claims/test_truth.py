@@ -4,10 +4,9 @@ from collections import defaultdict
 from functools import cache
 from statistics import fmean
 
-from sandbox_scenarios import Suite
-
 from bench.truth import case_of, kinds, score
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from tests.suite import SUITE
 
 NAMES = ("hotel_in_yen", "landlord_number", "mooring_debt", "castle_in_miles_low_battery", "bread_is_out_and_oven")
 """Scenarios of different sorts: an amount, a phone number, a text, means, a refusal."""
@@ -16,7 +15,7 @@ NAMES = ("hotel_in_yen", "landlord_number", "mooring_debt", "castle_in_miles_low
 @cache
 def scores() -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for scenario in map(Suite().get, NAMES):
+    for scenario in map(SUITE.get, NAMES):
         stage = RehearsalStage(scenario)
         case = case_of(scenario, stage)
         assert case is not None

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from sandbox_grader.conduct.deeds import align
 from sandbox_grader.conduct.observed import ObservedSession, leaves, reaches_somebody, text_of, words
 from sandbox_grader.conduct.order import Rehearsal
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 from tests.grader.milestones.sessions import Play
+from tests.suite import SUITE
 
 names = st.lists(st.sampled_from("abc"), max_size=7)
 
@@ -55,7 +55,7 @@ def test_what_is_out_of_order_is_aligned_last():
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return Suite().get("wifi_off_with_care")
+    return SUITE.get("wifi_off_with_care")
 
 
 class TestPlaces:

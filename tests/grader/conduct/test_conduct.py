@@ -17,6 +17,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
 from tests.grader.milestones.sessions import Play, contact, milestone, row, state
 from tests.grader.milestones.sessions import scenario as small
+from tests.suite import SUITE
 
 SAMPLE = (
     "wifi_off", "wifi_off_with_care", "managers_name", "late_for_dinner_low_battery", "save_battery_or_not",
@@ -29,7 +30,7 @@ ZERO = dict.fromkeys(COUNTS, 0)
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
-    return Suite()
+    return SUITE
 
 
 def turn(*calls: tuple[str, Mapping[str, Any]], reply: str = "Yes.") -> PlannedTurn:

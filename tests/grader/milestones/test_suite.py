@@ -4,8 +4,9 @@ import pytest
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.strict import check, evaluate
 from sandbox_grader.milestones.translate import to_case
-from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
+
+from tests.suite import SUITE
 
 FREE = 0.1
 """What may be had for nothing without a word about it."""
@@ -13,7 +14,7 @@ FREE = 0.1
 
 @pytest.fixture(scope="module")
 def suite() -> tuple[Scenario, ...]:
-    return Suite().all()
+    return SUITE.all()
 
 
 def test_every_order_of_milestones_can_be_kept(suite: tuple[Scenario, ...]):

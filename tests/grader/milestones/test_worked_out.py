@@ -6,7 +6,6 @@ import pytest
 from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.reasons import details
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario, Solution
 
 from bench.truth import case_of
@@ -14,8 +13,8 @@ from bench.truth_turns import in_the_head
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import named
+from tests.suite import SUITE
 
-SUITE = Suite()
 COMPUTING = frozenset(name for name, tool in named("phone").agent_tools.items() if tool.computes)
 NAMES = (
     "castle_in_miles",

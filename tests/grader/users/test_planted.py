@@ -3,13 +3,12 @@
 import pytest
 from sandbox_grader.metric import Subject
 from sandbox_grader.users import UserConduct
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.trajectory import Trajectory
 from tests.grader.users.planted import planted
 from tests.scenarios.playing import play
+from tests.suite import SUITE
 
-SUITE = Suite()
 SAMPLE = SUITE.names()[5::11]
 """All of them take half a minute, by hand."""
 

@@ -9,13 +9,13 @@ from sandbox_grader.grading import add
 from sandbox_grader.report import Report
 from sandbox_grader.scores import grade
 from sandbox_grader.tables import to_junit
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.cli.grade import command
 from sandbox_mcp.trajectory import LogWriter, Trajectory
 from tests.scenarios.playing import play, talk
+from tests.suite import SUITE
 
-SCENARIO = Suite().get("wifi_off")
+SCENARIO = SUITE.get("wifi_off")
 
 
 def left_early() -> Trajectory:

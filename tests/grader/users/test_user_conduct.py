@@ -7,14 +7,13 @@ import pytest
 from sandbox_grader.metric import Subject, Verdict
 from sandbox_grader.users import UserConduct
 from sandbox_grader.users.metric import KINDS, NO_SCENARIO, NO_USER, spoiled_by_user
-from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Answer, Exchange, Scenario, Script, UserSpec
 
 from sandbox_mcp.trajectory import ToolSpec, Trajectory
 from tests.grader.milestones.sessions import Play, call, contact, milestone, reminder, scenario, world
 from tests.scenarios.playing import play, talk
+from tests.suite import SUITE
 
-SUITE = Suite()
 SAMPLE = SUITE.names()[::12]
 START = world(
     {

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 from sandbox_grader import grade
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import named
+from tests.suite import SUITE
 
-SUITE = Suite()
 EVERY = [SUITE.get(name) for name in SUITE.names("office")]
 EASY = [item for item in EVERY if "one_tool" in item.path]
 HARD = [item for item in EVERY if item not in EASY]

@@ -3,14 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_scenarios import Suite
 
 from sandbox_mcp.tools import call, present
 from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tools.rules import fuzzy
+from tests.suite import SUITE
 
-SUITE = Suite()
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
 
 
