@@ -1,8 +1,9 @@
 """``sandbox-mcp`` as a process whose imports are done: a server that forks one for every command line.
 
-Policy: a command gets its own process, folder, environment, streams and signals, as from a shell; only the importing of
-modules, which takes most of a short command's time, is done once, for all processes that run tests. It ends with the
-last of them. That a cold process starts is tried in tests/cli and tests/packaging.
+Policy: a command gets its own process, folder, environment, streams and signals, as from a shell; only what takes most
+of a short command's time, the importing of modules and the reading of the built-in suite, is done once, for all
+processes that run tests. It ends with the last of them. That a cold process starts is tried in tests/cli and
+tests/packaging.
 """
 
 import json
@@ -24,7 +25,10 @@ from shutil import rmtree
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("sandbox_mcp", "sandbox_scenarios", "sandbox_grader", "sandbox_clients")
-LAZY = ("mcp.client", "openai", "scipy.stats", "networkx", "pint", "holidays", "uvicorn", "rouge_score.tokenizers")
+LAZY = (
+    "mcp.client", "openai", "scipy.stats", "networkx", "pint", "holidays", "uvicorn", "rouge_score.tokenizers",
+    "jsonschema", "rapidfuzz.process", "rapidfuzz.distance", "zstandard", "h11", "httpcore2",
+)  # fmt: skip
 """What our modules import where they need it."""
 APART = ("workers", "inspect_task", "__main__")
 """Modules for other interpreters, or that run what they are for when they are imported."""
@@ -86,13 +90,14 @@ def _stand_in(folder: Path, place: str) -> None:
 
 
 def import_everything() -> None:
-    """Import all that command lines need."""
+    """Import all that command lines need, and read the built-in suite."""
     for root in OURS:
         for module in walk_packages(import_module(root).__path__, f"{root}."):
             if not any(part in module.name for part in APART):
                 import_module(module.name)
     for name in LAZY:
         import_module(name)
+    import_module("sandbox_scenarios").Suite().all("*")
 
 
 def _main(place: str) -> None:

@@ -8,7 +8,7 @@ of a world that was not asked for: the built-in files of the default world lie a
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
@@ -123,6 +123,27 @@ def _packaged(path: Path) -> _File:
     return _File(path, _text(path))
 
 
+@dataclass(slots=True)
+class _Known:
+    """What has been read, and made of it. ``names`` are by world; ``hinted`` are worlds and bases by file."""
+
+    worlds: dict[str, World] = field(default_factory=dict[str, World])
+    texts: dict[Path, str] = field(default_factory=dict[Path, str])
+    files: dict[Path, _File] = field(default_factory=dict[Path, _File])
+    excerpted: set[Path] = field(default_factory=set[Path])
+    built: dict[str, Scenario] = field(default_factory=dict[str, Scenario])
+    chains: dict[str, list[_Source]] = field(default_factory=dict[str, list[_Source]])
+    homes: dict[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    hinted: dict[Path, tuple[set[str], set[str]]] = field(default_factory=dict[Path, tuple[set[str], set[str]]])
+
+
+@cache
+def _known_of(_built_in: Path) -> _Known:
+    """What all suites share that have neither files nor worlds of the caller's: the built-in files stay as they are."""
+    return _Known()
+
+
 class Suite:
     """The scenarios in some files and folders; without any, the built-in suite."""
 
@@ -131,20 +152,16 @@ class Suite:
         given = tuple(places)
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
-        self._worlds = {item.name: item for item in worlds}
         self._listed = world
-        self._files: dict[Path, _File] = {}
-        self._excerpted = set[Path]()
-        self._built: dict[str, Scenario] = {}
-        self._chains: dict[str, list[_Source]] = {}
-        self._homes: dict[str, str] = {}
-        self._names: dict[str, tuple[str, ...]] = {}
-        self._hinted: dict[Path, tuple[set[str], set[str]]] = {}
+        own = {item.name: item for item in worlds}
+        self._known = _Known(own) if given or own else _known_of(BUILT_IN)
 
-    @cached_property
+    @property
     def _texts(self) -> dict[Path, str]:
         """Every file as it is written; files given by the caller come before built-in ones."""
-        return {path: _text(path) for path in self._paths(self._places)}
+        if not self._known.texts:
+            self._known.texts = {path: _text(path) for path in self._paths(self._places)}
+        return self._known.texts
 
     @staticmethod
     def _paths(places: Sequence[Path]) -> list[Path]:
@@ -167,12 +184,12 @@ class Suite:
             ScenarioFileError: a file cannot be used, or two of the files have a scenario of the same name.
         """
         world = world or self._listed
-        if world not in self._names:
+        if world not in self._known.names:
             paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
             names = self._playable(paths)
             kept = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
-            self._names[world] = kept
-        return self._names[world]
+            self._known.names[world] = kept
+        return self._known.names[world]
 
     def tagged(self, pattern: str) -> tuple[str, ...]:
         """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
@@ -197,14 +214,16 @@ class Suite:
         """
         own = (self._worlds_in(path, ()) or {DEFAULT} for path in self._paths(self._places[: self._own]))
         names = (
-            [self._listed] if self._listed else sorted(set[str]().union(*own).intersection((*worlds(), *self._worlds)))
+            [self._listed]
+            if self._listed
+            else sorted(set[str]().union(*own).intersection((*worlds(), *self._known.worlds)))
         )
         if len(names) > 1:
             raise ScenarioError(
                 f"the scenarios are played in several worlds ({', '.join(names)}); name one with --world"
             )
         try:
-            return home_of(next(iter(names), DEFAULT), self._worlds)
+            return home_of(next(iter(names), DEFAULT), self._known.worlds)
         except ProblemError as problem:
             raise ScenarioError(problem.text) from problem
 
@@ -220,10 +239,10 @@ class Suite:
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
             return self._named_by(file, number)
-        if base not in self._homes:
+        if base not in self._known.homes:
             found = self._find(base)
-            self._homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
-        return self._homes[base]
+            self._known.homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
+        return self._known.homes[base]
 
     def _named_by(self, file: _File, number: int) -> str:
         """The name of the world that an entry names; the world of a tape is found by that name from then on."""
@@ -231,12 +250,12 @@ class Suite:
         try:
             if recorded_in(written) is None:
                 return written if isinstance(written, str) else DEFAULT
-            home = home_of(written, self._worlds)
+            home = home_of(written, self._known.worlds)
         except ProblemError as problem:
             line = file.lines.of(("scenarios", number, *problem.path))
             told = f"scenario {file.entries[number]['name']!r}: {problem.text}"
             raise ScenarioFileError(file.path, line, told) from problem
-        self._worlds[home.name] = home
+        self._known.worlds[home.name] = home
         return home.name
 
     def _built_in(self, world: str) -> list[Path]:
@@ -248,10 +267,10 @@ class Suite:
         """The worlds that a file, or what its entries extend, seems to name, without reading it."""
         if path.parent in (BUILT_IN, BASES):
             return {DEFAULT}
-        if path not in self._hinted:
+        if path not in self._known.hinted:
             text = self._texts[path]
-            self._hinted[path] = set(_WORLD.findall(text)), set(_EXTENDS.findall(text))
-        hinted, bases = self._hinted[path]
+            self._known.hinted[path] = set(_WORLD.findall(text)), set(_EXTENDS.findall(text))
+        hinted, bases = self._known.hinted[path]
         found = set(hinted)
         if RECORDED in self._texts[path] and not path.is_relative_to(BUILT_IN):
             file = self._file(path)
@@ -281,12 +300,12 @@ class Suite:
             UnknownScenarioError: there is none of that name.
             ScenarioFileError: its file cannot be used.
         """
-        if name not in self._built:
+        if name not in self._known.built:
             found = self._find(name)
             if found is None or found[0].entries[found[1]].get("abstract"):
                 raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
-            self._built[name] = self._build(*found)
-        return self._built[name]
+            self._known.built[name] = self._build(*found)
+        return self._known.built[name]
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:
         """Every scenario that :meth:`names` lists. Raises like :meth:`load`."""
@@ -332,7 +351,7 @@ class Suite:
         """
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}
-        home = home_of(world, self._worlds)
+        home = home_of(world, self._known.worlds)
         if not isinstance(world, str) and world and recorded_in(world) is None:
             written: dict[str, Any] = world
         else:
@@ -344,7 +363,7 @@ class Suite:
         """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
         nearest = self._links(name)[0]
         merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
-        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._worlds)
+        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._known.worlds)
 
     def bases(self) -> tuple[str, ...]:
         """The base worlds that scenarios branch from, the caller's own and the built-in, each once.
@@ -360,21 +379,21 @@ class Suite:
         return self._chain(*found, ())
 
     def _file(self, path: Path) -> _File:
-        if path not in self._files:
-            self._files[path] = _packaged(path) if path.is_relative_to(BUILT_IN) else _File(path, _text(path))
-        return self._files[path]
+        if path not in self._known.files:
+            self._known.files[path] = _packaged(path) if path.is_relative_to(BUILT_IN) else _File(path, _text(path))
+        return self._known.files[path]
 
     def _file_with(self, path: Path, name: str) -> _File:
         """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file.
 
         From the second entry on it is the whole file, unless that has a fault elsewhere: an excerpt serves one entry.
         """
-        if path in self._files:
-            return self._files[path]
-        if path in self._excerpted:
+        if path in self._known.files:
+            return self._known.files[path]
+        if path in self._known.excerpted:
             with suppress(ScenarioFileError):
                 return self._file(path)
-        self._excerpted.add(path)
+        self._known.excerpted.add(path)
         text = excerpt(self._texts[path], name)
         if text is not None:
             with suppress(ScenarioFileError):
@@ -401,7 +420,7 @@ class Suite:
         """The files that seem to have an entry of that name, and those that were read and have."""
         naming = re.compile(_NAMING.format(re.escape(name)))
         for path, text in self._texts.items():
-            file = self._files.get(path)
+            file = self._known.files.get(path)
             if name in file.index if file else name in text and naming.search(text):
                 yield path
 
@@ -426,7 +445,7 @@ class Suite:
         merged = {**chain[0].merged(), "name": entry["name"]}
         try:
             line = file.lines.of(("scenarios", number))
-            return build(RawScenario.model_validate(merged), merged, file.path, line, self._worlds)
+            return build(RawScenario.model_validate(merged), merged, file.path, line, self._known.worlds)
         except ProblemError as problem:
             places = ((_place(chain, item.path), item.text) for item in (problem, *problem.more))
             faults = [
@@ -444,6 +463,6 @@ class Suite:
         if found is None:
             line = file.lines.of(("scenarios", number, "extends"))
             raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {self._why_not(base, (*via, name))}")
-        rest = self._chains.get(base) or self._chain(*found, (*via, name))
-        self._chains[base] = rest
+        rest = self._known.chains.get(base) or self._chain(*found, (*via, name))
+        self._known.chains[base] = rest
         return [_Source(file, number, rest[0].merged()), *rest]

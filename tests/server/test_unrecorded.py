@@ -8,6 +8,7 @@ import pytest
 from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.worlds import default
 from tests.server.serving_kit import ERAS, SUITE, RawMcp, client, served, text_of
 from tests.session.full_disks import no_file_beyond
 
@@ -54,7 +55,7 @@ class Watched(Suite):
     """A suite that knows which threads have looked into its files."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(worlds=[default()])  # which makes it one that has not looked into anything yet
         self.threads: set[threading.Thread] = set()
 
     def names(self, world: str = "") -> tuple[str, ...]:
@@ -62,7 +63,7 @@ class Watched(Suite):
         return super().names(world)
 
     def get(self, name: str) -> Scenario:
-        if name not in self._built:
+        if name not in self._known.built:
             self.threads.add(threading.current_thread())
         return super().get(name)
 
