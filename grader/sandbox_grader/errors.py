@@ -15,3 +15,7 @@ class ImportFormatError(GraderError):
         self.line = line
         self.problem = problem
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+
+
+class NothingToImportError(ImportFormatError):
+    """A file has nothing wrong with its form, and no session in it: it is empty, or its list of sessions is."""

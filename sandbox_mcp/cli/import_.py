@@ -11,7 +11,15 @@ from sandbox_mcp.cli.options import as_json, print_json
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sandbox_grader.errors import ImportFormatError
+    from sandbox_grader.importers import Imported, Importer
+
     from sandbox_mcp.trajectory import Event
+
+TOGETHER = frozenset({"mtu"})
+"""Formats of which one file tells nothing without the others."""
 
 
 @click.command()
@@ -30,20 +38,21 @@ def command(
 
     Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
     tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; and any, which reads JSON of any shape as a --mapping
-    says. What could not be mapped is listed, never dropped in silence.
+    says. What could not be mapped is listed, never dropped in silence. A file that cannot be read is named, with exit
+    code 2 in the end, and one without a session is; the others are read. Exit code 1: there was no session at all.
     """
+    from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import importer, mapped
-
-    from sandbox_mcp.trajectory import to_line
 
     if (format_name == "any") != (mapping is not None):
         raise click.UsageError("the format 'any' and --mapping FILE go together; see docs/grade-what-you-have.md")
     read = partial(mapped.read, mapping=mapped.mapping_in(mapping)) if mapping else importer(format_name)
     out.mkdir(parents=True, exist_ok=True)
     written: list[dict[str, Any]] = []
-    for session in read(inputs):
+    unreadable: list[ImportFormatError] = []
+    for session in _of_all(read, inputs, unreadable, together=format_name in TOGETHER):
         events = [_of_scenario(event, scenario) for event in session.events]
-        path = _kept(out, session.name, "".join(map(to_line, events)))
+        path = _kept(out, session.name, events)
         losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
         written.append({"session": session.name, "path": str(path), "losses": losses})
         if not as_json:
@@ -51,11 +60,42 @@ def command(
                 click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
     if as_json:
         print_json(written)
+    for error in unreadable:
+        click.echo(f"sandbox-mcp: {error}", err=True)
+    if written:
+        lossy = sum(bool(item["losses"]) for item in written)
+        click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)
+    if not all(isinstance(error, NothingToImportError) for error in unreadable):
+        raise click.exceptions.Exit(2)
     if not written:
         click.echo(f"nothing to import: no session in {', '.join(map(str, inputs))}", err=True)
         raise click.exceptions.Exit(1)
-    lossy = sum(bool(item["losses"]) for item in written)
-    click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)
+
+
+def _of_all(
+    read: "Importer", inputs: "Sequence[Path]", unreadable: "list[ImportFormatError]", *, together: bool
+) -> "Iterator[Imported]":
+    """Each session; a file that cannot be read, or holds none, goes to ``unreadable``, and those after it are read."""
+    from sandbox_grader.errors import ImportFormatError
+
+    left = list(inputs)
+    while left:
+        try:
+            yield from read(left)
+        except ImportFormatError as error:
+            unreadable.append(error)
+            at = next((number for number, path in enumerate(left) if _holds(path, error.path)), None)
+            if at is None or together:
+                return
+            del left[: at + 1]
+        else:
+            return
+
+
+def _holds(given: Path, place: str) -> bool:
+    """Whether the place of an error, which may be a member of an archive, is in what was given."""
+    path = Path(place.partition("!")[0])
+    return given == path or given in path.parents
 
 
 def _of_scenario(event: "Event", scenario: str | None) -> "Event":
@@ -65,10 +105,19 @@ def _of_scenario(event: "Event", scenario: str | None) -> "Event":
     return replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
 
 
-def _kept(folder: Path, name: str, text: str) -> Path:
+def _kept(folder: Path, name: str, events: "Sequence[Event]") -> Path:
     """Write a log, with a number behind its name where another log has that name; the same log is not written twice."""
+    from sandbox_mcp.trajectory import SessionStarted, to_line
+
     number = 1
-    while (path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl")).exists():
+    while True:
+        called = name if number == 1 else f"{name}-{number}"
+        first = events[0]
+        ours = isinstance(first, SessionStarted) and first.session == name
+        head = replace(first, session=called) if ours else first
+        path, text = folder / f"{called}.jsonl", "".join(map(to_line, (head, *events[1:])))
+        if not path.exists():
+            break
         if path.read_bytes() == text.encode():
             return path
         number += 1

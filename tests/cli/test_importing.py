@@ -1,10 +1,12 @@
 """``import``: what it writes where, and what it says when there is nothing to write."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sandbox_grader.importers import IMPORTERS
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import read_trajectory
@@ -46,24 +48,65 @@ def test_the_same_file_again_is_one_log(tmp_path: Path) -> None:
     assert words_in(tmp_path / "out") == {"log.jsonl": "Hello."}
 
 
-@pytest.mark.parametrize(
-    ("format_", "value"),
-    [
-        ("tau2", {"tasks": [], "simulations": []}),
-        ("tau-bench", []),
-        ("openai-chat", []),
-        ("openai-responses", []),
-        ("anthropic", []),
-        ("toolscan", []),
-        ("tooltalk", []),
-        ("mtu", []),
-        ("atif", []),
-        ("otel", {"resourceSpans": []}),
-        ("inspect", {"version": 2, "eval": {"task": "t", "model": "m"}, "samples": []}),
-    ],
-)
+NOTHING: list[tuple[str, object]] = [
+    ("tau2", {"tasks": [], "simulations": []}),
+    ("tau-bench", []),
+    ("openai-chat", []),
+    ("openai-responses", []),
+    ("anthropic", []),
+    ("toolscan", []),
+    ("tooltalk", []),
+    ("mtu", []),
+    ("claude-code", []),
+    ("codex", []),
+    ("mcp-wire", []),
+    ("toolsandbox-results", []),
+    ("tau2", []),
+    ("tau2", {"tasks": []}),
+    ("inspect", []),
+    ("inspect", {"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}}),
+    ("openai-chat", {"messages": []}),
+    ("openai-responses", {"input": [], "output": []}),
+    ("anthropic", {"messages": []}),
+    ("atif", []),
+    ("otel", {"resourceSpans": []}),
+    ("inspect", {"version": 2, "eval": {"task": "t", "model": "m"}, "samples": []}),
+]
+
+
+@pytest.mark.parametrize(("format_", "value"), NOTHING)
 def test_where_there_is_nothing_to_import_that_is_said(tmp_path: Path, format_: str, value: object) -> None:
     done = brought_in(format_, tmp_path / "out", written(tmp_path / "log.json", value))
-    said = done.stderr or str(done.exception)
-    assert done.exit_code == 1
-    assert "log.json" in said
+    assert (done.exit_code, "nothing to import" in done.stderr) == (1, True), done.output
+    assert "log.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n \n", b"\xef\xbb\xbf", b"[]\n"], ids=["no byte", "blanks", "a mark", "[]"]
+)
+@pytest.mark.parametrize("format_", sorted(IMPORTERS))
+def test_a_file_without_anything_is_nothing_to_import_whatever_the_format(
+    tmp_path: Path, format_: str, content: bytes
+) -> None:
+    (tmp_path / "log.json").write_bytes(content)
+    done = brought_in(format_, tmp_path / "out", tmp_path / "log.json")
+    assert (done.exit_code, "nothing to import" in done.stderr) == (1, True), done.output
+
+
+def test_an_archive_without_samples_is_nothing_to_import(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "status": "error", "eval": {"task": "t"}}))
+    done = brought_in("inspect", tmp_path / "out", tmp_path / "log.eval")
+    assert (done.exit_code, "log.eval: holds no samples" in done.stderr.replace("!header.json", "")) == (1, True)
+
+
+@pytest.mark.parametrize(("content", "code"), [("[]", 0), ("{", 2), ('{"no": "conversation"}', 2)])
+def test_a_file_that_gives_no_session_keeps_none_of_the_others_away(tmp_path: Path, content: str, code: int) -> None:
+    first, last = written(tmp_path / "a/log.json", CHAT), written(tmp_path / "c/log.json", OTHER)
+    middle = tmp_path / "middle.json"
+    middle.write_text(content)
+    done = brought_in("openai-chat", tmp_path / "out", first, middle, last)
+    assert (done.exit_code, str(middle) in done.stderr) == (code, True), done.output
+    assert words_in(tmp_path / "out") == {"log.jsonl": "Hello.", "log-2.jsonl": "Good-bye."}
+    names = {read_trajectory(path).started.session for path in (tmp_path / "out").iterdir()}
+    assert names == {"log", "log-2"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.blocks import agent_blocks, blocks_of, user_blocks
@@ -36,7 +36,7 @@ def _session(conversation: ConversationItems, builder: SessionBuilder, names: Na
     _messages(builder, conversation.items)
     given = "" if conversation.holder is None else _holder(conversation.holder, builder)
     if builder.last is None:
-        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without messages")
+        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without messages")
     name = names.unique(builder.head.scenario, given)
     return builder.finish(name, "recorded" if builder.whole and not cut else None)
 

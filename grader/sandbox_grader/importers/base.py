@@ -25,4 +25,7 @@ class Imported:
 
 
 Importer = Callable[[Sequence[Path]], Iterator[Imported]]
-"""Reads the given files, lazily, one session after the other. Raises ImportFormatError for a file of another form."""
+"""Reads the given files in their order, lazily, one session after the other.
+
+Raises ImportFormatError for a file of another form, and its subclass NothingToImportError for one without a session.
+"""

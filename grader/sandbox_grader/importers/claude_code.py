@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
@@ -72,7 +72,7 @@ def _file(path: Path, names: Names) -> Iterator[Imported]:
     lines = list(lines_of(loaded.nodes))
     threads = threads_of(lines)
     if not threads and not all(_is_noted(node) for node in loaded.nodes):
-        raise ImportFormatError(str(path), None, "holds no message of a user or an agent")
+        raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
     for number, thread in enumerate(threads):
         builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
         if number == 0:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.openai_responses import ItemPlayer
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
@@ -68,7 +68,7 @@ def _session(lines: list[JsonNode], loaded: Loaded, builder: SessionBuilder, nam
             builder.lose(line, "the history was compacted here; what the model was shown after it is a summary")
     player.play_at(written)
     if builder.last is None:
-        raise ImportFormatError(builder.origin["file"], None, "holds no message and no call")
+        raise NothingToImportError(builder.origin["file"], None, "holds no message and no call")
     end, detail = _end(lines, builder, cut=loaded.cut)
     return builder.finish(names.unique(stem(builder.origin["file"])), end, detail)
 

@@ -57,23 +57,29 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
     Raises:
         ImportFormatError: a file is not an Inspect log, or an archive compressed in a way that this Python cannot read.
+        NothingToImportError: a log has no samples, as that of a task which failed before its first.
     """
     names = Names()
     for path in paths:
         data = read_bytes(path)
         archive = path.suffix == ".eval" or data.startswith(b"PK")
         log, samples = _archived(data, path) if archive else _document(data, path)
+        empty = True
         for loaded in samples:
+            empty = False
             sample = loaded.nodes[0]
             builder = SessionBuilder("inspect", str(path), "", loaded.losses)
             yield _session(log, sample, builder, names)
+        if empty:
+            raise log.empty("holds no samples")
 
 
 def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
     loaded = load_whole(data, str(path))
     log = loaded.nodes[0]
     if log.get("samples") is None:
-        raise log.fail("holds no samples; was it dumped with --header-only?")
+        log.need("eval")
+        raise log.empty("holds no samples; was it dumped with --header-only?")
     return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
@@ -85,7 +85,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         for frame in _frames(loaded):
             sessions.setdefault(frame.session, []).append(frame)
         if not sessions:
-            raise ImportFormatError(str(path), None, "holds no JSON-RPC messages")
+            raise NothingToImportError(str(path), None, "holds no JSON-RPC messages")
         for session, frames in sessions.items():
             builder = SessionBuilder("mcp-wire", str(path), stem(path), loaded.losses)
             yield _Player(builder).play(frames, names.unique(stem(path), session))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
@@ -38,7 +38,7 @@ def _session(conversation: ConversationItems, builder: SessionBuilder, names: Na
     else:
         name = names.unique(name, _holder(conversation.holder, builder))
     if builder.last is None:
-        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without messages")
+        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without messages")
     return builder.finish(name, "recorded" if builder.whole and not cut else None)
 
 

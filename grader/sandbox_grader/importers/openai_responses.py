@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
@@ -76,7 +76,7 @@ def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Nam
             given = given or _response_ids(part.holder)[1] or ""
             end, detail = _holder(part.holder, player)
     if builder.last is None:
-        raise ImportFormatError(builder.origin["file"], None, "holds a conversation without items")
+        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without items")
     end = end or ("recorded" if builder.whole and not cut and detail is None else None)
     return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         groups = _groups(spans_of(loaded))
         if not groups:
-            raise ImportFormatError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
+            raise NothingToImportError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
         for group in groups:
             yield _session(group, str(path), loaded.losses, names)
 

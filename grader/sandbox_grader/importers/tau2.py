@@ -35,6 +35,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
     Raises:
         ImportFormatError: one is not a result of tau2-bench.
+        NothingToImportError: one has no simulations.
     """
     names = Names()
     for path in paths:
@@ -42,7 +43,10 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = Loaded((load_whole(read_bytes(results), str(results)).nodes[0],)) if path.is_dir() else load(path)
         top = loaded.nodes[0]
         tasks = {task.need("id").label(): task for task in top.need("tasks").items()}
-        for run, losses in _runs(top, results, loaded.losses):
+        runs = list(_runs(top, results, loaded.losses))
+        if not runs:
+            raise top.empty("holds no simulations, and there are none beside it")
+        for run, losses in runs:
             builder = SessionBuilder("tau2", run.path, "", losses)
             yield _session(top, run, tasks, builder, names)
 

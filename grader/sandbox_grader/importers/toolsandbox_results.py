@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder
 from sandbox_grader.importers.reading.json_values import JsonNode, is_array, is_object, load, loads
@@ -79,7 +79,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         files = sorted(path.rglob(CONTEXT)) if path.is_dir() else [path]
         if not files:
-            raise ImportFormatError(str(path), None, f"holds no {CONTEXT}; expected a folder that ToolSandbox wrote")
+            raise NothingToImportError(str(path), None, f"holds no {CONTEXT}; expected a folder that ToolSandbox wrote")
         for file in files:
             yield _session(file, names)
 

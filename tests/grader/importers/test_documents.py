@@ -46,11 +46,6 @@ def test_lines_hold(values, expected):
     assert shapes(*values, lines=True) == expected
 
 
-def test_an_empty_array_tells_nothing():
-    with pytest.raises(ImportFormatError, match="is an empty array; expected a conversation"):
-        shapes([])
-
-
 @pytest.fixture
 def builder():
     return SessionBuilder("test", "f", "s")

@@ -227,7 +227,7 @@ class TestBrokenFiles:
         ("line", "problem"),
         [
             ("{", "is not JSON"),
-            ("[]", "expected an object"),
+            ("[5]", "expected an object"),
             ("{}", "lacks 'api_list'"),
             (json.dumps({**case(), "messages": "foo"}), "messages: expected an array"),
             (json.dumps({**case(), "messages": [5]}), r"messages\[0\]: expected a string, found 5"),

@@ -193,7 +193,7 @@ class TestBrokenFiles:
         ("text", "problem"),
         [
             ("{", "is not JSON"),
-            ("[]", "expected an object"),
+            ("[5]", "expected an object"),
             ("{}", "lacks 'conversation'"),
             ('{"conversation": 5}', "conversation: expected an array, found 5"),
             ('{"conversation": [{"role": "user"}]}', r"conversation\[0\]: lacks 'text'"),

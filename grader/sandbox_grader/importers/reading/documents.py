@@ -19,19 +19,13 @@ class ConversationItems:
 
 
 def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterator[ConversationItems]:
-    """Each conversation of a file.
-
-    Raises:
-        ImportFormatError: an array is empty, so that nothing tells what it was to hold.
-    """
+    """Each conversation of a file."""
     if loaded.lines and all(is_item(node) for node in loaded.nodes):
         yield ConversationItems(items=list(loaded.nodes))
         return
     for node in loaded.nodes:
         if not node.is_array:
             yield ConversationItems(node)
-        elif not node.items():
-            raise node.fail("is an empty array; expected a conversation")
         elif is_item(node.items()[0]):
             yield ConversationItems(items=node.items())
         else:

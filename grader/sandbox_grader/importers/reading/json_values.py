@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers.base import Loss
 from sandbox_mcp.plurals import counted
 
+BLANK = b"\xef\xbb\xbf\r\n\t "
+"""Bytes that say nothing: white space, and the mark that some editors put before a text."""
 MAX_DEPTH = 150
 """How deep a document may nest. The log's reader stops at 198 levels, of which an event needs a few itself."""
 
@@ -44,6 +46,10 @@ class JsonNode:
     def fail(self, problem: str) -> ImportFormatError:
         """The error that says what is wrong with this value; the caller raises it."""
         return ImportFormatError(self.path, self.line, f"{self.where + ': ' if self.where else ''}{problem}")
+
+    def empty(self, problem: str) -> NothingToImportError:
+        """The error that says that there is no session here; the caller raises it."""
+        return NothingToImportError(self.path, self.line, f"{self.where + ': ' if self.where else ''}{problem}")
 
     def child(self, key: str | int, value: Any) -> "JsonNode":
         """A member or element of this value."""
@@ -241,7 +247,8 @@ def load(path: Path) -> Loaded:
     """A file of one JSON document, or of one per line; a file that is not called so is recognised by its first line.
 
     Raises:
-        ImportFormatError: it cannot be read, is not UTF-8, is not JSON, or holds nothing.
+        ImportFormatError: it cannot be read, is not UTF-8 or is not JSON.
+        NothingToImportError: it is empty, or an empty array.
     """
     data = read_bytes(path)
     if not (path.suffix.lower() in LINES or _looks_like_lines(data)):
@@ -270,7 +277,11 @@ def _looks_like_lines(data: bytes) -> bool:
 
 def load_whole(data: bytes, path: str) -> Loaded:
     """One JSON document. Raises like :func:`load`."""
+    if not data.strip(BLANK):
+        raise NothingToImportError(path, None, "is empty")
     value, replaced = _parse(data, path, None)
+    if value == []:
+        raise NothingToImportError(path, None, "is an empty array")
     return Loaded((JsonNode(value, path),), losses=_beyond_json(replaced, None))
 
 
@@ -280,7 +291,7 @@ def load_lines(data: bytes, path: str) -> Loaded:
     nodes: list[JsonNode] = []
     losses: list[Loss] = []
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        if not line.strip(BLANK):
             continue
         try:
             value, replaced = _parse(line, path, number)
@@ -289,10 +300,11 @@ def load_lines(data: bytes, path: str) -> Loaded:
                 raise
             losses.append(Loss(f"line {number}", "the last line is cut off and was dropped"))
             return Loaded(tuple(nodes), lines=True, cut=True, losses=tuple(losses))
-        nodes.append(JsonNode(value, path, number))
+        if value != []:
+            nodes.append(JsonNode(value, path, number))
         losses.extend(_beyond_json(replaced, number))
     if not nodes:
-        raise ImportFormatError(path, None, "is empty")
+        raise NothingToImportError(path, None, "is empty")
     return Loaded(tuple(nodes), lines=True, losses=tuple(losses))
 
 
