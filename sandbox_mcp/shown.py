@@ -1,8 +1,8 @@
 r"""Texts that are not ours, made fit to be shown: on a screen, in a line, in a cell, in JSON.
 
 Policy: a name, a message or an error from elsewhere may hold what moves a terminal's cursor, hides or reorders text,
-begins a formula, or is not Unicode. Wherever such a text is shown, these characters are shown as ``\u001b`` and the
-like, so that nobody can write over a score with the name of a scenario.
+cannot be seen, begins a formula, or is not Unicode. Wherever such a text is shown, these characters are shown as
+``\u001b`` and the like, so that nobody can write over a score with the name of a scenario.
 """
 
 import json
@@ -18,9 +18,31 @@ from typing import Any, cast
 def _harmful() -> Mapping[int, str]:
     """Every character that does more than stand in its place, and how it is shown instead."""
     control = {*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}
-    reordering = {0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
+    reordering = {0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)}
+    unseen = {
+        0xAD,
+        0x115F,
+        0x1160,
+        0x180E,
+        0x200B,
+        *range(0x2060, 0x2065),
+        *range(0x206A, 0x2070),
+        0x3164,
+        0xFEFF,
+        0xFFA0,
+        *range(0xFFF9, 0xFFFC),
+        0xE0001,
+        *range(0xE0020, 0xE0080),
+    }  # but for what joins and keeps apart the letters of several scripts and the parts of pictures, U+200C and U+200D
     halves = range(0xD800, 0xE000)
-    return {code: f"\\u{code:04x}" for code in (*control, *reordering, *halves)}
+    return {code: _escape(code) for code in (*control, *reordering, *unseen, *halves)}
+
+
+def _escape(code: int) -> str:
+    """A character as JSON would write it, in two halves where it takes two, so that JSON stays what it was."""
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
 def neutral(text: str) -> str:
@@ -34,8 +56,11 @@ def one_line(text: str) -> str:
 
 
 def cell(value: Any) -> Any:
-    """A value for a table that a spreadsheet may open: a text that would be taken for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    """A value for a table in a file, shown neutrally; a text that a spreadsheet would take for a formula is marked."""
+    if not isinstance(value, str):
+        return value
+    text = neutral(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
 
 
 def json_text(value: object) -> str:

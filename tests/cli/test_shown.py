@@ -53,14 +53,25 @@ def test_a_line_stays_a_line(text: str) -> None:
     assert len(one_line(text).splitlines()) <= 1
 
 
-@pytest.mark.parametrize("text", ["plain", "Bế 明日 🌊 é", "two\nlines\tand more", ""])
+@pytest.mark.parametrize("text", ["plain", "Bế 明日 🌊 é", "👩‍🚀 می‌خواهم", "two\nlines\tand more", ""])
 def test_a_sound_text_is_shown_as_it_is(text: str) -> None:
     assert neutral(text) == text
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1"])
 def test_a_cell_is_no_formula(text: str) -> None:
     assert cell(text) == f"'{text}"
+
+
+def test_a_cell_moves_no_cursor_either() -> None:
+    assert cell("\r=1") == "\\u000d=1"
+    assert obeyed(cell(NASTY)) == set()
+
+
+@pytest.mark.parametrize("char", ["\u200b", "\xad", "\ufeff", "\u2060", "\u3164", "\U000e0041"])
+def test_what_cannot_be_seen_is_shown_and_json_stays_what_it_was(char: str) -> None:
+    assert neutral(f"a{char}b").isascii()
+    assert json.loads(neutral(json.dumps(f"a{char}b", ensure_ascii=False))) == f"a{char}b"
 
 
 @pytest.mark.parametrize("value", ["a=1", "", 5, -5.0, None, True])

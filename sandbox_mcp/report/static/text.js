@@ -1,8 +1,9 @@
 // Elements and texts. Nothing that comes from a log is ever markup: it only becomes text nodes, and characters that
-// would steer the reader's eye (controls, bidirectional marks, zero-width) are shown by their number instead.
+// would steer the reader's eye or cannot be seen (controls, bidirectional marks, zero width, tags) are shown by their number
+// instead; what joins and keeps apart letters and the parts of pictures stays.
 "use strict";
 
-const HIDDEN = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff])/;
+const HIDDEN = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff])/;
 const LONG_TEXT = 4096;
 
 function attach(element, attributes, children) {
