@@ -8,6 +8,7 @@ session in the file as in memory. A file that is broken, or not ours, is as good
 
 import gc
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -19,8 +20,11 @@ from typing import Any, NamedTuple
 from sandbox_grader.course import SessionCourse
 from sandbox_grader.metric import Verdict
 from sandbox_grader.metrics import summed_details
-from sandbox_grader.scores import Scores
+from sandbox_grader.scores import KEPT_FROM, Scores
 from sandbox_grader.spending import Spent
+from sandbox_mcp.trajectory import TrajectoryError
+from sandbox_mcp.trajectory.log import folder_of, log_digest
+from sandbox_mcp.trajectory.packs import in_pack, packed_digests
 
 PLACE = ".scores.db"
 """The database in a folder of logs."""
@@ -73,6 +77,11 @@ class GradedLog(NamedTuple):
     told: ToldScores | None = None
     warnings: tuple[str, ...] = ()
     problem: str = ""
+
+    @classmethod
+    def of(cls, scores: Scores) -> "GradedLog":
+        """What became of a log that has these scores, of which there is nothing else to tell."""
+        return cls(scores.session, scores.trial, scores.seconds, ToldScores.of(scores))
 
 
 class LogState(NamedTuple):
@@ -235,6 +244,79 @@ class KeptScores:
                 if key not in keys or (key == self._key and chunk not in holding):
                     store.execute("DELETE FROM scores WHERE chunk = ?", (chunk,))
             store.commit()
+
+
+class ScoreBook:
+    """The scores of some logs, kept beside them by the same ``key``; without one, as for a few logs, none are.
+
+    A log is named by its place among ``paths``. To be closed, as a context, when all is written.
+    """
+
+    def __init__(self, paths: Sequence[Path], key: str | None) -> None:
+        self._folders = list(_folders(paths, key)) if key else []
+        self._homes = {place: (kept, log) for kept, places in self._folders for log, place in places.items()}
+
+    def read(self) -> Iterator[tuple[int, GradedLog]]:
+        """What still holds; of what is told twice the last counts."""
+        for kept, places in self._folders:
+            yield from ((places[log], graded) for log, graded in kept.read())
+
+    def add(self, place: int, graded: GradedLog) -> None:
+        """Keep what was graded now."""
+        if place in self._homes:
+            kept, log = self._homes[place]
+            kept.add(log, graded)
+
+    def __enter__(self) -> "ScoreBook":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is left, and drop what nothing holds any more."""
+        for kept, _ in self._folders:
+            kept.close()
+
+
+def _folders(paths: Sequence[Path], key: str) -> Iterator[tuple[KeptScores, dict[str, int]]]:
+    """The folders of many logs, whose scores are kept: each with its logs' names and their numbers among all."""
+    folders: dict[str, dict[str, int]] = {}
+    states: dict[str, dict[str, LogState]] = {}
+    homes: dict[str, tuple[str, str, Mapping[str, str] | None]] = {}
+    for place, path in enumerate(paths):
+        whole = str(path)
+        parent, _, name = whole.rpartition(os.sep)
+        if parent not in homes:
+            homes[parent] = _home(path)
+        folder, before, digests = homes[parent]
+        log = before + name
+        if log not in states.setdefault(folder, {}):
+            digest = _digest(path) if digests is None else digests.get(name, "")
+            states[folder][log] = LogState(whole, digest)
+            folders.setdefault(folder, {})[log] = place
+    for folder, places in folders.items():
+        if len(places) >= KEPT_FROM:
+            yield KeptScores(Path(folder), states[folder], key), places
+
+
+def _home(path: Path) -> tuple[str, str, Mapping[str, str] | None]:
+    """The folder of a log's scores, how names of logs beside it begin there, and what a pack knows of these."""
+    folder = str(folder_of(path))
+    if not in_pack(path):
+        return folder, "", None
+    try:
+        return folder, f"{path.parent.name}{os.sep}", packed_digests(path.parent)
+    except TrajectoryError:
+        return folder, f"{path.parent.name}{os.sep}", {}
+
+
+def _digest(path: Path) -> str:
+    """What tells a log's lines from any others; nothing where it cannot be read, and what is said of it is not kept."""
+    try:
+        return log_digest(path)
+    except TrajectoryError:
+        return ""
 
 
 def _json(value: Any) -> str:

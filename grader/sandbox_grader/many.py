@@ -9,7 +9,6 @@ nor is it where the folder cannot be written to. Scores are the same either way.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -24,7 +23,7 @@ import sandbox_mcp
 from sandbox_grader.alike import LogOutline
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import Find, grade_logs
-from sandbox_grader.kept import GradedLog, KeptScores, LogState, SharedScores, ToldScores, without_collection
+from sandbox_grader.kept import GradedLog, ScoreBook, SharedScores, ToldScores, without_collection
 from sandbox_grader.metric import Mode
 from sandbox_grader.metrics import FAMILIES, GROUP
 from sandbox_grader.plugins import found_outside
@@ -33,13 +32,10 @@ from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.similarity import DEFAULT
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.log import folder_of, log_bytes, log_digest
-from sandbox_mcp.trajectory.packs import in_pack, packed_digests
+from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
 
-LEAST = 32
-"""Of fewer logs nothing is kept: they are graded in a moment."""
 ALONE = 200
 """Up to so many logs one process grades unless more are asked for: starting others would take as long."""
 CHUNK, MOST = 16, 128
@@ -98,31 +94,24 @@ def grade_many(
     """
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     report = grade_logs((), find, mode, **options, name=name)
-    told = not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
-    key = _key(find, mode, keep_spoiled, similarity) if keep and told else None
+    ours = all_ours()
+    key = scores_key(find.places, mode, str(keep_spoiled), similarity) if keep and similarity in FIXED else None
     shared = SharedScores(details=details)
     found: list[_Found | None] = [None] * len(paths)
-    with ExitStack() as stack:
-        home: dict[int, tuple[KeptScores, str]] = {}
-        for kept, places in _folders(paths, key) if key else ():
-            stack.callback(kept.close)
-            home |= {place: (kept, log) for log, place in places.items()}
-            with without_collection():
-                for log, graded in kept.read():
-                    place = places[log]
-                    found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
+    with ScoreBook(paths, key) as book:
+        with without_collection():
+            for place, graded in book.read():
+                found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
         todo = [(place, paths[place]) for place, known in enumerate(found) if known is None]
         done = len(paths) - len(todo)
         jobs = jobs or (_cores() if len(todo) > ALONE else 1)
-        work = _Work(find, mode, options, ours=told)
+        work = _Work(find, mode, options, ours=ours)
         for place, graded in work.all(todo, jobs):
             if isinstance(graded, _Found):
                 found[place] = graded
             else:
                 found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
-                if place in home:
-                    kept, log = home[place]
-                    kept.add(log, graded)
+                book.add(place, graded)
             done += 1
             if watch:
                 watch(done, len(paths))
@@ -211,57 +200,25 @@ class _Work:
             return None
 
 
-def _folders(paths: Sequence[Path], key: str) -> Iterator[tuple[KeptScores, dict[str, int]]]:
-    """The folders of many logs, whose scores are kept: each with its logs' names and their numbers among all."""
-    folders: dict[str, dict[str, int]] = {}
-    states: dict[str, dict[str, LogState]] = {}
-    homes: dict[str, tuple[str, str, Mapping[str, str] | None]] = {}
-    for place, path in enumerate(paths):
-        whole = str(path)
-        parent, _, name = whole.rpartition(os.sep)
-        if parent not in homes:
-            homes[parent] = _home(path)
-        folder, before, digests = homes[parent]
-        log = before + name
-        if log not in states.setdefault(folder, {}):
-            digest = _digest(path) if digests is None else digests.get(name, "")
-            states[folder][log] = LogState(whole, digest)
-            folders.setdefault(folder, {})[log] = place
-    for folder, places in folders.items():
-        if len(places) >= LEAST:
-            yield KeptScores(Path(folder), states[folder], key), places
-
-
-def _home(path: Path) -> tuple[str, str, Mapping[str, str] | None]:
-    """The folder of a log's scores, how names of logs beside it begin there, and what a pack knows of these."""
-    folder = str(folder_of(path))
-    if not in_pack(path):
-        return folder, "", None
-    try:
-        return folder, f"{path.parent.name}{os.sep}", packed_digests(path.parent)
-    except TrajectoryError:
-        return folder, f"{path.parent.name}{os.sep}", {}
-
-
-def _digest(path: Path) -> str:
-    """What tells a log's lines from any others; nothing where it cannot be read, and what is said of it is not kept."""
-    try:
-        return log_digest(path)
-    except TrajectoryError:
-        return ""
-
-
 def _cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _key(find: SuiteFinder, mode: Mode, keep_spoiled: bool, similarity: str) -> str | None:
-    """A digest of what scores depend on besides the log; None where that cannot be told."""
-    if similarity not in FIXED:
+def all_ours() -> bool:
+    """Whether no metric and no world of another package has a say, so that what scores depend on is known."""
+    return not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
+
+
+def scores_key(places: Iterable[Path], *options: str) -> str | None:
+    """A digest of what scores depend on besides the log: files and folders of scenarios, worlds, code and options.
+
+    None where that cannot be told.
+    """
+    if not all_ours():
         return None
-    own = [file for place in find.places for file in (sorted(place.rglob("*.yaml")) if place.is_dir() else [place])]
-    parts = [mode, str(keep_spoiled), similarity, _code(), *(_stamp(path) for path in (*own, *world_files()))]
+    own = [file for place in places for file in (sorted(place.rglob("*.yaml")) if place.is_dir() else [place])]
+    parts = [*options, _code(), *(_stamp(path) for path in (*own, *world_files()))]
     return sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -25,6 +25,10 @@ STATEFUL, USERS = "toolsandbox", "user_conduct"
 """The family that can say nothing without state, and the one that is not about the agent."""
 SCORE = f"{STATEFUL}.score"
 """The metric that is meant where none is named."""
+UNENDED = "incomplete"
+"""How a session ended whose log has no end."""
+KEPT_FROM = 32
+"""From how many logs on the scores of a folder are kept in it; fewer are graded in a moment."""
 LONGEST = 1e7
 """Seconds from which on a log's real times are not believed; some four months."""
 
@@ -49,7 +53,7 @@ class Scores:
     reason: str | None = None
     path: str = ""
     spoiled: bool = False
-    ending: str = "incomplete"
+    ending: str = UNENDED
     detail: str | None = None
     agent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spent: Spent = field(default_factory=Spent)
@@ -205,7 +209,7 @@ def grade(
         reason=broken or spoiled,
         path=trajectory.path,
         spoiled=spoiled is not None,
-        ending=ended.reason if ended else "incomplete",
+        ending=ended.reason if ended else UNENDED,
         detail=ended.detail if ended else None,
         agent=started.agent,
         spent=spent_in(trajectory),

@@ -6,9 +6,10 @@ Policy: the order in which sessions finish is visible in the progress only.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
+from sandbox_grader.scores import KEPT_FROM, UNENDED, Scores
 from sandbox_grader.spending import Spent, spent_in
 from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
@@ -19,6 +20,10 @@ from sandbox_mcp.run.progress import Progress, RunTally
 from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.trajectory import INFRASTRUCTURE
+
+if TYPE_CHECKING:
+    from sandbox_grader.kept import ScoreBook
 
 MANIFEST_SCHEMA = 1
 Watch = Callable[[Progress, RunTally], None]
@@ -73,21 +78,36 @@ class Batch:
     async def _play(self, mine: Sequence[Unit]) -> None:
         self.tally.total = len(mine)
         self.crew.folder.settle()
-        kept = self.crew.folder.kept()
-        missing = [unit for unit in mine if not self._found(unit, kept)]
+        with self._scores() as scores:
+            missing = [unit for unit in mine if not self._found(unit, scores)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         await (self.executor or self.crew).play(missing, self.plan, self.tally.begin, self._played)
         self.crew.folder.settle()
+        with self._scores() as scores:
+            for unit in missing:
+                found = self.tally.scores.get(unit.name)
+                if found and found.ending not in (*INFRASTRUCTURE, UNENDED):
+                    scores.add(unit.name, found)
+
+    def _scores(self) -> "KnownScores":
+        """The scores of the logs in the folder, as far as they are kept there."""
+        logs = self.crew.folder.kept()
+        return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None)
 
     def _spec(self, unit: Unit) -> SessionSpec:
         return SessionSpec(self.crew.suite.get(unit.scenario), unit.variant, unit.seed, unit.trial)
 
-    def _found(self, unit: Unit, kept: Mapping[str, Path]) -> bool:
-        scenario = self.crew.suite.get(unit.scenario)
-        trajectory = self.crew.folder.finished(unit, scenario.digest, kept)
-        if trajectory is not None:
-            self._count(unit, self.crew.judge(trajectory, scenario), played=False)
-        return trajectory is not None
+    def _found(self, unit: Unit, scores: "KnownScores") -> bool:
+        known = None if self.crew.folder.has_begun(unit) else scores.known.get(unit.name)
+        if known is None:
+            scenario = self.crew.suite.get(unit.scenario)
+            trajectory = self.crew.folder.finished(unit, scenario.digest, scores.logs)
+            known = trajectory and self.crew.judge(trajectory, scenario)
+            if known:
+                scores.add(unit.name, known)
+        if known is not None:
+            self._count(unit, known, played=False)
+        return known is not None
 
     def _played(self, unit: Unit, found: Scores) -> None:
         self._count(unit, found, played=True)
@@ -104,23 +124,67 @@ class Batch:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
         if self._alone:
             return replace(self.tally.report(), planned=self.tally.total, name=str(self.crew.folder.root))
-        own, kept = self.tally.scores, self.crew.folder.kept()
-        peeked = {name: self._peek(name, kept) for name in sorted(kept) if name not in own}
-        scores = own | {name: found for name, found in peeked.items() if found is not None}
+        own = self.tally.scores
+        with self._scores() as kept:
+            others = {name: self._peek(name, kept) for name in sorted(kept.logs) if name not in own}
+        scores = own | {name: found for name, found in others.items() if found is not None}
         planned = len(scores.keys() | {unit.name for unit in self.plan.units})
         return replace(
             self.tally.report(), sessions=list(scores.values()), planned=planned, name=str(self.crew.folder.root)
         )
 
-    def _peek(self, name: str, kept: Mapping[str, Path]) -> Scores | None:
+    def _peek(self, name: str, kept: "KnownScores") -> Scores | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more."""
-        trajectory = self.crew.folder.peek(name, kept)
+        if found := kept.known.get(name):
+            return found
+        trajectory = self.crew.folder.peek(name, kept.logs)
         try:
             scenario = self.crew.suite.get(trajectory.started.scenario) if trajectory else None
         except UnknownScenarioError:
             return None
-        same = trajectory and scenario and trajectory.started.digest == scenario.digest
-        return self.crew.judge(trajectory, scenario) if trajectory and scenario and same else None
+        if not (trajectory and scenario and trajectory.started.digest == scenario.digest):
+            return None
+        found = self.crew.judge(trajectory, scenario)
+        kept.add(name, found)
+        return found
+
+
+class KnownScores:
+    """The scores of the whole ``logs`` of a run, by the names of their sessions, kept beside them under a key.
+
+    ``known`` are those of logs that count, and were judged before in the same way. A context, after which what was
+    added is written.
+    """
+
+    def __init__(self, logs: Mapping[str, Path], key: str | None) -> None:
+        self.logs = logs
+        self.known: dict[str, Scores] = {}
+        self._places = {name: place for place, name in enumerate(logs)}
+        self._book = self._read(key) if key else None
+
+    def _read(self, key: str) -> "ScoreBook":
+        from sandbox_grader.kept import ScoreBook, SharedScores
+
+        names, shared = list(self.logs), SharedScores(details=True)
+        book = ScoreBook(list(self.logs.values()), key)
+        for place, graded in book.read():
+            if found := shared.scores(graded, str(self.logs[names[place]])):
+                self.known[names[place]] = found
+        return book
+
+    def add(self, name: str, scores: Scores) -> None:
+        """Keep the scores of a log that counts."""
+        if self._book and name in self._places:
+            from sandbox_grader.kept import GradedLog
+
+            self._book.add(self._places[name], GradedLog.of(scores))
+
+    def __enter__(self) -> "KnownScores":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._book:
+            self._book.close()
 
 
 def versions() -> dict[str, str]:

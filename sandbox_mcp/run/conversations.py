@@ -60,6 +60,9 @@ class Conversations(PlayableSuite):
         self._talks = {path.stem: (path, document) for path, document in self._checkout.documents}
         self._scenarios: dict[str, Scenario] = {}
 
+    def own_files(self) -> None:
+        """The checkout is read in more ways than files of scenarios are."""
+
     @cached_property
     def _home(self) -> World:
         return office.as_elsewhere(OriginalIds, self._checkout.almanac)

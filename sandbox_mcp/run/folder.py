@@ -71,6 +71,10 @@ class RunFolder:
             if counting.setdefault(path.name, path) != path and in_pack(path):
                 leave_out(path)
 
+    def has_begun(self, unit: Unit) -> bool:
+        """Whether a log of a unit lies here that is not known to be whole."""
+        return self._unfinished(unit).exists()
+
     def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
         """The log of a unit that need not be played again; one that cannot be used any more is set aside.
 

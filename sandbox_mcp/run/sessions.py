@@ -103,6 +103,15 @@ class Crew:
         own = None if elsewhere else scenario  # it brings its own ground truth, and there is nothing else to say
         return grade(trajectory, own, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
+    def scores_key(self) -> str | None:
+        """What tells that :meth:`judge` would say the same of the same log; None where that cannot be told."""
+        from sandbox_grader.many import scores_key
+
+        files = self.suite.own_files()
+        if files is None or not all(isinstance(name, str) for name in self.metrics):
+            return None
+        return scores_key(files, "run", str(self.keep_spoiled), *map(str, self.metrics))
+
     async def play_session(
         self,
         manager: SessionManager,

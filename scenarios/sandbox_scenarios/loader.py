@@ -174,6 +174,14 @@ class Suite:
             paths += sorted(place.rglob("*.yaml")) if place.is_dir() else [place]
         return paths
 
+    def own_files(self) -> tuple[Path, ...] | None:
+        """The files that were given by the caller; None where worlds were, or what is in the suite is of another kind.
+
+        Raises:
+            ScenarioFileError: a place does not exist.
+        """
+        return None if self._worlds else tuple(self._paths(self._places[: self._own]))
+
     def names(self, world: str = "") -> tuple[str, ...]:
         """The names of all scenarios that can be played, in the order of files and of each file.
 

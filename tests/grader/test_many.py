@@ -8,14 +8,15 @@ import pytest
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import grade_logs
 from sandbox_grader.kept import PLACE
-from sandbox_grader.many import LEAST, SuiteFinder, grade_many
+from sandbox_grader.many import SuiteFinder, grade_many
 from sandbox_grader.report import Report
+from sandbox_grader.scores import KEPT_FROM
 
 from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed, packed_logs
 from tests.grader.test_runs_and_tables import record
 
 FIND = SuiteFinder()
-TRIALS = LEAST + 3
+TRIALS = KEPT_FROM + 3
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +124,9 @@ def test_scores_of_packed_logs_are_kept_as_well(folder: Path, tmp_path: Path) ->
 
 def test_what_was_graded_before_a_fault_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(done: int, _: int) -> None:
-        if done == LEAST:
+        if done == KEPT_FROM:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         grade_many(logs(folder), FIND, jobs=1, watch=stop)
-    assert counted(folder, jobs=1)[1] == TRIALS + 1 - LEAST
+    assert counted(folder, jobs=1)[1] == TRIALS + 1 - KEPT_FROM

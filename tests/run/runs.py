@@ -42,7 +42,7 @@ def played(out: Path, agent: Agent | None = None, users: Users = SCRIPTED, **pla
 
 def logs(out: Path) -> Logs:
     """Every log of a run by its file's name."""
-    return {path.name: timeless(path.read_text(encoding="utf-8")) for path in sorted((out / LOGS).iterdir())}
+    return {path.name: timeless(path.read_text(encoding="utf-8")) for path in sorted((out / LOGS).glob("*.jsonl"))}
 
 
 def timeless(text: str) -> list[dict[str, Any]]:

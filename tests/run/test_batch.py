@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from sandbox_clients.reference import ReferenceAgent
 from sandbox_clients.refuse import RefuseAgent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
-from sandbox_scenarios import ScenarioError, Suite
+from sandbox_grader.scores import Scores
+from sandbox_scenarios import Scenario, ScenarioError, Suite
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.reply import Failing, PlannedFault
@@ -22,10 +23,11 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.sessions import Crew
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.run.users import users_named
 from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.trajectory import ToolCall, Trajectory, read_trajectory
 from tests.clients.sessions import SUITE, scripted, solver, write
 from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
@@ -88,6 +90,61 @@ def test_the_same_command_again_plays_nothing(tmp_path: Path) -> None:
     assert again == first
     assert not any(progress.played for progress in seen)
     assert {path: path.read_bytes() for path in (tmp_path / LOGS).iterdir()} == before
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sessions that were judged, by name."""
+    seen: list[str] = []
+    judge = Crew.judge
+
+    def noting(crew: Crew, trajectory: Trajectory, scenario: Scenario) -> Scores:
+        seen.append(trajectory.started.session)
+        return judge(crew, trajectory, scenario)
+
+    monkeypatch.setattr(Crew, "judge", noting)
+    return seen
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_same_command_again_judges_nothing_either(tmp_path: Path, judged: list[str], packed: bool) -> None:
+    first, _ = played(tmp_path, trials=9, packed=packed)
+    assert len(judged) == 9 * len(FEW)
+    judged.clear()
+    again, seen = played(tmp_path, trials=9, packed=packed)
+    assert (again, judged) == (first, [])
+    assert (len(seen), any(progress.played for progress in seen)) == (9 * len(FEW), False)
+
+
+def test_only_what_has_changed_is_judged_again(tmp_path: Path, judged: list[str]) -> None:
+    played(tmp_path, trials=9)
+    log = tmp_path / LOGS / "wifi_off-base-s0-t4.jsonl"
+    log.write_text(log.read_text().replace("Wifi is now off.", "Wifi is on as before."))
+    judged.clear()
+    summary, _ = played(tmp_path, trials=9)
+    assert judged == ["wifi_off-base-s0-t4"]
+    assert summary["score"] < 1
+
+
+def test_scores_that_came_about_in_another_way_are_not_taken(tmp_path: Path, judged: list[str]) -> None:
+    played(tmp_path, trials=9)
+    judged.clear()
+    work = batch(tmp_path, trials=9)
+    work.crew = replace(work.crew, keep_spoiled=True)
+    anyio.run(work.run)
+    assert len(judged) == 9 * len(FEW)
+
+
+def test_what_was_left_half_done_is_played_again_beside_kept_scores(tmp_path: Path, judged: list[str]) -> None:
+    first, _ = played(tmp_path, trials=9)
+    (tmp_path / "partial" / "wifi_off-base-s0-t4.jsonl.part").write_text("half")
+    (tmp_path / LOGS / "wifi_off-base-s0-t5.jsonl").unlink()
+    judged.clear()
+    again, seen = played(tmp_path, trials=9)
+    assert again == first
+    assert sorted(judged) == ["wifi_off-base-s0-t4", "wifi_off-base-s0-t5"]
+    assert [progress.score.session for progress in seen if progress.played] == ["wifi_off-base-s0-t5"]
+    assert aside(tmp_path) == ["wifi_off-base-s0-t4.1.jsonl.aside"]
 
 
 def test_only_what_is_missing_is_played(tmp_path: Path) -> None:

@@ -45,6 +45,9 @@ class RowSuite(PlayableSuite):
         super().__init__()
         self._rows_in = tuple(places)
 
+    def own_files(self) -> None:
+        """Dialogues are read from files of another form than scenarios."""
+
     @cached_property
     def _dialogues(self) -> dict[str, RowScenario]:
         files = [file for place in self._rows_in for file in _files(place)]
