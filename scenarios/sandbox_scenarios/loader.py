@@ -180,7 +180,7 @@ class Suite:
         Raises:
             ScenarioFileError: a place does not exist.
         """
-        return None if self._worlds else tuple(self._paths(self._places[: self._own]))
+        return None if self._known.worlds else tuple(self._paths(self._places[: self._own]))
 
     def names(self, world: str = "") -> tuple[str, ...]:
         """The names of all scenarios that can be played, in the order of files and of each file.
