@@ -3,15 +3,20 @@
 Started as a program, which imports everything once. It reads JSON lines, each a trial: ``folder``, ``at`` (0
 lets it live), ``argv`` of the command, ``stdin`` and ``stdout`` as paths. For each it prints how the child ended; how
 many changes it made stands beside ``stdout``. What counts as one are files opened to write, renamed or removed, folders
-made, and each write to a file, of which only half is done.
+made, and each write to a file, of which only half is done. A command that serves over HTTP is used from a thread of the
+child, which writes the calls that were answered to ``stdout`` and keeps its session's address beside it.
 """
 
 import json
 import os
+import re
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -48,6 +53,52 @@ class Crash:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+CALLS = 4
+CONTROL = {"Authorization": "Bearer control"}
+MODERN = "2026-07-28"
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def harness(told: Path, kept: Path) -> None:
+    """Opens a session, or goes on with the one that is kept, plays it to its end, and ends the server."""
+    while not (found := re.search(r"control API: (http://\S+)/api", told.read_text())):
+        time.sleep(0.01)
+    base = found[1]
+    if not kept.exists():
+        kept.write_text(json.dumps(_post(f"{base}/api/sessions", {"scenario": "wifi_off"}, CONTROL)))
+    session = json.loads(kept.read_text())
+    # the server's port is another each time, the path is not
+    url = base + "/" + session["url"].split("/", 3)[3]
+    for number in range(CALLS):
+        params = {"name": "set_wifi_status", "arguments": {"on": bool(number % 2 == 0 and number)}, "_meta": ENVELOPE}
+        headers = {
+            "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": MODERN,
+            "Mcp-Method": "tools/call", "Mcp-Name": "set_wifi_status",
+        }  # fmt: skip
+        answer = _post(url, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}, headers)
+        os.write(1, (json.dumps(answer) + "\n").encode())
+    control = f"{base}/api/sessions/{session['id']}"
+    if not _get(control)["over"]:
+        _post(f"{control}/messages", {"text": "Wifi is now off."}, CONTROL)
+    _post(f"{control}/end", {}, CONTROL)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _post(url: str, body: object, headers: dict[str, str]) -> Any:
+    asked = Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
+    with urlopen(asked, timeout=60) as answer:
+        return json.load(answer)
+
+
+def _get(url: str) -> Any:
+    with urlopen(Request(url, headers=CONTROL), timeout=60) as answer:
+        return json.load(answer)
+
+
 def trial(folder: str, at: int, argv: list[str], stdin: str, stdout: str) -> None:
     """In the child: the command with its input and output, and the crash. Does not come back."""
     from sandbox_mcp.cli import main
@@ -56,6 +107,11 @@ def trial(folder: str, at: int, argv: list[str], stdin: str, stdout: str) -> Non
     os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
     os.dup2(os.open(f"{stdout}.errors", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     crash = Crash(Path(folder), at)
+    if "--http" in argv:
+        os.environ["SANDBOX_MCP_API_TOKEN"] = "control"
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        client = harness, (Path(f"{stdout}.errors"), Path(f"{stdout}.session"))
+        threading.Thread(target=client[0], args=client[1], daemon=True).start()
     code: object = 1
     try:
         sys.argv = ["sandbox-mcp", *argv]

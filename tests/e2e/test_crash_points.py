@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_mcp import grade
 from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs, log_bytes
 from tests.server.serving_kit import ENVELOPE
@@ -132,6 +133,34 @@ def test_what_serve_answered_is_in_the_log_wherever_it_was_killed(crashing: Tria
         again = read_trajectory(log)
         assert [event.seq for event in again.events] == sorted({event.seq for event in again.events}), at
         assert made(log.read_bytes()) >= recorded, at
+
+
+def test_what_serve_answered_over_http_is_in_the_log_wherever_it_was_killed(crashing: Trial, tmp_path: Path) -> None:
+    """The session is opened, played and ended, and the next server goes on with it at the same path."""
+
+    def serve(folder: Path, at: int, said: Path) -> int:
+        return crashing(folder, at, ["serve", "--http", "--port", "0", "--state-dir", str(folder)], None, said)
+
+    whole = tmp_path / "whole"
+    assert serve(whole, 0, tmp_path / "said") == 0, (tmp_path / "said.errors").read_text()
+    [log] = whole.glob("*.jsonl")
+    score = grade(read_trajectory(log)).score
+    assert score == 1.0
+    for at in points(int((tmp_path / "said.count").read_text())):
+        folder, said = tmp_path / f"at{at}", tmp_path / f"said{at}"
+        assert serve(folder, at, said) == KILLED, at
+        answered = sum('"result"' in line for line in said.read_text().splitlines())
+        before = {path: made(path.read_bytes()) for path in folder.glob("*.jsonl")}
+        assert sum(before.values()) >= answered, at
+        assert serve(folder, 0, said) == 0, (at, Path(f"{said}.errors").read_text())
+        logs = list(map(read_trajectory, folder.glob("*.jsonl")))
+        finished = [item for item in logs if item.ended]
+        assert finished, at
+        assert [grade(item).score for item in finished] == [score] * len(finished), at
+        for item in logs:
+            numbers = [event.seq for event in item.events]
+            assert numbers == sorted(set(numbers)), at
+        assert all(made(path.read_bytes()) >= count for path, count in before.items()), at
 
 
 def made(data: bytes) -> int:
