@@ -134,7 +134,7 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
             "categories: [multiple_tool_call, single_user_turn]": (
                 "categories: [multiple_tool_call, multiple_user_turn, single_user_turn]"
             ),
-            "script:\n": "script:\n        then: [And tell Wren.]\n",
+            "script:\n": "script:\n        then: [And tell her.]\n",
         },
     ),
     "a service that is off": (
@@ -157,9 +157,9 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     ),
     "a follow-up without an end": (
         "torn_sentence",
-        "then 'And tell Wren'",
+        "then 'And tell her'",
         SOUND,
-        {"script:\n": f"script:\n        then: [And tell Wren]  {HERE}\n", "single_user_turn": "multiple_user_turn"},
+        {"script:\n": f"script:\n        then: [And tell her]  {HERE}\n", "single_user_turn": "multiple_user_turn"},
     ),
     "a minefield that the user may agree to": (
         "unsaid_refusal",
@@ -173,6 +173,13 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         SOUND,
         {"script:\n": f"script:  {HERE}\n        confirm: Only tomorrow.\n"},
     ),
+    "a name that only the script knows": (
+        "unbriefed",
+        "'Dmitri'",
+        SOUND,
+        {"script:\n": f"script:\n        then: [And tell Dmitri.]  {HERE}\n", "single_user_turn": "multiple_user_turn"},
+    ),
+    "a number that only the script knows": ("unbriefed", "'27'", QUESTION, said("Look at locker 27.")),
     "rows nobody can add": (
         "unreachable",
         "no tool offered adds rows of 'reminder'",
@@ -246,6 +253,15 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
             "      opening:"
         },
     ),
+    "a demonstration in which the agent tells a secret": (
+        "secret",
+        "the number of Marguerite",
+        QUESTION,
+        {
+            "      opening:": f"      demonstration: [{{user: Hers?, agent: It is 847-555-0164.}}]  {HERE}\n"
+            "      opening:"
+        },
+    ),
     "what a message says": ("secret", "what a message on the phone says", QUESTION, said("{message}")),
     "today's date": (
         "secret",
@@ -258,6 +274,12 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         "'told'",
         QUESTION,
         {**said("She is my landlady."), "- id: told": f"- id: told  {HERE}"},
+    ),
+    "the answer as part of what is wanted": (
+        "answer_given",
+        "'told'",
+        QUESTION,
+        {"what Marguerite is to you.": "that Marguerite is your landlady.", "- id: told": f"- id: told  {HERE}"},
     ),
 }
 
@@ -291,10 +313,19 @@ def test_the_page_for_authors_tells_every_rule() -> None:
     [
         {**said("Her number is 847-555-0164."), "the contacts.]": "the contacts with 8475550164.]"},
         with_minefield("id: erased, tool: remove_contact, attempt: true"),
-        {"script:\n": "script:\n        then: [And Wren.]\n", "single_user_turn": "multiple_user_turn"},
+        {"script:\n": "script:\n        then: [And her.]\n", "single_user_turn": "multiple_user_turn"},
         {"[Tomas is a colleague.]": "[Tomas is a colleague.]\n      demonstration: [{user: Hi., agent: Hello.}]"},
+        {**said("Hers, 27."), "the contacts.]": "the contacts as number 27.]"},
+        {"what Marguerite is to you.": "whether Marguerite is your landlady."},
     ],
-    ids=["a number that the user knows", "a minefield on trying", "a follow-up that is told", "a demonstration"],
+    ids=[
+        "a number that the user knows",
+        "a minefield on trying",
+        "a follow-up that is told",
+        "a demonstration",
+        "a number that the brief has",
+        "an answer that the goal leaves open",
+    ],
 )
 def test_what_is_fine_is_left_in_peace(tmp_path: Path, changes: Mapping[str, str]) -> None:
     text = QUESTION if next(iter(changes)) in QUESTION else SOUND

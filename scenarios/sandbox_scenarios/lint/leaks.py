@@ -1,7 +1,8 @@
-"""Whether the user gives away what the agent should find out.
+"""Whether the user gives away what the agent should find out, and whether every kind of user can tell the rest.
 
 Policy: what stands under ``knows`` the user may say; anything else that only the phone knows it may not. Numbers count
-however they are written.
+however they are written. A model that plays the user is told the brief and the opening, but not the script:
+its goal may slip out, and a name or number that stands in the script alone it cannot tell.
 """
 
 import re
@@ -16,20 +17,25 @@ from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint,
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NAME = re.compile(r"(?<!\w)\w+_\w+")
+_CONDITION = re.compile(r"\b(?:if|whether)\b[^,.;]*", re.IGNORECASE)
+"""A part of a goal that tells what is open, not what is so."""
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+")
 _DATE_WORDS = ("date", "today", "what day", "which day")
 LONG = 4
 """A wording of fewer letters says too little to be the answer to a question."""
 
 
 def leaks(scenario: Scenario) -> Iterator[LintFinding]:
-    """Rules ``tool_name``, ``argument_name``, ``id``, ``secret`` and ``answer_given``."""
+    """Rules ``tool_name``, ``argument_name``, ``id``, ``secret``, ``unbriefed`` and ``answer_given``."""
     for text in texts(scenario):
         yield from _names(scenario.home, text)
         if _UUID.search(text.text) and not _UUID.search(known(scenario)):
             yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
     for text in texts(scenario):
-        if text.spoken or "demonstration" in text.path:  # an example teaches a user what to say
-            yield from _secrets(scenario, text)
+        if text.spoken or "demonstration" in text.path:  # what an example says a user takes for known, whoever says it
+            secrets = tuple(_secrets(scenario, text))
+            yield from secrets or _unbriefed(scenario, text)
     yield from _answers(scenario)
 
 
@@ -63,6 +69,22 @@ def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
             yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
 
 
+def _unbriefed(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
+    user = scenario.user
+    if user.prompt or not {"answers", "then"}.intersection(text.path):
+        return
+    brief = "\n".join((user.goal, user.opening, *user.knows, *user.wants_not))
+    people = scenario.world.table("contact").values()
+    names = {word for row in people for word in _WORD.findall(str(row["name"])) if word[0].isupper()}
+    digits = "".join(_NUMBER.findall(brief))
+    facts = [word for word in _WORD.findall(text.text) if word in names and not contains(brief, word)]
+    facts += [number for number in _NUMBER.findall(text.text) if len(number) > 1 and number not in digits]
+    if facts:
+        problem = f"{_shown(text)} tells {', '.join(map(repr, facts))}, which the brief does not know"
+        mend = "write it under 'knows', so that every kind of user knows it"
+        yield LintFinding("unbriefed", text.path, problem, mend)
+
+
 def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """What the phone knows, in the words in which it would be told."""
     for row in scenario.world.table("setting").values():
@@ -81,12 +103,13 @@ def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _answers(scenario: Scenario) -> Iterator[LintFinding]:
-    said = "\n".join(text.text for text in spoken(scenario) if "then" not in text.path)  # that comes after the answer
+    lines = (text.text for text in spoken(scenario) if "then" not in text.path)  # that comes after the answer
+    said = "\n".join((_CONDITION.sub(" ", scenario.user.goal), *lines))
     by_id = {milestone.id: milestone for milestone in scenario.milestones}
     for number, milestone in enumerate(scenario.milestones):
         facts = _told_facts(milestone)
         if facts and _asks_only(scenario, milestone, by_id) and all(_given(said, fact) for fact in facts):
-            text = f"milestone {milestone.id!r} asks for an answer that the user has already said"
+            text = f"milestone {milestone.id!r} asks for an answer that the user has already said or been told"
             mend = "ask for something that only a look at the phone can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
 

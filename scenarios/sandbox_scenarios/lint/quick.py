@@ -24,6 +24,7 @@ WHAT = MappingProxyType(
         "category": "the categories contradict the solutions, the user or the world",
         "torn_sentence": "what the user knows is not a whole sentence",
         "unsaid_refusal": "a minefield to which the user may agree, or a refusal that the brief does not tell",
+        "unbriefed": "a name or number that only the script tells, so that no other kind of user knows it",
         "unreachable": "a milestone that no tool offered can bring about",
         "harmless_minefield": "a minefield that nobody can step on with the tools offered",
         "spare_tool": "a tool that changes something and that no solution and no minefield uses",
@@ -33,7 +34,7 @@ WHAT = MappingProxyType(
         "argument_name": "the user names an argument",
         "id": "the user says an id",
         "secret": "the user says what only the phone knows",
-        "answer_given": "the user says the answer to its own question",
+        "answer_given": "the user says, or its goal tells it, the answer to its own question",
         "twin": "two scenarios say the same, each in its own words",
     }
 )

@@ -40,6 +40,7 @@ def texts(scenario: Scenario) -> Iterator[Text]:
         yield Text(("user", "wants_not", number), line, spoken=False)
     for number, exchange in enumerate(user.demonstration):
         yield Text(("user", "demonstration", number, "user"), exchange.user, spoken=False)
+        yield Text(("user", "demonstration", number, "agent"), exchange.agent, spoken=False)
 
 
 def sentence_lists(scenario: Scenario) -> Iterator[Text]:
