@@ -76,8 +76,14 @@ def _rename_tool(tool: PresentedTool, home: World) -> PresentedTool:
     return replace(tool, name=f"{domain}_{names.index(tool.tool.name)}")
 
 
+OUTCOMES = ("Returns ", "Fails with ")
+"""How the lines of a description begin that tell what a call comes to."""
+
+
 def _drop_description(tool: PresentedTool, _: World) -> PresentedTool:
-    return replace(tool, description="")
+    """A tool without what it does; what it returns and how it fails stays. Source: ToolSandbox, appendix A.2.1."""
+    kept = [line for line in tool.description.splitlines() if line.startswith(OUTCOMES)]
+    return replace(tool, description="\n".join(kept))
 
 
 def _drop_argument_descriptions(tool: PresentedTool, _: World) -> PresentedTool:
@@ -107,7 +113,7 @@ def _rename_arguments(tool: PresentedTool, _: World) -> PresentedTool:
 
 
 def _drop_documentation(tool: PresentedTool, home: World) -> PresentedTool:
-    return _drop_argument_descriptions(_drop_description(tool, home), home)
+    return _drop_argument_descriptions(replace(tool, description=""), home)
 
 
 def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> PresentedTool:
