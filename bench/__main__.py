@@ -3,6 +3,7 @@
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
 ``python -m bench sessions`` thousands of open sessions in one server, see :mod:`bench.sessions`;
+``python -m bench transports [SESSIONS]`` what an MCP client adds to a session, see :mod:`bench.transports`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
@@ -10,7 +11,7 @@
 
 import sys
 
-from bench import core, grader, rows, scale, server, sessions, suite, talk, truth, viewer
+from bench import core, grader, rows, scale, server, sessions, suite, talk, transports, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -20,6 +21,7 @@ ALONE = {
     "rows": rows.main,
     "scale": scale.main,
     "sessions": sessions.main,
+    "transports": transports.main,
     "view": viewer.main,
 }
 """What is measured by itself, with arguments of its own."""

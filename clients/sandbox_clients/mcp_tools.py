@@ -5,7 +5,7 @@ Policy: what a tool says, errors included, is an output. Only what keeps a call 
 
 import itertools
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -20,7 +20,7 @@ from sandbox_mcp.tools.races import BATCH_KEY
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from mcp import Client
+    from mcp import Client, ClientSession
     from mcp.types import CallToolResult
 
 CARRIED = frozenset({"result", "notices"})
@@ -55,6 +55,7 @@ class McpTarget:
         try:
             async with self._transport() as server, Client(server, mode=self.era, read_timeout_seconds=TIMEOUT) as mcp:
                 entered = True
+                _share_compiled(mcp.session)
                 yield McpTools(mcp)
         except Exception as error:
             cause = leaves(error)[0]
@@ -133,7 +134,6 @@ class McpTools:
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError
 
-        _share_compiled(self.client, request.name)
         await checkpoint_if_cancelled()  # a server in the same process gives nobody else a chance to stop the caller
         try:
             if isinstance(request.arguments, str):
@@ -159,20 +159,27 @@ class McpTools:
         return await self.client.session.send_request(request, CallToolResult)
 
 
-def _share_compiled(client: "Client", tool: str) -> None:
-    """Let a client check the results of a tool by what another client has compiled from the same schema.
+def _share_compiled(session: "ClientSession") -> None:
+    """Let a client check results by what another client has compiled from the same schema.
 
     Compiling takes longer than the call, and the SDK does it once per tool and session. It has no public place for what
-    is shared, so that a release which keeps it elsewhere costs this time and nothing more.
+    is shared, so that a release which compiles elsewhere costs this time and nothing more.
     """
-    schemas: dict[str, Any] = getattr(client.session, "_tool_output_schemas", {})
-    compiled: dict[str, Any] | None = getattr(client.session, "_tool_output_validators", None)
-    schema = schemas.get(tool)
-    if compiled is None or schema is None or tool in compiled:
+    compile_anew: Callable[[str, dict[str, Any]], Any] | None = getattr(session, "_output_schema_validator", None)
+    if compile_anew is None:
         return
-    validator = compiled_schema(json.dumps(schema, sort_keys=True))
-    if validator is not None:
-        compiled[tool] = validator
+    known: dict[str, tuple[dict[str, Any], Any]] = {}
+
+    def shared(tool: str, schema: dict[str, Any]) -> Any:
+        of, compiled = known.get(tool, (None, None))
+        if of is not schema:
+            compiled = compiled_schema(json.dumps(schema, sort_keys=True))
+            if compiled is None:
+                return compile_anew(tool, schema)  # which says what is wrong with it
+            known[tool] = schema, compiled
+        return compiled
+
+    vars(session)["_output_schema_validator"] = shared
 
 
 @lru_cache(maxsize=1024)

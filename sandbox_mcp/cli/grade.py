@@ -152,7 +152,7 @@ def _tell_scores(report: "Report") -> None:
 
     for scores in report.sessions:
         first, _, _ = log_bytes(Path(scores.path)).partition(b"\n")
-        scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures())
+        scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures)
 
 
 def _without_scenario(report: "Report", *, as_json: bool) -> str:

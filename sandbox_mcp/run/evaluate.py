@@ -224,7 +224,7 @@ def grade(
             scenario = None
     options: dict[str, Any] = {"metrics": metrics, "keep_spoiled": keep_spoiled, "similarity": similarity}
     scores = grade_session(trajectory, scenario, mode, **options)
-    scored(trajectory.started, scores.figures())
+    scored(trajectory.started, scores.figures)
     return scores
 
 

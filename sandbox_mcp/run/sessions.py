@@ -185,7 +185,7 @@ class Crew:
             told = f"the run cannot go on, as the log of {unit.name!r} cannot be kept: {error.strerror or error}"
             raise RunError(told) from error
         found = self.judge(trajectory, scenario)
-        scored(trajectory.started, found.figures())
+        scored(trajectory.started, found.figures)
         return found
 
     @asynccontextmanager

@@ -150,13 +150,9 @@ def server_of(
 ) -> Server[Any]:
     """A server with this face; ``meter`` counts calls, ``handlers`` are further arguments of the SDK's server."""
     further = {**ABSENT, **handlers}
-    listings: WeakKeyDictionary[Presentation, ListToolsResult] = WeakKeyDictionary()
 
     async def list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        presentation = face.presentation(ctx)
-        if presentation not in listings:
-            listings[presentation] = listing(presentation.listed, pages.tools)
-        return listings[presentation]
+        return listing(face.presentation(ctx).listed, pages.tools)
 
     server: Server[Any] = Server(
         "sandbox-mcp",
@@ -166,7 +162,7 @@ def server_of(
         **further,
     )
     stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
-    server.middleware.insert(0, _Answering(face, stamp, pages.extensions, meter))
+    server.middleware.insert(0, _Answering(face, stamp, pages, meter))
     if (out := exporting()) is not None:
         from sandbox_mcp.server.telemetry import TracedRequests
 
@@ -177,12 +173,10 @@ def server_of(
 class _Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
-    def __init__(
-        self, face: Face, stamp: Mapping[str, Any], extensions: Mapping[str, Any], meter: CallMeter | None
-    ) -> None:
+    def __init__(self, face: Face, stamp: Mapping[str, Any], pages: ToolPages, meter: CallMeter | None) -> None:
         self._face = face
         self._meter = meter
-        self._extensions = extensions
+        self._pages = pages
         self._stamp = stamp
         self._lists: WeakKeyDictionary[Presentation, dict[str, dict[str, Any]]] = WeakKeyDictionary()
         self._confirming = Confirming()
@@ -196,8 +190,10 @@ class _Answering:
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
                 offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
-                if self._extensions:  # the SDK leaves them out of the older protocols, whose hosts look for them too
-                    offered["extensions"] = self._extensions
+                if (
+                    self._pages.extensions
+                ):  # the SDK leaves them out of the older protocols, whose hosts look for them too
+                    offered["extensions"] = self._pages.extensions
                 return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
             case method if method in METHODS and not self._face.announces(ctx):
                 raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
@@ -242,8 +238,9 @@ class _Answering:
         return await self._confirming.answered(opened, AgentCall(name, params.get("arguments")), params)
 
     async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The SDK's own answer, kept in the form it had for this protocol version."""
-        known = self._lists.setdefault(self._face.presentation(ctx), {})
+        """The SDK's own answer for this protocol version; all servers without pages share it."""
+        presentation = self._face.presentation(ctx)
+        known = self._lists.setdefault(presentation, {}) if self._pages.tools else presentation.lists
         if ctx.protocol_version not in known:
             known[ctx.protocol_version] = _wired(await call_next(ctx))
         return known[ctx.protocol_version]

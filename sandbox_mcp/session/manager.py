@@ -78,14 +78,16 @@ class UnknownUserError(ManagerError):
 class Presentation:
     """Tools as an agent sees them: those of the world, and the one that reaches the user where there is one.
 
-    Sessions that present the same share one object, so whatever a server builds from it is built once.
+    Sessions that present the same share one object, so whatever a server builds from it is built once. ``lists`` has
+    the answers to ``tools/list`` that were made of it, by protocol version.
     """
 
-    __slots__ = ("__weakref__", "listed", "tools")
+    __slots__ = ("__weakref__", "listed", "lists", "tools")
 
     def __init__(self, tools: Mapping[str, PresentedTool], listed: tuple[PresentedTool, ...]) -> None:
         self.tools = tools
         self.listed = listed
+        self.lists: dict[str, dict[str, Any]] = {}
 
 
 class OpenSession:

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -82,13 +82,13 @@ def ambient(sink: object) -> AbstractContextManager[None]:
     return sink.ambient() if isinstance(sink, TracedSink) else nullcontext()
 
 
-def scored(started: "SessionStarted", figures: Mapping[str, float | None]) -> None:
+def scored(started: "SessionStarted", figures: Callable[[], Mapping[str, float | None]]) -> None:
     """Tell what a session came to: figures by ``family.name``, None for one that does not count."""
     found = exporting()
     if found is not None:
         from sandbox_mcp.telemetry.scores import tell
 
-        tell(found, started, figures)
+        tell(found, started, figures())
 
 
 def flush() -> None:

@@ -4,8 +4,10 @@ import json
 import socket
 from collections.abc import Mapping
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from jsonschema import Draft202012Validator
 from mcp.types import CallToolResult, TextContent
 from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
 from sandbox_clients.mcp_tools import McpTarget, compiled_schema, leaves, named, output, parsed, unwrapped
@@ -44,13 +46,13 @@ def test_a_call_acts_and_its_value_is_unwrapped(kind: Any, era: Any) -> None:
 
 
 def test_clients_share_what_they_check_results_by_and_still_check() -> None:
-    """A server whose second result breaks its schema is found out by a client that has compiled nothing itself."""
+    """A server whose third result breaks its schema is found out by a client that has compiled nothing itself."""
     from mcp.server import Server
     from mcp.types import CallToolResult as Result
     from mcp.types import ListToolsResult, Tool
 
     schema = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
-    values = iter([1, "two"])
+    values = iter([1, 1, "two"])
 
     async def list_tools(*_: Any) -> ListToolsResult:
         return ListToolsResult(tools=[Tool(name="count", input_schema={"type": "object"}, output_schema=schema)])
@@ -61,17 +63,22 @@ def test_clients_share_what_they_check_results_by_and_still_check() -> None:
 
     server = Server("counting", on_list_tools=list_tools, on_call_tool=call_tool)
 
-    async def work() -> ToolOutput:
+    async def work(*, lists: bool) -> ToolOutput:
         async with McpTarget(server).connect() as tools:
-            await tools.list()
+            if lists:
+                await tools.list()
             return await tools.call("count", {})
 
     before = compiled_schema.cache_info()
-    assert run(work).value == 1
-    with pytest.raises(AgentError, match="Invalid structured content"):
-        run(work)
+    whole = Draft202012Validator.check_schema
+    with patch.object(Draft202012Validator, "check_schema", wraps=whole) as compiling:
+        assert run(lambda: work(lists=True)).value == 1
+        assert run(lambda: work(lists=False)).value == 1
+        with pytest.raises(AgentError, match="Invalid structured content"):
+            run(lambda: work(lists=False))
     after = compiled_schema.cache_info()
-    assert (after.misses - before.misses, after.hits - before.hits) == (1, 1)
+    assert (after.misses - before.misses, after.hits - before.hits) == (1, 2)
+    assert compiling.call_count == 1
 
 
 @ALL
