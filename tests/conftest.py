@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -7,15 +8,23 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-examples = int(os.environ.get("SANDBOX_MCP_EXAMPLES") or 40)  # of every law; for a night a thousand may be asked for
+from tests.laws import at_least
+
 settings.register_profile(
-    "unhurried", max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "unhurried", max_examples=at_least(20), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("unhurried")  # a law holds on a busy machine as well
 
 # Where no bytecode is kept, hundreds of processes spend most of their time compiling the same modules.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what was collected: twelve thousand tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
+
 
 ROOT = Path(__file__).resolve().parent.parent
 

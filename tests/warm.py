@@ -1,8 +1,8 @@
 """``sandbox-mcp`` as a process whose imports are done: a server that forks one for every command line.
 
-Policy: a command gets its own process, folder, environment, streams and signals, as from a shell; only what takes most
-of a short command's time, the importing of modules and the reading of the built-in suite, is done once, for all
-processes that run tests. It ends with the last of them. That a cold process starts is tried in tests/cli and
+Policy: a command gets its own process, folder, environment, streams, signals and room for files, as from a shell; only
+what takes most of a short command's time, the importing of modules and the reading of the built-in suite, is done once,
+for all processes that run tests. It ends with the last of them. That a cold process starts is tried in tests/cli and
 tests/packaging.
 """
 
@@ -34,12 +34,13 @@ APART = ("workers", "inspect_task", "__main__")
 """Modules for other interpreters, or that run what they are for when they are imported."""
 LEASE = b"0" * 8
 CLIENT = """#!{python} -ISs
-import json, os, signal, socket, sys
+import json, os, resource, signal, socket, sys
 passed_on = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # the child may run before it is known here whom to pass them on to
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({place!r})
-    asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    room = resource.getrlimit(resource.RLIMIT_FSIZE)
+    asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), room]).encode()
     socket.send_fds(server, [b"%08d" % len(asked)], [0, 1, 2])
     server.sendall(asked)
     child = int(server.recv(8) or sys.exit("the server is gone"))
@@ -165,9 +166,13 @@ def _kill_without_client(asking: socket.socket, child: int) -> None:
         os.kill(child, signal.SIGKILL)
 
 
-def _run(arguments: list[str], folder: str, environment: dict[str, str], streams: list[int]) -> None:
+def _run(arguments: list[str], folder: str, environment: dict[str, str], room: list[int], streams: list[int]) -> None:
+    """The command, with what its client has: a folder, variables, room for files, streams."""
+    import resource
+
     from sandbox_mcp.cli import main
 
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room[0], room[1]))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     random.seed()
     for number, stream in enumerate(streams):

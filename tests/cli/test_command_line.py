@@ -4,26 +4,25 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sandbox_mcp.cli import COMMANDS
+from tests.warm import program
+
+COLD = (sys.executable, "-m", "sandbox_mcp.cli")
+"""A process that has yet to import what it needs."""
 
 
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sandbox_mcp.cli", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        timeout=60,
-    )
+def run(*arguments: str, cwd: Path | None = None, command: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    whole = [*(command or (program(),)), *arguments]
+    return subprocess.run(whole, capture_output=True, text=True, check=False, cwd=cwd, timeout=120)
 
 
 def test_help_lists_every_command() -> None:
-    done = run("--help")
+    done = run("--help", command=COLD)
     assert done.returncode == 0
     assert all(name in done.stdout for name in COMMANDS)
 

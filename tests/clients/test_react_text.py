@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.react_text import WrittenStep, prompt, read_step, tools_in
 
+from tests.laws import at_least
+
 ACTION = 'Thought: Off.\nAction: set_wifi_status\nAction Input: {"on": false}'
 
 
@@ -87,7 +89,7 @@ def test_an_observation_in_front_of_everything_leaves_nothing() -> None:
     assert read_step(f"Thought: Hm.\nObservation: It is off.\n{ACTION}") == WrittenStep("Thought: Hm.")
 
 
-@settings(max_examples=50)
+@settings(max_examples=at_least(20))
 @given(st.text())
 def test_any_text_is_read_and_nothing_is_made_up(text: str) -> None:
     step = read_step(text)
@@ -95,7 +97,7 @@ def test_any_text_is_read_and_nothing_is_made_up(text: str) -> None:
         assert part in text
 
 
-@settings(max_examples=50)
+@settings(max_examples=at_least(20))
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
 def test_any_object_comes_through(arguments: dict[str, object]) -> None:
     written = json.dumps(arguments, ensure_ascii=False)

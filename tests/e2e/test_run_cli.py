@@ -248,8 +248,8 @@ def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
     options = ["run", "wifi_off", "landlord_number", "--agent", "reference", "--out", str(tmp_path / "new")]
     for room in (0, 300, size - 100):
         limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
-        command = [sys.executable, "-m", "sandbox_mcp.cli", *options]  # not a warm one, which has limits of its own
         env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # cut-off bytecode would be found by everybody else
+        command = [program(), *options]
         done = subprocess.run(
             command, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=240, env=env
         )

@@ -26,6 +26,7 @@ from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import Line, ScriptedUser
 from tests.clients.sessions import SUITE, run, solver
+from tests.laws import at_least
 
 NAMES = ("wifi_off", "colleagues_to_friends", "last_text_reply", "late_for_dinner_low_battery", "new_neighbour")
 
@@ -210,7 +211,7 @@ def test_every_protocol_leads_to_the_solution(name: str, protocol: str) -> None:
     assert score(scenario, talked(scenario, Habits(protocol))) == 1.0
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=at_least(12))
 @given(
     st.sampled_from(NAMES),
     st.builds(

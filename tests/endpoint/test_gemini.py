@@ -16,6 +16,7 @@ from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.server import root, running
 from sandbox_mcp.endpoint.wire import BadRequestError, answer
 from tests.clients.sessions import scripted
+from tests.laws import at_least
 
 SCRIPT = """
 steps:
@@ -80,7 +81,7 @@ def test_calls_that_the_protocol_cannot_carry_are_told_as_malformed() -> None:
     assert found["candidates"][0]["content"]["parts"] == []
 
 
-@settings(max_examples=30)
+@settings(max_examples=at_least(15))
 @given(st.text(max_size=80))
 def test_a_stream_says_what_the_whole_answer_says(text: str) -> None:
     found = answer({}, "m", Move(text, (PlannedMove("wait", {}),)))

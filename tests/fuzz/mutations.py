@@ -2,15 +2,14 @@
 
 import copy
 import json
-import os
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-EXAMPLES = int(os.environ.get("SANDBOX_MCP_EXAMPLES", "12"))
-"""Examples of each target; `make fuzz` takes more."""
-BOUNDED = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+from tests.laws import at_least
+
+BOUNDED = settings(max_examples=at_least(12), deadline=None, suppress_health_check=list(HealthCheck))
 
 ODD_TEXTS = st.sampled_from(
     [

@@ -17,11 +17,12 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
+from tests.laws import at_least
 from tests.suite import SUITE
 
 NAMES = ("wifi_off", "late_for_dinner_low_battery", "car_fixed", "yen_in_us_dollars_wifi_off", "bank_not_monday")
 MODES: tuple[Mode, ...] = ("strict", "paper", "compat")
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=at_least(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WORDS = (
     "", "x", "-1", "NaN", "wifi is off", "I've sent it to +12025550100 for 5 EUR.", "set_wifi_status", "agent", "user",
     "send_message_with_phone_number", "convert_currency", "get_current_timestamp", "null", "{", "\ud83d", "\x00",

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.warm import program
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -44,7 +46,7 @@ def test_the_workflows_commands_run(tmp_path: Path) -> None:
     workflow = yaml.safe_load((EXAMPLES / "workflow.yml").read_text(encoding="utf-8"))
     steps = [step["run"] for step in workflow["jobs"]["sandbox"]["steps"] if "run" in step]
     assert steps[0] == "pip install sandbox-mcp-eval", "what is installed here is this package"
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(Path(program()).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     script = "set -eu\n" + "\n".join(steps[1:])
     options: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
     done = subprocess.run(["/bin/sh", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, **options)

@@ -24,9 +24,10 @@ from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.trajectory import Event, LogWriter
 from sandbox_mcp.users.scripted import ScriptedUser
 from tests.clients.sessions import SUITE, solver
+from tests.laws import at_least
 from tests.run.runs import FEW, Logs, batch, logs, model, played, without_agent
 
-SLOW = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(deadline=None, max_examples=at_least(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @contextmanager
@@ -196,7 +197,7 @@ FAULTS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=5)
+@settings(deadline=None, max_examples=at_least(3))
 @given(st.lists(FAULTS, min_size=1, max_size=3), st.integers(1, 3))
 def test_faults_that_pass_leave_no_trace_in_any_log(faults: list[PlannedFault], every: int) -> None:
     with folder() as out, running(Endpoint(solver())) as url:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.session.log_files import LogFiles
 from sandbox_mcp.trajectory import Message
+from tests.laws import at_least
 
 
 def message(number: int) -> Message:
@@ -20,7 +21,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=at_least(15), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(writes=st.lists(st.integers(0, 4), max_size=25), limit=st.integers(1, 3))
 def test_every_log_gets_its_own_lines_in_order(tmp_path: Path, writes: list[int], limit: int) -> None:
     files = LogFiles(limit)

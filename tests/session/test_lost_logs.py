@@ -14,6 +14,7 @@ from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
 from sandbox_mcp.users import ScriptedUser
+from tests.laws import at_least
 from tests.session.full_disks import no_file_beyond
 from tests.suite import SUITE
 
@@ -97,7 +98,7 @@ async def test_the_tool_that_reaches_the_user_says_it_too(tmp_path: Path) -> Non
     assert (told.error or "").startswith("LogError: this did not happen")
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_least(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(room=st.integers(0, 3000), then=st.integers(0, 3))
 def test_wherever_the_disk_fills_up_the_log_stays_whole(tmp_path: Path, room: int, then: int) -> None:
     """Every line once and in order, whatever is tried afterwards, and only a true end is an end."""

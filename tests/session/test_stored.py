@@ -15,6 +15,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from tests.laws import at_least
 from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
@@ -80,7 +81,7 @@ async def test_processes_that_live_at_the_same_time_see_each_other(tmp_path: Pat
     assert [event.seq for event in log.events] == list(range(1, len(log.events) + 1))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=at_least(20), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cut=st.floats(0, 1))
 def test_a_log_cut_anywhere_can_be_gone_on_with(tmp_path: Path, cut: float) -> None:
     import anyio

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sandbox_mcp.trajectory import to_line
 from sandbox_mcp.world import fold
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from tests.laws import at_least
 from tests.tools.phone import ANN, BOB, EVE, HOUR, ME, NOW, Phone
 from tests.tools.test_calling import as_event
 
@@ -124,7 +125,7 @@ def test_folding_the_changes_gives_the_state(done: list[tuple[str, dict[str, Any
 
 
 @given(calls)
-@settings(max_examples=50)
+@settings(max_examples=at_least(20))
 def test_what_fails_leaves_no_trace(done: list[tuple[str, dict[str, Any]]]) -> None:
     with_failures, without = Phone(), Phone()
     for tool, arguments in done:

@@ -13,6 +13,7 @@ from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.laws import at_least
 from tests.suite import SUITE
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
@@ -120,7 +121,7 @@ BATCHES = st.lists(st.sampled_from(POOL), min_size=1, max_size=5)
 SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("cellular", "wifi", "low_battery_mode")})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_least(50), deadline=None)
 @given(BATCHES, SWITCHES, st.randoms(use_true_random=False))
 def test_arrival_order_plays_no_part(calls: list[Bound], switches: dict[str, bool], random: object) -> None:
     shuffled = list(calls)
@@ -130,7 +131,7 @@ def test_arrival_order_plays_no_part(calls: list[Bound], switches: dict[str, boo
     assert one.snapshot == other.snapshot
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_least(50), deadline=None)
 @given(BATCHES, SWITCHES)
 def test_calls_that_do_not_race_get_what_they_would_get_alone(calls: list[Bound], switches: dict[str, bool]) -> None:
     place = world(**switches)
@@ -143,7 +144,7 @@ def test_calls_that_do_not_race_get_what_they_would_get_alone(calls: list[Bound]
                 assert together.result == alone.result
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(BATCHES, SWITCHES)
 def test_every_call_runs_exactly_once(calls: list[Bound], switches: dict[str, bool]) -> None:
     place = world(**switches)

@@ -13,6 +13,7 @@ from bench import talk_acts, train_acts
 from sandbox_mcp.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.plain import sentences
+from tests.laws import at_least
 
 WISH = wish_of("Text Fredrik that I'll be late.")
 HEARD = [
@@ -27,13 +28,13 @@ def test_training_reproduces_the_weights_byte_for_byte() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 def test_any_text_can_be_read(text: str) -> None:
     assert read_acts(text, WISH).act in Act
 
 
 @given(st.sampled_from(HEARD), st.sampled_from(["**{}**", "{}\n", "  {}", "> {}", "{} 🙂"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=at_least(30), deadline=None)
 def test_marks_around_a_message_change_nothing_that_it_gives_up_or_delivers(
     heard: talk_acts.HeardMessage, form: str
 ) -> None:
@@ -43,7 +44,7 @@ def test_marks_around_a_message_change_nothing_that_it_gives_up_or_delivers(
 
 
 @given(st.sampled_from(HEARD))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=at_least(30), deadline=None)
 def test_what_is_met_turns_questions_into_offers_and_settles_true_claims(heard: talk_acts.HeardMessage) -> None:
     before, after = (read_acts(heard.text, WISH, heard.calls, met=met).act for met in (False, True))
     settled = after is Act.DELIVERS and before in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE)
@@ -155,7 +156,7 @@ def test_who_asks_by_a_roundabout_way_asks(wish: str, text: str, act: Act) -> No
     ),
     st.sampled_from(["How far is it?", "Text Fredrik that I'll be late.", "Turn the wifi off."]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 def test_what_is_almost_done_is_not_delivered(how: str, done: str, left: str, wish: str) -> None:
     assert read_acts(f"{how} {done}{left}.", wish_of(wish), 2).act is Act.PROMISES
 

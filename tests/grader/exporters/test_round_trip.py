@@ -10,8 +10,9 @@ from sandbox_grader.exporters import EXPORTERS, exporter
 
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.grader.exporters.sessions import call, exported_and_imported, message, note, session, sessions, told
+from tests.laws import at_least
 
-LAW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=at_least(20), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def batches(events):

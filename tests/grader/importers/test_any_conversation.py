@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.grader.importers.samples import calls, otel_message, otel_text, otlp, read, said, span
+from tests.laws import at_least
 
 words = st.text('abc déf{}[]"\\\n123<>Ω', min_size=1, max_size=12).filter(str.strip)
 scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | words
@@ -259,7 +260,7 @@ WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "mcp-wire": mcp_wire,
 }
 
-LAW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=at_least(12), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def expected_calls(turns_: list[Turn]) -> list[tuple[Any, ...]]:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
+from tests.laws import at_least
 
 FORMATS = sorted(SAMPLES)
-FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=at_least(20), deadline=None, suppress_health_check=list(HealthCheck))
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
 words = """

@@ -6,8 +6,9 @@ from sandbox_grader.importers.reading.claude_tree import lines_of, threads_of
 from sandbox_grader.importers.reading.json_values import JsonNode
 
 from tests.grader.importers.samples import claude_line, claude_result, claude_use
+from tests.laws import at_least
 
-LAW = settings(max_examples=80, deadline=None)
+LAW = settings(max_examples=at_least(30), deadline=None)
 uuids = st.sampled_from([f"u{number}" for number in range(8)])
 parents = st.none() | uuids | st.just("gone")
 

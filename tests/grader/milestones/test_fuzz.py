@@ -27,6 +27,7 @@ from tests.grader.milestones.sessions import (
     state,
     text,
 )  # fmt: skip
+from tests.laws import at_least
 
 FOUND = ValueRef("found", path=(0, "phone"))
 WRITTEN = ValueRef("found", path=(0,), decimals=(0, 2))
@@ -133,20 +134,22 @@ def check(verdict: Any, played: Trajectory, mode: Mode) -> None:
     assert explain(scores)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=at_least(50), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(broken_logs(), st.sampled_from(["strict", "compat"]))
 def test_a_broken_log_is_graded_or_refused_with_its_place(data: bytes, mode: Mode):
     said = graded(data, mode)
     assert said == "graded" or said.startswith("log.jsonl:")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(st.binary(max_size=200))
 def test_anything_at_all_is_refused_with_its_place(data: bytes):
     assert graded(data, "strict").startswith("log.jsonl:")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_least(50), deadline=None)
 @given(steps())
 def test_any_session_is_graded_within_bounds(todo: Steps):
     played = play(todo).done()
@@ -154,7 +157,7 @@ def test_any_session_is_graded_within_bounds(todo: Steps):
         check(ToolSandbox().grade(Subject(played, scenario=ASKED), mode), played, mode)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(steps())
 def test_harm_never_helps(todo: Steps):
     """Whatever was done, deleting somebody afterwards earns nothing."""
@@ -163,7 +166,7 @@ def test_harm_never_helps(todo: Steps):
     assert scores[1] <= scores[0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(steps())
 def test_a_log_says_the_same_after_it_was_written_and_read(todo: Steps):
     played = play(todo).done()

@@ -11,6 +11,7 @@ from sandbox_scenarios.model import TableConstraint
 
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, reminder, row, state
+from tests.laws import at_least
 
 PLAIN = Compare(lambda _: ())
 CONSTRAINTS = {
@@ -39,7 +40,7 @@ def versions(timeline: Timeline, constraint: TableConstraint) -> range:
 
 
 @pytest.mark.parametrize("name", list(CONSTRAINTS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=at_least(20), deadline=None)
 @given(todo=steps())
 def test_values_are_those_of_the_tables(name: str, todo: Steps):
     constraint, timeline = CONSTRAINTS[name], Timeline(play(todo).done())

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.milestones.matching import CycleError, MatchedPlace, match
 
+from tests.laws import at_least
+
 Edges = tuple[tuple[int, int], ...]
 
 
@@ -120,7 +122,7 @@ def ancestors(node: int, edges: Edges) -> set[int]:
     return direct.union(*(ancestors(before, edges) for before in direct)) if direct else set()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=at_least(100), deadline=None)
 @given(problems())
 def test_finds_what_brute_force_finds_ties_included(problem: tuple[Tables, list[int], Edges]):
     tables, nodes, edges = problem
@@ -148,7 +150,7 @@ def test_a_view_that_may_still_change_is_not_taken_for_the_last_word():
     assert [place.similarity for place in match(chain, range(3), ((0, 1), (1, 2))).values()] == [1.0, 1.0, 1.0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(problems())
 def test_ceilings_change_nothing(problem: tuple[Tables, list[int], Edges]):
     tables, nodes, edges = problem
@@ -156,7 +158,7 @@ def test_ceilings_change_nothing(problem: tuple[Tables, list[int], Edges]):
     assert match(loose, nodes, edges) == match(tables, nodes, edges)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_least(40), deadline=None)
 @given(problems())
 def test_order_is_respected(problem: tuple[Tables, list[int], Edges]):
     tables, nodes, edges = problem
@@ -222,7 +224,7 @@ class Counting(Tables):
         return super().series(node, view)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=at_least(20), deadline=None)
 @given(st.lists(st.lists(VALUES, min_size=6, max_size=6), min_size=5, max_size=5))
 def test_independent_nodes_each_get_their_own_maximum(plain: list[list[float]]):
     placed = match(Tables(plain), range(5), ())

@@ -16,6 +16,7 @@ from sandbox_scenarios.model import Expected, Milestone, ValueRef
 from sandbox_mcp.trajectory import ToolCall
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state, text
+from tests.laws import at_least
 
 Placed = Mapping[int, MatchedPlace]
 At = Callable[[int, int, Placed], float]
@@ -86,7 +87,7 @@ def strictly(nodes: StrictNodes) -> At:
 
 
 @pytest.mark.parametrize("name", list(TRIOS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 @given(todo=steps(7))
 def test_strict_finds_what_trying_everything_finds(name: str, todo: Steps):
     nodes = StrictNodes(TRIOS[name], Timeline(play(todo).done()))
@@ -98,7 +99,7 @@ def test_strict_finds_what_trying_everything_finds(name: str, todo: Steps):
 
 
 @pytest.mark.parametrize("name", list(TRIOS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=at_least(20), deadline=None)
 @given(todo=steps())
 def test_strict_ceilings_are_never_exceeded(name: str, todo: Steps):
     nodes = StrictNodes(TRIOS[name], Timeline(play(todo).done()))
@@ -139,7 +140,7 @@ def compat_nodes(name: str, played: Play) -> tuple[CompatNodes, Sequence[tuple[i
 
 
 @pytest.mark.parametrize("name", list(TRIOS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=at_least(20), deadline=None)
 @given(todo=steps(4))
 def test_compat_finds_what_trying_everything_finds(name: str, todo: Steps):
     nodes, edges = compat_nodes(name, play(todo))
@@ -151,7 +152,7 @@ def test_compat_finds_what_trying_everything_finds(name: str, todo: Steps):
 
 @pytest.mark.parametrize("eager", [0, 24])
 @pytest.mark.parametrize("name", list(TRIOS))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(12), deadline=None)
 @given(todo=steps())
 def test_compat_ceilings_are_never_exceeded(name: str, eager: int, todo: Steps):
     with pytest.MonkeyPatch.context() as patch:

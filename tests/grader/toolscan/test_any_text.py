@@ -11,6 +11,7 @@ from sandbox_grader.toolscan import ToolScan
 from sandbox_grader.toolscan.scores import PATTERNS
 
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.laws import at_least
 
 APIS = {
     "search": {"parameters": {"q": {"type": "str", "required": True}, "n": {"type": "DATE"}}},
@@ -44,7 +45,7 @@ def read(tmp_path_factory):
     return _read
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=at_least(25))
 @given(messages, st.booleans())
 @pytest.mark.parametrize("mode", ["strict", "compat"])
 def test_every_run_has_a_verdict_that_is_json(read, mode, said, feedback):
@@ -57,7 +58,7 @@ def test_every_run_has_a_verdict_that_is_json(read, mode, said, feedback):
         assert all(0.0 <= verdict.values[name] <= 1.0 for name in PATTERNS)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=at_least(20))
 @given(messages)
 def test_a_further_message_never_adds_a_missing_call(read, said):
     """More calls can only come nearer to a solution in number."""

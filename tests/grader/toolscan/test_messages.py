@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.toolscan.messages import split
 
+from tests.laws import at_least
+
 SAID = r"\s*(?P<name>.*?)\s*with\s*Action Input:\s*(?P<input>.*?)$"
 FORMS = (re.compile("Action:" + SAID), re.compile(SAID))
 PIECES = ("Action:", "with", "Action Input:", "with Action Input:", "Action", " ", "\n", "\t", "\u2028", "x", "{}")
@@ -17,7 +19,7 @@ def as_searched(message: str) -> tuple[str, str] | None:
     return (found["name"], found["input"]) if found else None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(80), deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=12))
 def test_a_message_says_what_the_original_finds_in_it(pieces):
     said = split("".join(pieces))
