@@ -14,6 +14,8 @@ from time import process_time
 from typing import Any, cast
 
 from sandbox_grader.claims import Background, Hearing, hear
+from sandbox_scenarios.errors import ValueProblemError
+from sandbox_scenarios.facts import measured_in
 from sandbox_scenarios.model import Fact
 
 
@@ -72,7 +74,10 @@ def _lines(path: Path) -> Iterator[tuple[Block, bool, str, str]]:
     block: Block | None = None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line.startswith("@ "):
-            block = _block(line)
+            try:
+                block = _block(line)
+            except ValueProblemError as error:
+                raise ValueError(f"{path}:{number}: {error}") from error
         elif line.strip() and not line.startswith("#"):
             kind, found, reply = line[2:].partition(" :: ")
             if block is None or line[:2] not in ("+ ", "- ") or not found:
@@ -98,10 +103,11 @@ def _fact(item: Mapping[str, Any]) -> Fact:
     values = cast("list[Any]", value) if isinstance(value, list) else [value]
     if kind == "polarity":
         about = item["topic"]
+    kind, unit = measured_in(kind, item.get("unit") or item.get("what", ""))
     return Fact(
         kind,
         tuple(values),
-        item.get("unit") or item.get("what", ""),
+        unit,
         (about,) if isinstance(about, str) else tuple(about),
         item.get("attribute", ""),
         tuple(item.get("not", ())),

@@ -173,11 +173,15 @@ class _Standing:
 
     def acknowledge(self, line: Line, reading: ActReading) -> str | None:
         """Patience, as long as it lasts; a call that was made restores it. Thanks for thanks end the talk."""
-        if reading.act is Act.SMALL and self._wishes and _THANKS.match(self._wishes[-1]):
+        if reading.act in (Act.SMALL, Act.PARTS) and self._wishes and _THANKS.match(self._wishes[-1]):
             return self._move_on()
         if line.calls:
             self._waited = 0
         return self._wait(WAITING)
+
+    def part(self, line: Line, reading: ActReading) -> str | None:
+        """On to the next wish or the end where what it wants holds, because nothing is left to be said; patience else."""
+        return self._move_on() if line.met else self.acknowledge(line, reading)
 
     def repair(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """Ask back, as long as patience lasts."""
@@ -211,11 +215,14 @@ POLICY: Mapping[Act, _Answering] = {
     Act.PROMISES: _Standing.acknowledge,
     Act.DELIVERS: _Standing.move_on,
     Act.GIVES_UP: _Standing.move_on,
+    Act.PARTS: _Standing.part,
     Act.SMALL: _Standing.acknowledge,
     Act.UNREADABLE: _Standing.repair,
 }
 """What the user does about each act; docs/users.md has the same table in words."""
-_NOTHING_NEW = frozenset({Act.CLOSES, Act.SMALL, Act.OFFERS, Act.OPEN, Act.DELIVERS, Act.GIVES_UP, Act.UNREADABLE})
+_NOTHING_NEW = frozenset(
+    {Act.CLOSES, Act.PARTS, Act.SMALL, Act.OFFERS, Act.OPEN, Act.DELIVERS, Act.GIVES_UP, Act.UNREADABLE}
+)
 """What an agent may say to a user who wants nothing more, without keeping it."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.model import Fact, FactType
+from sandbox_scenarios.units import UNITS, temperature_scale, unit_of_measure
 
 TYPES: tuple[FactType, ...] = get_args(FactType)
 OPTIONS = ("about", "attribute", "not", "unit", "direction")
@@ -114,11 +115,12 @@ def facts_of(item: Any) -> tuple[Fact, ...]:
     unknown = [key for key in parts if key != kind and key not in OPTIONS]
     if unknown:
         raise ValueProblemError(f"unknown key {unknown[0]!r} beside {kind!r}; expected {', '.join(OPTIONS)}")
-    values, unit = _values(kind, parts[kind])
+    values, written = _values(kind, parts[kind])
+    kind, unit = measured_in(kind, str(parts.get("unit") or written))
     fact = Fact(
         kind,
         values,
-        str(parts.get("unit") or unit),
+        unit,
         _strings(parts.get("about"), "about"),
         str(parts.get("attribute") or ""),
         _strings(parts.get("not"), "not"),
@@ -126,6 +128,24 @@ def facts_of(item: Any) -> tuple[Fact, ...]:
     if kind != "direction" and "direction" in parts:
         return fact, Fact("direction", _values("direction", parts["direction"])[0], about=fact.about)
     return (fact,)
+
+
+def measured_in(kind: FactType, unit: str) -> tuple[FactType, str]:
+    """A type of fact and its unit, for a unit in any of its names; a quantity of degrees is a temperature.
+
+    Raises:
+        ValueProblemError: a quantity or temperature in a unit that no message could be read as stating.
+    """
+    if kind not in ("quantity", "temperature") or not unit or _PLACE.search(unit):
+        return kind, unit
+    scale = temperature_scale(unit)
+    if scale:
+        return "temperature", scale
+    known = unit_of_measure(unit) if kind == "quantity" else ""
+    if not known:
+        expected = ", ".join(sorted(UNITS)) + ", °C, °F" if kind == "quantity" else "°C or °F"
+        raise ValueProblemError(f"a {kind} in an unknown unit {unit!r}; expected {expected}")
+    return kind, known
 
 
 def wordings_of(item: Any) -> tuple[str, ...]:

@@ -5,14 +5,18 @@ import statistics
 import time
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_scenarios.model import Script
 
 from bench import talk_acts, train_acts
+from sandbox_mcp.users import Line, ScriptedUser
 from sandbox_mcp.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.plain import sentences
+from sandbox_mcp.users.scripted import WAITING
 from tests.laws import at_least
 
 WISH = wish_of("Text Fredrik that I'll be late.")
@@ -236,3 +240,44 @@ def test_what_is_left_open_is_asked_although_it_begins_like_news(message: str) -
 def test_data_and_code_stay_unreadable_whatever_marks_stand_around_them(call: str, form: str) -> None:
     plain = read_acts(call, WISH, 0).act
     assert read_acts(form.format(call), WISH, 0).act is plain is Act.UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("May I send it through your other number", Act.LEAVE),
+        ("Could you tell me how late you'll be", Act.ASKS),
+        ("You're sure that it should be Fredrik", Act.LEAVE),
+        ("Only Fredrik, or the whole band", Act.ASKS),
+        ("I can send it as soon as I hear from you.", Act.LEAVE),
+        ("It is ready to go, but I'd like to see a yes first.", Act.LEAVE),
+        ("Kindly let me know whether you agree with the wording.", Act.LEAVE),
+        ("Am I permitted to turn cellular on", Act.LEAVE),
+        ("Would you mind repeating his last name?", Act.ASKS),
+        ("Is it Fredrik Berg or Fredrik Lind?", Act.ASKS),
+        ("Still want me to send it?", Act.LEAVE),
+    ],
+)
+def test_who_asks_without_a_question_mark_or_in_a_roundabout_way_is_heard(text: str, act: Act) -> None:
+    assert read_acts(text, WISH, 1).act is act
+
+
+@pytest.mark.parametrize(
+    "said", ["You're welcome! Have a lovely day!", "My pleasure. Good luck!", "Glad I could help!"]
+)
+def test_good_wishes_end_the_talk_once_the_wish_holds_and_wait_before(said: str) -> None:
+    user = ScriptedUser(Script(()), "Text Fredrik that I'll be late.")
+    for met, answer in ((True, None), (False, WAITING)):
+        line = Line("agent", said, 0, met)
+        assert anyio.run(user.respond, (Line("user", user.opening), line)).says == answer
+
+
+@pytest.mark.parametrize("data", ['{"sent": true}', '[{"id": 7}]', '```json\n{"sent": true}\n```'])
+def test_what_is_said_behind_data_is_read(data: str) -> None:
+    assert read_acts(f"{data}\nYour text to Fredrik has been sent.", WISH, 1).act is Act.DELIVERS
+    assert read_acts(f"{data}\nWhich Fredrik do you mean?", WISH, 1).act is Act.ASKS
+    assert read_acts(data, WISH, 1).act is Act.UNREADABLE
+
+
+def test_one_thing_done_and_one_to_come_is_no_delivery() -> None:
+    assert read_acts("I've located Fredrik. On to the message.", WISH, 1).act is Act.PROMISES

@@ -39,7 +39,7 @@ _EXCLUDING = re.compile(
 def standing(spoken: Spoken, start: int, end: int) -> Standing:
     """How what stands from ``start`` to ``end`` is meant."""
     clause = spoken.clause_at(start)
-    if start < spoken.withdrawn:
+    if start < max(spoken.withdrawn, spoken.taken[1]) and (start < spoken.withdrawn or spoken.taken[0] < end):
         return "withdrawn"
     if clause.untrue:
         return "denied"

@@ -22,7 +22,9 @@ _FINITE = (
     r"wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
 )
 _BREAK = re.compile(
-    rf"(?:[;:](?!\d)| [–-]{{1,2}} |--|\s[(]|[)]|,? (?:but|though|although|yet|however|whereas|except that|"
+    rf"(?:[;:](?!\d)| [–-]{{1,2}} (?!\d+(?:\.\d+)? ?=)|--|\s[(]|[)]"
+    rf"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )but|though|although|yet|however|whereas"
+    rf"|except that|"
     rf"because)\b"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
     rf"only|actually"
@@ -42,7 +44,7 @@ _QUESTION_START = re.compile(
 _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
     r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
-    r"as soon as|whenever|as long as|imagine|pretend|let us say|let 's say|say|hypothetically|whether|in theory)\b",
+    r"as soon as|whenever|as long as|imagine|pretend|let us say|let['’]?s say|say|hypothetically|whether|in theory)\b",
     re.IGNORECASE,
 )
 _SUPPOSES_ANYWHERE = re.compile(
@@ -71,7 +73,9 @@ _FUTURE = re.compile(
 )
 _HISTORY = re.compile(
     r"\b(?:at first|at (?:that|the) time|initially|originally|previously|formerly|earlier|before that|the "
-    r"first (?:time|attempt|try)|first attempt|used to|"
+    r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
+    r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
+    r"|told you|gave|put|stated)|"
     r"had been|had (?:not )?\w+(?:ed|en)|until (?:now|then)|last (?:week|month|year)|a (?:moment|minute|"
     r"while) ago|old|former|yesterday|in the past|beforehand|"
     r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
@@ -80,7 +84,8 @@ _HISTORY = re.compile(
 )
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
-    r"of|rather than|far from|anything but|hardly|"
+    r"of|rather than|far from|nowhere near|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
+    r"|other than|else than|except)|hardly|"
     r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
     r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|avoided|declined|omitted|"
     r"forgot|neglected|skipped|incorrect|untrue|false)\b",
@@ -97,7 +102,11 @@ _HARMLESS = re.compile(
     r"easier|happier)|nothing but)\b",
     re.IGNORECASE,
 )
-_NO_THING = re.compile(r"^\W*(?:no|without) \w+(?: \w+)?,", re.IGNORECASE)
+_NO_THING = re.compile(
+    r"^\W*(?:(?:no|without) \w+(?: \w+)?|(?:not|without) (?:counting|including|considering|taking|reckoning|adding"
+    r"|forgetting)[^,;:.\n]{1,60}),",
+    re.IGNORECASE,
+)
 _LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,", re.IGNORECASE)
 
 _UNTRUE = (
@@ -122,7 +131,9 @@ _TAKEN_BACK = re.compile(
     r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|retract|withdraw|was "
     r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
     r"behind|back))"
-    r"|never mind\b|or so (?:i|they|he|she|the story)\b|or (?:did|do|does|is|was|has|have) (?:i|it|he|she|"
+    r"|never mind\b|or so (?:i|they|he|she|the story)\b|or so (?:(?:the|a|an|my|your|some|people|it|one|rumou?r"
+    r"|legend)\b[^.!?\n]{0,40}?\b)(?:say|claim|whisper|tell|believe|goe|hear|suggest|ha)\w*\b|or (?:did|do|does|is"
+    r"|was|has|have) (?:i|it|he|she|"
     r"they|that)(?: not)?\s{0,4}\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "
     r"that back|i mean\b|(?:that|this|it|all of (?:that|this|it)) (?:is|was) (?:all )?(?:just |only |merely |"
     r"but )?(?:a|my) (?:wild |rough |mere |pure |best )?guess|correction\b|(?:do not|please do not|never|you "
@@ -130,7 +141,9 @@ _TAKEN_BACK = re.compile(
     r"better not) (?:rely on|trust|believe|count on|take|act on|quote|use|go by) (?:that|this|it|me|what|any|"
     r"my|a word|the above|all)"
     rf"|(?:(?:all|none|nothing|not one word|not a word|everything|any|each word|every word|most|the whole) "
-    rf"(?:of )?)?(?:that|this|it|which|what i (?:just )?(?:said|told you|wrote)|the (?:above|foregoing|"
+    rf"(?:of )?)?(?:that|this|it|they|both|neither|these|those|(?:both|all|neither) (?:of (?:them|these|those)"
+    rf"|figures|numbers|values|amounts)|(?:these|those|the) (?:two |three )?(?:figures|numbers|values|amounts"
+    rf"|answers)|which|what i (?:just )?(?:said|told you|wrote)|the (?:above|foregoing|"
     rf"previous|last) ?\w*|(?:all|none) of (?:that|this|it)|everything (?:i (?:just )?said|above)|nothing "
     rf"(?:i (?:just )?said|above)|that number|that (?:answer|figure|value|time|date|name|last (?:bit|part))|"
     rf"my (?:last |previous )?(?:answer|reply|statement|message|claim)|the (?:number|figure|value|answer)) "
@@ -144,6 +157,41 @@ _TAKEN_BACK = re.compile(
     r")",
     re.IGNORECASE,
 )
+_DISOWNED = re.compile(
+    r"\b(?:i|we) (?:can not|could not|did not|do not want to|would not|will not|can neither|could neither|(?:am"
+    r"|was|were|are|have) (?:not|never) (?:been )?able to|(?:am|was|were|are) unable to|have no (?:way"
+    r"|means) (?:to|of))"
+    r" (?:\w+ly |even |yet )?(?:verify|confirm|check|vouch|stand behind|repeat|prove)(?:ing)?(?: for"
+    r"| up)?(?: (?:it|that|this|them|those|these|either|any of (?:it|that|this|them)|whether (?:it|that"
+    r"|this) is \w+"
+    r"|(?:that|this|the|those|these) (?:figure|number|value|amount|rate|result|claim|answer"
+    r"|information)s?))?(?: (?:myself|yet|so far|in any way|at all|though))?\s*(?=[.,;!?\n–)]|$| and\b| or\b"
+    r"| nor\b| because\b| as i\b| since\b)"
+    r"|\bi am (?:not|far from) (?:\w+ )?(?:convinced|persuaded)\b(?! (?:you|he|she|they|of)\b)|\bi (?:do not"
+    r"|would not|can not) (?:trust|believe|buy) (?:it|that|this|them|those)\b"
+    r"|\bi (?:\w+ly )?(?:have|had) (?:absolutely |really |honestly )?no (?:idea|clue)\b(?! (?:why|who|where|when"
+    r"|about|if|what|whether))"
+    r"|\bi (?:do not|can not|could not|still do not) (?:\w+ly )?(?:know|tell|say|name|determine|work out"
+    r"|give)(?: you)? (?:the (?:real|true|actual|exact|right|correct|proper) \w+|for (?:sure|certain)"
+    r"|which (?:of (?:the|these|those|them)|one|is right|is correct|applies))"
+    r"|\b(?:which|whichever) (?:of (?:the|these|those) (?:two|three) |one )?(?:applies|is right|is correct|it is"
+    r"|holds)(?: here)?,? (?:i|we) (?:do not|can not|could not) (?:know|tell|say)"
+    r"|\bwhatever (?:that|this|it) (?:refers? to|means?|meant|stands for|is supposed to be|may be)\b|\b(?:take"
+    r"|make) your (?:pick|choice)\b|\bpick (?:whichever|the one) you\b"
+    r"|\bthere (?:may|might|could|must|will|are probably|are possibly|are certainly|are surely) (?:well |probably "
+    r"|possibly |also )?(?:be )?(?:a few |many |several |some |plenty |lots |any )?(?:more|others"
+    r"|further ones)(?: of them)?\s*(?=[.!;,\n]|$)",
+    re.IGNORECASE,
+)
+"""The speaker does not stand by what came before: could not check it, does not believe it, leaves open which it is."""
+_ONE_WRONG = re.compile(
+    r"\b(?:the|that|my) (first|second|third|last|former|latter)(?: (?:one|figure|number|value|amount|result"
+    r"|distance|sum|price|count|answer|of (?:them|those|these|the two)))? (?:is|was|looks|seems"
+    r"|turns out to be)(?: \w+){0,2}? ?"
+    rf"(?:{_UNTRUE}|off|a typo|a slip|a mistake|mistaken|an error|outdated|invalid)\b",
+    re.IGNORECASE,
+)
+_ANY_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _ELLIPSIS = re.compile(
     r"(?:^|[,;:.!?–(\n-])\W{0,12}(?:but |and |except |only |only that |well,? |no,? |actually,? |in fact,? |in "
     r"truth,? |to be honest,? |truth be told,? |or rather,? |although |though |then again,? |wait,? |sorry,? "
@@ -222,7 +270,10 @@ class Clause:
 
 @dataclass(slots=True)
 class Spoken:
-    """A whole message: its plain text, that in lower case, its clauses, and from where on it was not taken back."""
+    """A whole message: its plain text, that in lower case, its clauses, and from where on it was not taken back.
+
+    ``taken`` is where the one figure of several stands that was called wrong.
+    """
 
     text: str
     low: str
@@ -230,6 +281,7 @@ class Spoken:
     withdrawn: int = 0
     quotes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     starts: list[int] = field(default_factory=list[int])
+    taken: tuple[int, int] = (0, 0)
     _words: dict[str, list[int]] | None = None
     _spans: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 
@@ -281,6 +333,7 @@ def read(message: str) -> Spoken:
     spoken = Spoken(text, low, clauses, quotes=quotes, starts=[clause.start for clause in clauses])
     _foretold(spoken, blind)
     spoken.withdrawn = _withdrawn(blind)
+    spoken.taken = _one_wrong(blind)
     return spoken
 
 
@@ -323,7 +376,29 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
         clause.denials = _denials(shown, clause.start)
         if _WOULD_SAY.search(shown) and '"' in shown:
             clause.supposes = True
+        if clause.asks and _ASKS_ABOUT_IT.match(shown):
+            for other in clauses[:position]:
+                other.asks = True
+    if len(clauses) > 1 and any(clause.supposes and _CONTRARY_TO_FACT.match(clause.text) for clause in clauses):
+        for clause in clauses:
+            clause.supposes = clause.supposes or " would " in clause.text
     return clauses
+
+
+_ASKS_ABOUT_IT = re.compile(
+    r"^\W*(?:is|was|are|were) (?:that|this|it|those|these|they) (?:what|right|correct|true|it|the|not"
+    r"|so)\b(?! (?:okay|fine|way|only))|^\W*(?:does|do) (?:that|this|it|those) (?:sound|seem|look|match|agree)\b"
+    r"|^\W*(?:right|correct|true|no)\W*$|"
+    r"^\W*(?:did|do|have) i (?:get|got|hear|remember|understand|recall)\b",
+    re.IGNORECASE,
+)
+"""A question behind a value that puts the value itself in question."""
+_CONTRARY_TO_FACT = re.compile(
+    r"^\W*(?:(?:if|provided|assuming|supposing|suppose)\b ?)?(?:that )?(?!you\b|i\b|we\b"
+    r"|one\b)(?:[\w'.]+ ){1,5}?(?:were|was|had|stood|held|stayed|could)\b",
+    re.IGNORECASE,
+)
+"""A condition about the world in the past tense, under which what "would" be is not so."""
 
 
 def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:
@@ -391,8 +466,18 @@ def _foretold(spoken: Spoken, blind: str) -> None:
                 other.untrue = True
 
 
+def _one_wrong(blind: str) -> tuple[int, int]:
+    """Where the figure stands that is called wrong by its place among those before: ``the second one is a typo``."""
+    for found in _ONE_WRONG.finditer(blind):
+        before = list(_ANY_FIGURE.finditer(blind, 0, found.start()))
+        place = {"first": 0, "former": -2, "second": 1, "third": 2}.get(found[1].lower(), -1)
+        if -len(before) <= place < len(before):
+            return before[place].span()
+    return 0, 0
+
+
 def _withdrawn(blind: str) -> int:
-    places = [found for pattern in (_TAKEN_BACK, _ELLIPSIS) for found in pattern.finditer(blind)]
+    places = [found for pattern in (_TAKEN_BACK, _ELLIPSIS, _DISOWNED) for found in pattern.finditer(blind)]
     last = 0
     for found in places:
         before = blind[max(0, found.start() - 12) : found.start() + 2]

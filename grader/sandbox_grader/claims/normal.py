@@ -23,6 +23,27 @@ _TYPOGRAPHY = {
     ord("|"): " ; ", ord("\t"): " ", ord("…"): ". ",
 }  # fmt: skip
 _THIN_THOUSANDS = re.compile("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
+_MEASURE = (
+    r"(?:km|kilomet|m\b|met(?:er|re)s?\b|mi\b|mile|feet|ft|cm|mm|kg|kilo|g\b|gram|lbs?\b|pound|l\b|lit(?:er|re)|°|degrees?|celsius|percent|%|"
+    r"[$€£¥₹₩]|[A-Z]{3}\b|euro|dollar|yen|yuan|franc|rupee|krone?|kronor|crown|peso|rand\b|won\b|days?\b|hours?\b|minutes?\b)"
+)
+_CONTINENTAL = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,2})(?![\d,])")
+_SPACED = re.compile(
+    rf"(?<![\d.,:/+-])(?<![\d.,)] )(\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)|\s?{_MEASURE})"
+)
+_COMMA = re.compile(
+    rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])"
+)
+_APOSTROPHES = re.compile(r"(?<=\d)'(?=\d{3}(?!\d))")
+"""Numbers as they are written on the Continent: 1.104,84, 1 104,84 and 1'104.84; 12,5 needs a unit beside it."""
+_POINT = re.compile(r"\b(\d{1,9}) point ((?:\d ?){1,6})(?!\w)", re.IGNORECASE)
+_MINUS = re.compile(
+    r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))", re.IGNORECASE
+)
+_PICTURE = re.compile(
+    "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+ +(?=[A-Z])"
+)
+"""A picture behind which a new sentence begins."""
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = re.compile(
@@ -109,11 +130,26 @@ def plain(text: str) -> str:
     text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
     text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
-    text = _THOUSANDS.sub("", text)
+    text = _PICTURE.sub(". ", text)
+    text = _THOUSANDS.sub("", _written_with_points(text))
     text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
     text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
-    text = _clocks(_ORDINAL.sub(_ordinal, _RUN.sub(_number, text)))
+    text = _POINT.sub(_decimal, _clocks(_ORDINAL.sub(_ordinal, _RUN.sub(_number, text))))
+    text = _MINUS.sub("-", text)
     return _MANY_SPACES.sub(" ", text)
+
+
+def _written_with_points(text: str) -> str:
+    """Numbers with a decimal comma, or with points, spaces or apostrophes between thousands, as 1104.84."""
+    text = _CONTINENTAL.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", _APOSTROPHES.sub("", text))
+    text = _SPACED.sub(lambda found: found[1].replace(" ", ""), text)
+    return _COMMA.sub(lambda found: f"{found[1] or found[3]}.{found[2] or found[4]}", text)
+
+
+def _decimal(found: re.Match[str]) -> str:
+    """``17 point 4`` and ``3 point 1 4`` as numbers."""
+    behind = " " if found[2].endswith(" ") else ""
+    return f"{found[1]}.{found[2].replace(' ', '')}{behind}"
 
 
 _ITEM = re.compile(

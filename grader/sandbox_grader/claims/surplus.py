@@ -29,6 +29,14 @@ _ADVERBS = (
     r"be safe|,|likewise|first|subsequently|discreetly|carefully|even went and|actually|therefore|again|all|"
     r"both)"
 )
+_NO_DEED = frozenset(
+    table(
+        "not just but about that what it then even seven ten eleven in on an at out left different most best cost "
+        "exact correct right current present absent distant important urgent ancient recent silent open broken "
+        "certain sudden human main plain rain sun wooden golden spoken urban german"
+    )
+)
+"""Words that end like a participle and are none."""
 _NO_PAST = frozenset({"need", "proceed", "succeed", "exceed", "feed", "speed", "heed", "bleed", "embed", "shed"})
 """Words in "ed" that tell of nothing that was done."""
 _TELLING = frozenset({"let", "told", "informed", "notified", "showed", "gave", "kept", "updated"})
@@ -106,7 +114,7 @@ def _deeds(spoken: Spoken, clause: Clause, teller: bool) -> Iterator[tuple[str, 
             first = found
             yield found[2], found.start(2), more
     for found in _PASSIVE.finditer(text):
-        if _MORE.search(found[1] + found[2]) or (more and not first):
+        if found[3] not in _NO_DEED and (_MORE.search(found[1] + found[2]) or (more and not first)):
             yield found[3], found.start(3), True
     lead = spoken.low[max(0, clause.start - 5) : clause.start]
     opened = _AND.match(text) or (_BARE.match(text) if re.search(r"(?:and|,|;) ?$", lead) else None)
@@ -158,9 +166,8 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     kinds = claimed(verb)
     if verb == "let" and not re.match(r"let (?!me|us)\w+(?: \w+){0,3} know", after):
         return True
-    if verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered") and re.match(
-        r"\w+ you\b", after
-    ):
+    for_you = verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered")
+    if (for_you and re.match(r"\w+ you\b", after)) or (verb in _SAYING and _A_FIGURE.match(after)):
         return True
     if not kinds:
         if verb in HARMLESS or not more:
@@ -169,7 +176,8 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     if verb in HARMLESS and not (
         more and kinds & {"send", "remove", "call", "pay"} and not supported(verb, back.deeds)
     ):
-        return not (verb == "sent" and not supported(verb, back.deeds) and "send" not in back.deeds) or not more
+        further = more or bool(_TO_OTHERS.search(after))
+        return not (verb == "sent" and not supported(verb, back.deeds) and "send" not in back.deeds) or not further
     if not supported(verb, back.deeds):
         return _weak(verb, after, more, back)
     added = re.search(r"\b(?:and|as well as|plus) ((?:all|every|the rest|your|his|her)\b[^.,;]{0,40})", after)
@@ -184,6 +192,16 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     return True
 
 
+_SAYING = frozenset(
+    {"wrote", "written", "told", "gave", "given", "said", "stated", "answered", "named", "quoted", "put", "noted"}
+)
+_A_FIGURE = re.compile(r"\w+ (?:you )?(?:about |the )?[$€£¥₹-]?\d")
+"""What was written or given was a figure, in this talk itself."""
+_TO_OTHERS = re.compile(
+    r"\bto (?:all |every |each |both |some )?(?:of )?(?:your|his|her|their|the)?\s?(?:\w+ )?(?:contacts?|friends?"
+    r"|everyone|everybody|people|group|recipients?|family|team|boss|colleagues?|neighbou?rs?)\b|\bby (?:text|sms"
+    r"|e-?mail|mail|post)\b"
+)
 _ROUTINE = frozenset(
     {
         "set",

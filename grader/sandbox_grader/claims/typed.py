@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_scenarios.model import Fact
+from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.asserted import Standing, standing
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 from sandbox_grader.claims.normal import table
-from sandbox_grader.claims.values import UNITS, Mention
+from sandbox_grader.claims.values import FAMILIES, Mention
 
 READ_AS: dict[str, tuple[str, ...]] = {
     "time": ("time",),
@@ -120,8 +121,14 @@ class _Seen:
 
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
     """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
+    disclaimed = _disclaimed(spoken, fact)
     seen = [
-        _Seen(item, _standing(spoken, item, back), fits, fits and _mine(spoken, item, fact, others, mentions))
+        _Seen(
+            item,
+            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back),
+            fits,
+            fits and _mine(spoken, item, fact, others, mentions),
+        )
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and _fits(item, fact, spoken)) or item.kind in RIVALS[fact.type]
     ]
@@ -140,6 +147,11 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         other = _other_day(spoken, right) if fact.type == "date" else None
         if other:
             return contrary(f"says {wanted} or {other!r}", other)
+        rivals += [
+            item
+            for item in seen
+            if not item.fits and any(_on_conditions(spoken, item.mention, known.mention) for known in right)
+        ]
         for rival in rivals:
             text = spoken.text[rival.mention.start : rival.mention.end].strip()
             return contrary(f"says {wanted} and also {text!r}", text)
@@ -195,6 +207,33 @@ def _occur_in(words: str, said: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", said.lower()) is not None
 
 
+_ABOUT_WHAT = {
+    "quantity": "distance|length|height|weight|size|speed|amount|far|long|high|heavy|fast|wide|deep",
+    "temperature": "temperatures?|cold|warm|hot|degrees|weather",
+    "money": "amount|sum|rate|price|cost|value|total|conversion|result|much",
+    "count": r"number|count|total|many(?: \w+)?",
+    "duration": "duration|time|long",
+}
+_IGNORANT = {
+    kind: re.compile(
+        r"\bi (?:do not|can not|could not|(?:am|was) (?:unable|not able) to"
+        r"|have not been able to) (?:\w+ly )?(?:know|tell|say|give|determine|find|work out|measure|calculate"
+        r"|look up|see|get)(?: you| us| out)?"
+        rf" (?:the|that|this|your|how|what the) (?:\w+ )?(?:{nouns})\s*(?=[.;!\n]|$|, (?:sorry|unfortunately"
+        rf"|i am afraid))"
+    )
+    for kind, nouns in _ABOUT_WHAT.items()
+}
+"""Says that the very thing that was asked is not known, which leaves a figure before it to somebody else."""
+
+
+def _disclaimed(spoken: Spoken, fact: Fact) -> int:
+    """Up to where a message's figures are not its own, because it says then that it does not know the answer."""
+    pattern = _IGNORANT.get(fact.type)
+    places = [found.start() for found in pattern.finditer(spoken.low)] if pattern else []
+    return max((place for place in places if not spoken.clause_at(place).history), default=0)
+
+
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
 
 
@@ -203,12 +242,19 @@ def _standing(spoken: Spoken, item: Mention, back: Background) -> Standing:
     how = standing(spoken, item.start, item.end)
     if how != "said":
         return how
+    if _AGO.match(spoken.low, item.end) and back.given_words and not back.given_words & _OF_THE_PAST:
+        return "unsaid"
     clause = spoken.clause_at(item.start)
     opens = not re.search(r"\w", spoken.low[clause.start : item.start])
     asked = back.given_words & _NEGATIVE
     return "denied" if opens and not asked and _NOT_OF_IT.match(spoken.low[item.end : clause.end]) else how
 
 
+_AGO = re.compile(r" (?:ago|earlier|in the past)\b")
+_OF_THE_PAST = frozenset(
+    table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
+)
+"""Words of a user who asks about what has been; who asks what is to come is not told by ``9 days ago``."""
 _NEGATIVE = frozenset(
     table("not no none without never nobody nothing isn't aren't haven't hasn't don't doesn't yet still left")
 )
@@ -291,11 +337,10 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
 
 
 def _currency_fits(written: str, wanted: str) -> bool:
-    """Whether an amount may be in the wanted currency; a bare dollar sign may be any dollar."""
-    return not wanted or written == wanted or (written == "$" and wanted in _DOLLARS)
+    """Whether an amount may be in the wanted currency; a bare dollar sign may be any dollar, crowns any crowns."""
+    return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
 
 
-_DOLLARS = ("USD", "CAD", "AUD", "NZD", "TWD", "HKD", "SGD")
 _COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
 
 
@@ -324,7 +369,31 @@ def _counted(item: Mention, number: float, unit: str) -> bool:
         return bool(seconds) and item.number == number * (seconds or 1)
     if item.kind == "phone":  # seven digits and more look like one
         return str(item.value) == str(int(number))
+    if (
+        not seconds
+        and item.unit in _COUNTED_ELSE
+        and unit in _COUNTED_ELSE
+        and _COUNTED_ELSE[item.unit] != _COUNTED_ELSE[unit]
+    ):
+        return False
     return item.number == number and (not unit or item.unit in ("", unit, *_ANY_NOUN) or not seconds)
+
+
+_COUNTED_ELSE = {
+    name: names
+    for names in (
+        ("contact", "entry", "entrie", "people", "person", "name", "number"),
+        ("message", "text", "sms", "conversation", "thread"),
+        ("reminder", "notification", "alert"),
+        ("timer", "alarm"),
+        ("note", "memo"), ("event", "appointment", "meeting"), ("photo", "picture", "image"), ("email", "mail"),
+        ("call",), ("app",), ("file", "document"),
+        ("song", "track"), ("film", "movie"), ("book",), ("award", "prize"), ("ticket",),
+        ("day",), ("week",), ("month",), ("year",), ("hour",), ("minute",),
+    )
+    for name in names
+}  # fmt: skip
+"""Nouns that name the same things, each with its row: whoever has 7 reminders has not said how many contacts."""
 
 
 _ANY_NOUN = (
@@ -467,8 +536,15 @@ def _competes(
         return False
     if _given(item, back) or spoken.low[: item.start].rstrip().endswith("("):
         return False
-    if _offered_instead(spoken, item, right) or _corrects(spoken, item, right):
+    if (
+        _offered_instead(spoken, item, right)
+        or _corrects(spoken, item, right)
+        or _OTHER_SOURCE.search(spoken.low[spoken.clause_at(item.start).start : item.start])
+        or _restates(spoken, item, fact, right)
+    ):
         return True
+    if _reckoned_with(spoken, item, fact, right, mentions):
+        return False
     if (
         _roughly(spoken, item, right)
         or back.knows(item)
@@ -497,6 +573,14 @@ def _roughly(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
     return bool(about) and any(abs(item.number - seen.mention.number) <= 0.05 * abs(item.number) for seen in right)
 
 
+_ON_CONDITION = re.compile(r"(?: \w+){0,2},? (?:if|in case|provided|assuming|supposing)\b")
+
+
+def _on_conditions(spoken: Spoken, *items: Mention) -> bool:
+    """Whether each value holds under a condition of its own: ``8 km if you mean the one, 12 km if the other``."""
+    return all(_ON_CONDITION.match(spoken.low, item.end) for item in items)
+
+
 def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
     """Whether ``A or B`` offers the value beside the right one."""
     number = spoken.clause_at(item.start).sentence
@@ -504,11 +588,83 @@ def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> b
         other_kind = seen.mention.kind != item.kind and "number" not in (seen.mention.kind, item.kind)
         if other_kind or spoken.clause_at(seen.mention.start).sentence != number:
             continue
+        if item.kind == "duration" and 0 < abs(item.number - seen.mention.number) <= item.step:
+            continue  # the same in weeks
         first, second = sorted((seen.mention, item), key=lambda place: place.start)
         between = spoken.low[first.end : second.start]
         if _OR.search(between) and len(between) < 40 and not re.search(r"\d", between):
             return True
     return False
+
+
+_OTHER_SOURCE = re.compile(
+    r"\b(?:other|another|second|third|different|alternative|competing) (?:\w+ )?(?:source|query|site|website"
+    r"|search|tool|attempt|look-?up|map|service|result|reading|page|app|calculator|converter|calendar|method|"
+    r"measurement|try|run|check|one)s?\b(?: \w+){0,3}? (?:gives?|gave|says?|said|shows?|showed|claims?|claimed|has"
+    r"|had|puts?|reports?|reported|tells?|told|suggests?|suggested|returns?|returned|comes?|came|yields?|"
+    r"yielded|makes?|made|reads?|gets?|got)\b[^.;]{0,24}$"
+)
+"""Another source's value beside the right one leaves open which of the two holds."""
+_SAME_AGAIN = re.compile(
+    r"\W*(?:in other words|that is(?: to say)?|ie|which (?:is|makes|equals|means)|or|equal to|equivalent to"
+    r"|meaning|=)\W*(?:it is |that is |just |exactly |about |roughly |around |almost |nearly |approximately |some "
+    r"|a good |over |under ){0,3}\W*"
+)
+
+
+def _restates(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:
+    """Whether the right count of days is said again in weeks or months, and wrongly: ``122 days, that is 30 weeks``."""
+    if fact.type not in ("count", "duration") or item.kind != "duration":
+        return False
+    for seen in right:
+        days = seen.mention.number * (86400 if seen.mention.kind == "number" else 1)
+        between = spoken.low[seen.mention.end : item.start] if seen.mention.end <= item.start else ""
+        if between and _SAME_AGAIN.fullmatch(between) and abs(item.number - days) > max(item.step, 0.1 * days):
+            return True
+    return False
+
+
+_SUM = re.compile(
+    r"\s*(?:\w+ ){0,2}?(?:[+×*÷/=]|[-–] ?\d[\d.]*(?: \w+){0,2} ?=|(?:plus|minus|times|divided by|multiplied by)\b)"
+)
+_SUM_BEFORE = re.compile(
+    r"\d\)?(?: \w+){0,4} ?(?:[+×*÷/]|plus|minus|times|divided by|multiplied by|[-–](?=.{0,12}=)) ?\(?$"
+)
+_JOINED = re.compile(r"\b(?:plus|minus|and|less|then|add|added|subtract\w*|another)\b|[+-]")
+
+
+def _reckoned_with(
+    spoken: Spoken, item: Mention, fact: Fact, right: Sequence[_Seen], mentions: Sequence[Mention]
+) -> bool:
+    """Whether a value is a step on the way to the right one: ``24 - 1 = 23``, ``14 days in June plus 17 in July``."""
+    number = spoken.clause_at(item.start).sentence
+    before = spoken.low[max(0, item.start - 30) : item.start]
+    tail = spoken.low[item.end : item.end + 24]
+    dashed = before.rstrip().endswith(("-", "–")) and re.match(r"(?: \w+){0,2} ?=", tail)
+    if _SUM.match(tail) or dashed or _SUM_BEFORE.search(before):
+        return True
+    for other in mentions:
+        if other is item or spoken.clause_at(other.start).sentence != number:
+            continue
+        first, second = sorted((item, other), key=lambda place: place.start)
+        if not _JOINED.search(spoken.low[first.end : second.start]):
+            continue
+        one, two = _in_units_of(fact, item), _in_units_of(fact, other)
+        if any(
+            abs(result - _in_units_of(fact, seen.mention)) < _EQUAL
+            for seen in right
+            for result in (one + two, abs(one - two))
+        ):
+            return True
+    return False
+
+
+_EQUAL = 0.006
+
+
+def _in_units_of(fact: Fact, item: Mention) -> float:
+    """A value as a plain number; time as days where days are counted."""
+    return item.number / 86400 if item.kind == "duration" and fact.type == "count" else item.number
 
 
 _CORRECTS = re.compile(
@@ -540,7 +696,7 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[_Seen]) -> bool:
     if fact.type == "number":
         return bool(item.unit) and all(item.unit != seen.mention.unit for seen in right)
     if fact.type == "money":
-        return bool(fact.unit) and item.unit not in ("$", fact.unit) and not _is_unit_slip(item, fact)
+        return bool(fact.unit) and not _currency_fits(item.unit, fact.unit) and not _is_unit_slip(item, fact)
     return fact.type == "quantity" and item.unit != UNITS.get(fact.unit.lower(), ("",))[0]
 
 

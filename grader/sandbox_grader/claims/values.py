@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sandbox_scenarios.units import UNITS
+
 from sandbox_grader.claims.normal import MONTHS
 
 Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
@@ -40,8 +42,8 @@ class Mention:
 
 
 CURRENCIES: Mapping[str, str] = {
-    "USD": r"us\$|usd|us dollars?|u\.s\. dollars?|american dollars?|(?<!\w)bucks",
-    "CAD": r"ca\$|c\$|cad|canadian dollars?",
+    "USD": r"us\$|usd|us dollars?|u\.s\. dollars?|american dollars?|greenbacks?",
+    "CAD": r"ca\$|c\$|cad|canadian dollars?|loonies|loonie",
     "AUD": r"a\$|au\$|aud|australian dollars?|aussie dollars?",
     "NZD": r"nz\$|nzd|new zealand dollars?|nz dollars?|kiwi dollars?",
     "TWD": r"nt\$|twd|taiwan(?:ese)? dollars?|new taiwan dollars?",
@@ -49,100 +51,56 @@ CURRENCIES: Mapping[str, str] = {
     "SGD": r"s\$|sgd|singapore dollars?",
     "EUR": r"€|eur|euros?",
     "GBP": r"£|gbp|british pounds?|pounds? sterling|pounds|quid",
-    "JPY": r"¥|jpy|yen|円",
+    "JPY": r"jpy|jp¥|(?:japanese )?yen|円",
     "ZAR": r"zar|south african rand|rand",
-    "INR": r"₹|inr|rupees?",
-    "CHF": r"chf|swiss francs?|francs?",
-    "CNY": r"cny|rmb|yuan",
-    "KRW": r"₩|krw|won",
-    "SEK": r"sek|swedish kron(?:or|a)",
-    "NOK": r"nok|norwegian kroner?",
-    "DKK": r"dkk|danish kroner?",
+    "INR": r"₹|inr|indian rupees?",
+    "PKR": r"pkr|pakistani rupees?",
+    "LKR": r"lkr|sri lankan rupees?",
+    "CHF": r"chf|swiss francs?|francs?|swissies",
+    "CNY": r"cny|rmb|cn¥|(?:chinese )?(?:yuan|renminbi)",
+    "KRW": r"₩|krw|(?:south )?korean won|won",
+    "SEK": r"sek|swedish (?:kron(?:or|a|e|er)|crowns?)|kronor",
+    "NOK": r"nok|norwegian (?:kroner?|crowns?)",
+    "DKK": r"dkk|danish (?:kroner?|crowns?)",
+    "ISK": r"isk|icelandic (?:kr[oó]n\w{1,2}|crowns?)",
+    "CZK": r"czk|kč|czech (?:korun\w?|crowns?)",
+    "PLN": r"pln|zł|(?:polish )?z[lł]ot(?:y|ys|ych|ies)",
+    "HUF": r"huf|(?:hungarian )?forints?",
+    "TRY": r"₺|turkish liras?",
+    "THB": r"thb|(?:thai )?baht",
+    "ILS": r"₪|ils|(?:israeli )?(?:new )?shekels?",
+    "RUB": r"₽|(?:russian )?r(?:o)?ubles?",
+    "UAH": r"₴|uah|(?:ukrainian )?hryvnias?",
+    "EGP": r"egp|egyptian pounds?",
+    "ARS": r"ars|argentine pesos?",
     "MXN": r"mxn|mexican pesos?",
     "BRL": r"brl|reais|brazilian reals?",
-    "$": r"\$|dollars?",
+    "RUPEE": r"rupees?",
+    "KR": r"kr\b|kron(?:a|e|er)|crowns?",
+    "PESO": r"pesos?",
+    "¥": r"¥",
+    "$": r"\$|dollars?|(?<!\w)bucks",
+    "ANOTHER": r"[a-z]{4,14}(?:an|ese|ish|ch|ss|i|ine|ean) (?:rupees?|dollars?|pounds?|francs?|pesos?|crowns?|yuan"
+    r"|yen|won|liras?|dinars?|riyals?|rands?)",
 }
-_CURRENCY = "|".join(f"(?P<{'X' if code == '$' else code}>{names})" for code, names in CURRENCIES.items())
-_CURRENCY_AFTER = _CURRENCY.replace("(?P<", "(?P<Z")
-_CURRENCY_BEFORE = _CURRENCY.replace("|won", "")
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "$": ("USD", "CAD", "AUD", "NZD", "TWD", "HKD", "SGD"),
+    "KR": ("SEK", "NOK", "DKK", "ISK", "CZK"),
+    "RUPEE": ("INR", "PKR", "LKR"),
+    "PESO": ("MXN", "ARS"),
+    "¥": ("JPY", "CNY"),
+}
+"""What a sign or a name that several countries share may stand for."""
+_GROUPS = {"DOLLAR": "$", "YEN": "¥"}
+_CURRENCY = "|".join(
+    f"(?P<{'DOLLAR' if code == '$' else 'YEN' if code == '¥' else code}>{names})" for code, names in CURRENCIES.items()
+)
+_CURRENCY_AFTER = re.sub(r"\(\?P<(\w+)>", r"(?P<\1_after>", _CURRENCY)
+_CURRENCY_BEFORE = _CURRENCY.replace("|won)", ")")
 """Nobody writes "won 3" of money, and "it won 3 awards" is of something else."""
 _BESIDE_MONEY = (re.compile(r"[$€£¥₹₩] ?$"), re.compile(rf" ?(?:{_CURRENCY})(?!\w)", re.IGNORECASE))
 _OUT_OF = re.compile(r"\bout of $", re.IGNORECASE)
 """Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
-_LENGTHS = {
-    "km": 1000.0,
-    "kilometer": 1000.0,
-    "kilometre": 1000.0,
-    "m": 1.0,
-    "meter": 1.0,
-    "metre": 1.0,
-    "mi": 1609.344,
-    "mile": 1609.344,
-    "ft": 0.3048,
-    "foot": 0.3048,
-    "feet": 0.3048,
-    "yard": 0.9144,
-    "yd": 0.9144,
-    "cm": 0.01,
-    "centimeter": 0.01,
-    "centimetre": 0.01,
-    "mm": 0.001,
-    "inch": 0.0254,
-    "inches": 0.0254,
-    "nautical mile": 1852.0,
-    "k": 1000.0,
-    "click": 1000.0,
-    "klick": 1000.0,
-}
-_MASSES = {
-    "kg": 1.0,
-    "kilo": 1.0,
-    "kilogram": 1.0,
-    "kilogramme": 1.0,
-    "g": 0.001,
-    "gram": 0.001,
-    "lb": 0.45359237,
-    "pound": 0.45359237,
-    "oz": 0.0283495,
-    "ounce": 0.0283495,
-    "stone": 6.35029,
-    "ton": 1000.0,
-    "tonne": 1000.0,
-}
-_SPEEDS = {
-    "km/h": 1 / 3.6,
-    "kph": 1 / 3.6,
-    "kmh": 1 / 3.6,
-    "kilometers per hour": 1 / 3.6,
-    "kilometres per hour": 1 / 3.6,
-    "km per hour": 1 / 3.6,
-    "mph": 0.44704,
-    "miles per hour": 0.44704,
-    "m/s": 1.0,
-    "meters per second": 1.0,
-    "metres per second": 1.0,
-    "knot": 0.514444,
-    "kn": 0.514444,
-    "kt": 0.514444,
-}
-_VOLUMES = {
-    "l": 1.0,
-    "liter": 1.0,
-    "litre": 1.0,
-    "ml": 0.001,
-    "milliliter": 0.001,
-    "millilitre": 0.001,
-    "gallon": 3.785411784,
-    "gal": 3.785411784,
-    "cup": 0.24,
-    "pint": 0.473176,
-}
-UNITS: Mapping[str, tuple[str, float]] = {
-    **{name: ("speed", factor) for name, factor in _SPEEDS.items()},
-    **{name: ("length", factor) for name, factor in _LENGTHS.items()},
-    **{name: ("mass", factor) for name, factor in _MASSES.items()},
-    **{name: ("volume", factor) for name, factor in _VOLUMES.items()},
-}
 _SECONDS = {
     "second": 1,
     "sec": 1,
@@ -213,11 +171,16 @@ _MONEY = re.compile(
     rf"(?:(?<!\w)(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)|({_NUM}) ?(?:{_CURRENCY_AFTER})(?!\w)",
     re.IGNORECASE,
 )
-_CENTS = re.compile(r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p)\b", re.IGNORECASE)
+_CENTS = re.compile(
+    r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p|paise|paisa|öre|øre|ore|centimes?|rappen|centavos?|fen|sen"
+    r"|kopeks?|kopecks?|groszy|haléř\w*|agorot)\b",
+    re.IGNORECASE,
+)
 _TEMPERATURE = re.compile(
     rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])",
     re.IGNORECASE,
 )
+_BELOW = re.compile(r" below (?:0|freezing)\b", re.IGNORECASE)
 _GEO = re.compile(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)", re.IGNORECASE)
 _PERCENT = re.compile(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)", re.IGNORECASE)
 _QUANTITY = re.compile(
@@ -274,9 +237,15 @@ def _phone(match: re.Match[str]) -> Mention | None:
             if (bare and len(digits) != 10) or (bare and not digits.startswith("1"))
             else None
         )
+    if _DECIMAL_AND_BRACKET.search(written):
+        return None
     if re.search(r"\d\.\d", written) and " " in written and "-" not in written and "(" not in written:
         return None
     return Mention("phone", match.start(), match.end(), digits)
+
+
+_DECIMAL_AND_BRACKET = re.compile(r"\d\.\d{1,2} ?\(")
+"""An amount, and in brackets the same once more."""
 
 
 def _is_an_amount(match: re.Match[str]) -> bool:
@@ -367,7 +336,8 @@ def _digits(number: str) -> float:
 
 def _money(match: re.Match[str]) -> Mention | None:
     groups = {name: text for name, text in match.groupdict().items() if text}
-    code = next(iter(groups)).removeprefix("Z").replace("X", "$")
+    name = next(iter(groups)).removesuffix("_after")
+    code = _GROUPS.get(name, name)
     number = next(text for text in match.groups() if text and re.fullmatch(r"[-+]?\d+(?:\.\d+)?", text))
     value, step, end = float(number), _digits(number), match.end()
     cents = _CENTS.match(match.string, end)
@@ -387,7 +357,9 @@ def _temperature(match: re.Match[str]) -> Mention | None:
         return Mention("number", match.start(), match.start(1) + len(match[1]), float(match[1]), "", _digits(match[1]))
     scale = (match[2] or match[3] or "").lower()[:1]
     unit = {"c": "C", "f": "F"}.get(scale, "")
-    return Mention("temperature", match.start(), match.end(), float(match[1]), unit, _digits(match[1]))
+    below = _BELOW.match(match.string, match.end())
+    number = -abs(float(match[1])) if below and unit != "F" else float(match[1])
+    return Mention("temperature", match.start(), below.end() if below else match.end(), number, unit, _digits(match[1]))
 
 
 def _percent(match: re.Match[str]) -> Mention:
@@ -406,9 +378,21 @@ def _quantity(match: re.Match[str]) -> Mention | None:
 def _bare(match: re.Match[str]) -> Mention | None:
     if _OUT_OF.search(match.string[max(0, match.start() - 8) : match.start()]):
         return None
-    return Mention(
-        "number", match.start(), match.end(), float(match[1]), _noun(match.string, match.end()), _digits(match[1])
-    )
+    noun, step = _noun(match.string, match.end()), _digits(match[1])
+    announced = _IN_UNIT.search(match.string[max(0, match.start() - 60) : match.start()])
+    if announced and not noun:
+        dimension, factor = UNITS[announced[1].lower().removesuffix("s")]
+        return Mention("quantity", match.start(), match.end(), float(match[1]) * factor, dimension, step * factor)
+    return Mention("number", match.start(), match.end(), float(match[1]), noun, step)
+
+
+_IN_UNIT = re.compile(
+    r"(?:\bin |\()(km|mi|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|kilograms?|kg|grams?|pounds?|ounces?|lit(?:er"
+    r"|re)s?|yards?)\)?"
+    r"(?:,? (?:that|it|this)(?: is| would be| comes to| makes)?|:| =)[^.;!?\n\d]{0,24}$",
+    re.IGNORECASE,
+)
+"""A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
 
 
 def _noun(text: str, end: int) -> str:

@@ -23,6 +23,8 @@ class ClauseKind(StrEnum):
     GIVE_UP = "give up"
     DEED = "deed"
     FINDING = "finding"
+    PARTING = "parting"
+    """What is said when all is done: "my pleasure", "have a good trip"."""
     SMALL = "small"
     STATE = "state"
     ANSWER = "answer"
@@ -127,6 +129,16 @@ FORMS: tuple[Form, ...] = tuple(
             r"writing|asking|your (?:message|request|question))$",
             r"^(?:(?:oh|ah|wow|okay|hmm) )?(?:(?:that|this|it) is |what )?(?:an? )?(?:very |really )?(?:good|great|nice|"
             r"excellent|interesting|fair|tricky|tough) (?:one|question|request)$",
+            r"^(?:(?:oh|ah|wow|ha|aw) )?(?:how (?:very |absolutely )?(?:nice|cool|great|sweet|sad|fun|cute|kind|funny|lucky|annoying|frustrating|lovely|awful|\w{3,12}(?:ing|ful|ous|ible))"
+            r"(?: (?:for|of) \w+)?|what an? (?:\w+ ){0,2}\w+)$",
+        ),
+        _form(
+            ClauseKind.PARTING,
+            r"^(?:(?:and |so |then )?(?:(?:it (?:is|was) )?(?:a |my |our |always a |the )?pleasure(?: (?:is|was)(?: all)? mine)?|you are (?:\w+ )?welcome|any ?time|do not mention it|no (?:problem|worries|trouble)(?: at all)?)\b[ ,!]*)+$",
+            r"\b(?:glad|happy|pleased|delighted) (?:that )?(?:i|we) (?:could|was able to|were able to|can) (?:help|assist|be of)\b(?!.{0,30}\b(?:with|but|once|if)\b)",
+            r"\b(?:glad|happy|pleased|delighted) to (?:have (?:helped|assisted|been)|hear it|be of (?:help|service|use)|(?:help|assist)(?! you| with| by| out| once| if)$)",
+            r"\b(?:enjoy|have (?:a|an) (?:\w+ )?(?:great|nice|good|lovely|wonderful|safe|pleasant|fun|relaxing|productive|restful)|safe (?:travels|trip|journey)|good luck|best of luck|take care|until next time|see you (?:soon|then|around|next time))\b(?!.{0,40}\b(?:you prefer|or)\b)",
+            r"^(?:good)?bye\b|^cheers$",
         ),
         _form(
             ClauseKind.OFFER,
@@ -163,8 +175,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
             r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
             r"approve|happy|good|acceptable|like (?:me )?to (?!change|adjust|edit|know|do any|make any|add any)\w+)\b)",
-            r"\b(?:enjoy|have a (?:great|nice|good|lovely|wonderful)|safe travels|good luck|happy to "
-            r"(?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b))\b",
+            r"\bhappy to (?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b)\b",
         ),
         # open questions: what is wanted at all
         _form(
@@ -188,18 +199,20 @@ FORMS: tuple[Form, ...] = tuple(
             ClauseKind.ASK,
             rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first ){{0,8}}(?:ask(?! you to confirm)|"
             rf"know|have (?!your {_SURE})|get (?:the|your|a|his|her|some|more))\b",
-            r"\bwould you mind (?:sharing|telling|giving|providing|saying|spelling|sending|repeating|confirming which|letting me know)\b",
+            r"\bwould you mind (?!(?:confirming|approving|acknowledging|allowing|permitting|authori[sz]ing|agreeing|okaying|me|my|waiting|holding|giving (?:me )?(?:your|the|a) "
+            rf"{_SURE}|letting me (?!know))\b(?! (?:which|what|who|when|where|how)\b))\w+ing\b",
             r"\b(?:could|can|may|might) (?:i|one) (?:please )?(?:trouble you for|bother you for|enquire|inquire|double-check which)\b",
             rf"\b(?:trouble|bother|ask|invite|beg|get|need|urge|request|like|want|implore) you (?:to )?(?:please |kindly |just )?{_GIVE}\b"
             rf"(?!.{{0,40}}\b(?:{_SURE}|if that is {_OK}|if i should|to (?:proceed|confirm|approve))\b)",
             r"^(?:please |just |simply )*(?:reply|respond|answer|type|enter|send|write|text|say)(?: back| me)?(?: with| by)? "
-            r"(?:just )?(?:the |a |its |his |her |your |either |one of )?(?:\d{1,2}\b(?![.:,]?\d)|numbers?\b|digits?\b|letters?\b|options?\b|choices?\b|names?\b|first\b|second\b|[abc]\b)",
+            r"(?:just )?(?:the |a |its |his |her |your |either |one of )?(?:\d{1,2}\b(?![.:,]?\d)|numbers?\b|digits?\b|letters?\b|options?\b|choices?\b|rows?\b|lines?\b|entry\b|items?\b|one (?:that )?you\b|names?\b|first\b|second\b|[abc]\b)",
             rf"\b(?:could|can|would|will) you (?:please |kindly |just |also |perhaps |maybe |possibly |quickly "
             rf"){{0,8}}{_GIVE}\b(?!.{{0,30}}\b(?:{_SURE}|if that is {_OK}|if i should)\b)",
             rf"\b(?:please|kindly|just|do|first|simply) (?:also |just |kindly ){{0,8}}{_GIVE}\b(?! (?:yes|ok|okay|go|so|"
             rf"when|confirm|the word|me (?:know|the (?:word|{_SURE})|your {_SURE}|a (?:{_SURE}|thumbs)|(?:a|one|just|"
             rf"another|some) (?:\w+ )?(?:moment|second|sec|minute|time|min|tick)))\b)(?!.{{0,40}}\b(?:if (?:that|"
-            rf"this|it|everything|all)|i should|i may|{_SURE}|to (?:proceed|confirm|accept|approve))\b)",
+            rf"this|it|everything|all)|i should|i may|{_SURE}|to (?:proceed|confirm|accept|approve)|(?:if|whether) you (?:also )?(?:agree|approve|consent|accept|permit|"
+            rf"allow|object|mind|want me|would like me|are (?:happy|okay|fine|comfortable|content|sure|certain|in favou?r)))\b)",
             rf"\blet me (?:just )?know (?:{_WH}|the|your|his|her|their|its|a|an|whether (?:it|he|she|you (?:mean|"
             rf"meant)|this)|if (?:it is the|he|she|you (?:mean|meant)))\b",
             rf"\bconfirm (?:for me )?(?:{_WH}|the (?:correct|right|exact|spelling|recipient|last name|number you|"
@@ -225,12 +238,13 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:so |and |then )?(?:do |will |would )?you (?:permit|allow|let|authori[sz]e|want|wish|agree) (?:me|us|that i)\b",
             r"\b(?:if|provided|assuming) you (?:also |too )?(?:think|feel|see|say|reckon|believe) (?:so|the same|it (?:too|the same|likewise)|likewise)\b|\bif you (?:concur|second (?:this|that)|are with me)\b",
             r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
-            r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for ){0,8}(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or )?(?:want|like|"
+            r"\b(?:would|do|did) you (?:still |really |perhaps |rather |also |maybe |care for ){0,8}(?:like|want|prefer|wish|need|have) (?:me|us) to\b|^(?:so |then |or |still |really ){0,2}(?:want|like|"
             r"need|okay for|okay with you for|fine for|wish) me to\b",
             r"\b(?:would|do) you (?:still |really )?(?:like|want|wish|care|intend) to (?:carry|perform|execute|remove|delete|switch|turn|go through|proceed|continue|go ahead|confirm|go through|move "
             r"forward|approve|allow|send|keep|do (?:that|this|so))\b|^want to (?:proceed|continue|go ahead|send)\b",
             rf"\b(?:are you|if you are|whether you are|that you are) (?:{_OK}|sure|certain|happy|comfortable|"
-            rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b",
+            rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b"
+            r"|^(?:(?:and|so|then) )?you are (?:really |quite |absolutely |completely |100% |still )?(?:sure|certain|positive|okay with|fine with|happy with|comfortable with)\b",
             rf"\b(?!in order)(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
             rf"\b(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
             r"\b(?:do|would|if) you (?:do not |would not )?(?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
@@ -238,7 +252,14 @@ FORMS: tuple[Form, ...] = tuple(
             r"have objections)\b",
             rf"\b(?:once|if|as soon as|when|after|until|unless) (?:you|i) (?:have |get |hear |receive ){{0,8}}(?:your "
             rf")?(?:confirm|confirmed|approve|approved|say (?:yes|so|the word|go|okay)|agree|{_SURE}|are happy|are "
-            rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)",
+            rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)"
+            r"|\b(?:once|if|as soon as|when|after|until|unless) (?:i|we) (?:have |get to |can )?(?:hear|heard)(?: back)? from you$",
+            r"\b(?:a|your|one|the) (?:\w+ )?(?:yes|yea|nay)\b",
+            r"\b(?:can|may|could|shall|should|will) (?:it|he|she|they|this|that|the \w+|these|those) (?:now |then |already )?(?:go(?: (?:out|ahead|now|off))?|come off|leave|be (?:sent|saved|deleted|removed|stored|set|added|erased|turned|switched))$",
+            r"\b(?:am i|are we|would i be) (?:allowed|permitted|free|clear|cleared|good|authori[sz]ed|welcome) to\b",
+            rf"^(?:(?:and|so|then) )?you (?:would|will|do)(?: really| still| indeed| then| surely)? (?:be {_OK}|be comfortable|be happy|want|wish|realise|realize|agree|consent)\b(?! (?:to )?(?:get|be|hear|receive|see|find|need)\b)",
+            r"\b(?:one|a|your) (?:\w+ )?(?:word|nod|signal|sign) (?:from|by|of) (?:you|yours|your side)\b|\byour (?:nod|word|say)\b(?! (?:in|on) (?:which|what))|\buntil you(?: have)? (?:speak|spoken|had your say|said so|decided|decide)\b|\bunless you (?:tell|say|want|let|allow|ask)\b"
+            r"|\b(?:once|when|after|the moment|as soon as) you(?: have)? (?:said so|spoken|had your say|looked (?:it|this|that) over|seen it|read it|okayed|checked it)\b|\bbehind your back\b|\bnot (?:my place|for me) to\b.{0,40}\b(?:unasked|without|decide|choose)\b|\b(?:with|without|need|needs|take|takes|want|lack|on) your (?:explicit |prior )?(?:agreement|consent|blessing|nod|word)\b",
             r"\b(?<!to )(?:please |kindly |just |first ){0,8}(?<!\bto )(?:confirm|approve|acknowledge|authori[sz]e)\b(?!.{0,25}\b(?:which|"
             r"what|when|where|who|whom|how)\b)(?! (?:your|the (?:correct|right|exact|spelling))\b)",
             r"\b(?:reply|answer|type|say|write|respond|enter|press|hit|send)(?: back| me)?(?: with| by)?(?: a| an| "
@@ -265,7 +286,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"\b(?:your|that is your) (?:call|decision|choice)\b|\bup to you\b",
             r"\b(?:want|wanted|like|prefer|wish|have|need|thought i would|going|rather)(?: just| first| quickly){0,8} (?:to )?(?:check|ask|confirm|verify|make sure|double-check|run (?:it|this|that) by)(?: this| that| it)?(?: with you| you| by you)?(?: first| before\b.{0,40}| since\b.{0,60}| because\b.{0,60}){0,8}$",
             r"\bif (?:that|this|it|everything|all|all of that|these|those|the \w+)(?: all)? (?:is|are|looks?|"
-            r"sounds?|works?|seems?|suits?)\b",
+            r"sounds?|works?|seems?|suits?)\b(?! (?:an?|the|still|possible|needed|necessary|available|required|not)\b)",
             asks=None,
         ),
         _form(
@@ -282,7 +303,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:so )?(?:shall|should) (?!i\b|we\b)(?:\w+ ){1,5}?be \w+(?:ed|en|n|t|ck|ff|out)\b",
             r"^(?:so )?(?:am i to|do i|have i|did i) (?:correctly |rightly )?(?:understand|take it|gather|assume|read)\w*\b",
             r"\b(?:happy|content|pleased|satisfied) (?:with (?:it|that|this)|for me to)\b|^(?:happy|will that do|does that work|how does that (?:sound|look)|sound good|looks? good|that work)\b",
-            r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good) (?:if|with|by|for|to)\b|^you "
+            r"\b(?:want|need|wish) (?:me|us) to$|^(?:mind|cool|okay|fine|alright|good|correct|right) (?:if|with|by|for|to|like (?:that|this|so)|as (?:is|it is|written|that)|(?:this|that) way$|so$|now$|then$)\b|^you "
             r"(?:agree|sure|okay|confirm)\b",
             rf"[,;] (?:{_OK}|yes|yeah|you agree|sure|is (?:it )?{_OK}|you (?:are )?sure|y/n)$",
             r"\b(?:go ahead|proceed|continue)\b(?!.{0,30}\bwhich\b)",
@@ -303,6 +324,11 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         # questions that are left
         _form(ClauseKind.ASK, r".", asks=True),
+        _form(
+            ClauseKind.GIVE_UP,
+            r"\bi (?:am|will be|have to|must|will|would rather) (?:now |just |therefore )?(?:stop|stopping|leave it|leaving it|end|ending|call it quits|calling it quits|throw in the towel|throwing in the towel)"
+            r"(?: (?:it|this|things))?(?: (?:right )?(?:here|there|at (?:this|that) point|at that|now))?$|\bthat is (?:as far as i|all i (?:could|can) (?:do|try|offer))\b|\bi have (?:run out of|exhausted)\b|\bi am (?:giving (?:this|that|it)(?: \w+)? up|giving up|closing (?:the|this) (?:matter|case)|calling it a day|done trying|ending (?:my|the|this|these)|out of (?:options|ideas|ways))\b|\bthat is where (?:this|it) (?:ends|stops)\b|\b(?:this|that) is where i (?:\w+ ){0,3}?(?:stop|leave it|end|give up)\b|\bnothing else (?:left )?to try\b",
+        ),
         # promises, before inability: "let me try", "one moment"
         _form(
             ClauseKind.ASK,
@@ -323,7 +349,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"necessary|enough|lovely))\b",
             rf"\b(?:if|once|unless|until|as soon as|when|after) (?:you|i)(?: could| can| would| have| will)?(?: "
             rf"please| kindly| just)? (?:tell|give|given|provide|provided|share|shared|send|sent|let|narrow|pick|point|describe|identify|spell|specify|"
-            rf"specified|supply|have|get|got|know|hear|clarify)\b(?! (?:me )?(?:your |the |a "
+            rf"specified|supply|have|get|got|know|hear|clarify)\b(?!.{{0,30}}\b(?:concerns?|issues?|doubts?|objections?|trouble|problems?|questions?)\b)(?! (?:me )?(?:your |the |a "
             rf")?{_SURE})(?!.{{0,25}}\b(?:any (?:questions|other|further)|(?:he|she|they) (?:repl|answ)))",
             rf"\b{_NOUNS}(?: \w+){{0,3}} (?:is|are|was) (?:missing|needed|required|unknown|unclear|still open|not "
             rf"(?:given|specified|provided|clear|stated|mentioned))\b|\bmissing (?:is|are)?\b.{{0,30}}\b{_NOUNS}\b",
@@ -356,7 +382,15 @@ FORMS: tuple[Form, ...] = tuple(
             r"narrow|understand)\b",
         ),
         _form(
+            ClauseKind.ASK,
+            r"\b(?:all|what|the only thing|one thing|the rest)(?: that)?(?: i| is| still| now| remains| left| would)* (?:lack|miss|left|open|missing|need|remains?|remaining)(?: (?:open|now|is|for you|to know|to be|from you)){1,3}\b(?=.{0,60}\b(?:you|is the|is a|is his|is her|is your|is how|is where|is when|is what|is which|is who)\b)",
+            r"\bonly you (?:know|can (?:say|tell))\b|\b(?:is|are) for you to (?:say|tell|name|choose|decide|pick)\b(?! if)|\b(?:it |that )?(?:now |still |just )?only takes? (?:the|a|your|his|her) (?:name|number|time|day|hour|city|town|place|date|address)\b",
+            r"\bthe \w+ i (?:do not|still do not|have not)(?: have| got| yet)?$|\b(?:i would have|i will have) to (?:get|have|hear|learn) (?:it |that |this |those |them )?from you\b|\bdid not (?:quite )?(?:reach|get to|come through to) me\b",
+        ),
+        _form(
             ClauseKind.PROMISE,
+            r"^(?:the |your )?\w+(?: \w+)? (?:first|now),? (?:then |and )?(?:the |your )?\w+(?: \w+)? (?:second|next|after|afterwards|later|then)$",
+            r"^(?:the |your |its |his |her )?(?:\w+ ){1,3}(?:follows|comes next|is next|next|is about to \w+|about to \w+)$|^(?:one|two|three|the (?:first|second)|that)(?: \w+){0,3},? (?:down|done),? (?:and )?(?:one|two|three|\w+) (?:more )?to go$|^on to (?:the|your|his|her) \w+",
             r"\b(?:almost|nearly|not quite|just about|practically|half ?way|all but|very close to) (?:there|done|ready|finished|completed?|through|over|set)\b",
             r"\b(?:one|two|three|four|a few|a couple of|several|some|\d) (?:more |last |final |further |remaining |other |quick |small |little ){1,3}"
             r"(?:steps?|checks?|calls?|look-?ups?|moves?|hops?|touch(?:es)?|things? (?:to do|to go|left))\b(?!.{0,40}\b(?:you|your)\b)",
@@ -368,7 +402,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"\b(?:now|next|then) (?:i|we) (?:only |just |quickly )?(?!ask|need|know|have){_ACTION}\b",
             r"\b(?:(?:now|still|next|then|only|first) (?:has|have|needs?)|(?:has|have|needs?) (?:now|still|only|next|first)|remains?|^(?:now|then|next|so|first) .{0,40}(?:has|have|needs?)) to be (?!confirmed|approved|"
             r"answered|given|told|decided|chosen|specified|provided|clarified)\w+(?:ed|en|t|ne)\b(?!.{0,30}\bby you\b)",
-            r"^on ?to the\b|^off i go\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
+            r"^(?:(?:and|now|next|then) )*(?:on ?to|over to|off to) (?:the|your|yours|his|her|my|step|part|number|message)\b|^off i go\b|^first stop\b|\bleave (?:it|this|that) (?:with|to) me\b",
             r"\b(?:one|two|three|just a|give me (?:a|one|two|some|a few|half a)|a|another|a few) (?:quick )?"
             r"(?:moments?|seconds?|secs?|minutes?|min|ticks?|bit|jiffy|mo)\b(?! ago)|\b(?:hold on|hang on|hold tight|sit tight|bear with me|stand by|standby|please wait|wait "
             r"a)\b",

@@ -23,6 +23,8 @@ class Act(StrEnum):
     """Delivers, or claims to have done it."""
     GIVES_UP = "gives up"
     """Says that it cannot be done."""
+    PARTS = "parts"
+    """Answers thanks, or wishes well: nothing more is to come."""
     SMALL = "small talk"
     """Thanks, agrees, apologises."""
     UNREADABLE = "unreadable"

@@ -206,7 +206,7 @@ def _split(text: str) -> list[str]:
 
 def _sentence(text: str) -> Sentence:
     plain = _SPACE.sub(" ", text).strip(" .!-\"'")
-    asks = plain.rstrip(" )]").endswith("?")
+    asks = plain.rstrip(" )]").endswith("?") or bool(_INVERTED.match(plain))
     bare = _SPACE.sub(" ", _STAGE.sub(" ", _PLEASED.sub(" ", plain))).strip(" ,.;:-")
     cut = [
         part
@@ -216,6 +216,13 @@ def _sentence(text: str) -> Sentence:
     return Sentence(plain, tuple(cut), asks)
 
 
+_INVERTED = re.compile(
+    r"(?:(?:and|so|but|or|now|then|also|okay|sorry|please|first|before that)[ ,]+){0,3}"
+    r"(?:(?:can|could|may|shall|am|must) (?:i|we)|should (?:i|we|it|he|she|they|the)|(?:can|could|would|will|have|do|did|are|were) you|(?:is|was) (?:it|this|that|he|she|there|your|his|her)|(?:do|would|did|have|will) (?:i|we|they)"
+    r"|(?:does|has|would|will) (?:it|this|that|he|she|the|your|his|her)|are (?:they|there|we|these|those)"
+    r"|(?:what|which|who|whom|when|where|why|how)(?: (?!i\b|you\b|we\b|is\b)\w+){0,3} (?:should|shall|would|do|does|did|can|could|may|is|are) (?:i|you|we|he|she|they)) (?!$)"
+)
+"""How a question begins, which many type without its mark."""
 _WORDY = re.compile(r"\w")
 _INTERJECTION = re.compile(
     r"^(?:(?:k|kk|bet|aight|hold up|sure(?: thing)?|certainly|of course|absolutely|gladly|okay|okey dokey|alright|alrighty|all right|great|"

@@ -13,7 +13,7 @@ from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
 from sandbox_mcp.users.acts.model import UNIT, act_model
 from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
-from sandbox_mcp.users.acts.tongue import is_readable
+from sandbox_mcp.users.acts.tongue import is_readable, without_data
 
 
 def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = False) -> ActReading:
@@ -22,17 +22,20 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     ``calls`` is how many calls have succeeded since the user last spoke, None where nobody knows; ``met`` tells that
     the wish holds in the world. Costs less than a millisecond for a message of usual length, linear in the length.
     """
+    text = without_data(text)
     found = sentences(text)
     model = act_model()
     if not is_readable(text, found, model.weights.__contains__, numbers=wish.told):
         return ActReading(Act.UNREADABLE, frozenset({Act.UNREADABLE}))
     rules = read_by_rules(found, wish, calls)
-    act, agreed = combined(rules, model.scores(features(found, rules.kinds, wish)))
+    scores = model.scores(features(found, rules.kinds, wish))
+    act, agreed = combined(rules, scores)
     if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.OFFERS and Act.GIVES_UP in rules.acts and _hands_on(found):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
-    if met and rules.act is Act.DELIVERS and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
+    claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))
+    if met and claimed and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
         act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
     if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
         act = Act.OFFERS
@@ -53,10 +56,13 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """
     voted = CLASS_OF.get(rules.act, rules.act)
     refused = rules.acts == frozenset((Act.GIVES_UP,))
+    caution = CAUTION * (1 + (voted in _ASKING)) + UNHEARD * (not rules.acts & _HEARD)
     weighed = {
         act: score
-        + VOTE * (1 + refused) * (act is voted and rules.act is not Act.UNREADABLE)
-        - CAUTION * (1 + (voted in _ASKING)) * (act in _ENDING and not refused)
+        + VOTE
+        * (1 + (refused or (rules.chooses and voted is Act.ASKS)))
+        * (act is voted and rules.act is not Act.UNREADABLE)
+        - caution * (act in _ENDING and not refused)
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
@@ -64,7 +70,8 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     if best is voted:
         return rules.act, agreed
     finer = next(
-        (act for act in (Act.OPEN, Act.CLOSES, Act.GIVES_UP) if CLASS_OF[act] is best and act in rules.acts), best
+        (act for act in (Act.OPEN, Act.CLOSES, Act.GIVES_UP, Act.PARTS) if CLASS_OF[act] is best and act in rules.acts),
+        best,
     )
     return finer, agreed
 
@@ -72,9 +79,13 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
 VOTE = 2 * UNIT
 CAUTION = 1 * UNIT
 """So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question."""
+UNHEARD = 1 * UNIT
+"""And so much more where the rules hear nothing that ends a talk."""
+_HEARD = frozenset({Act.DELIVERS, Act.GIVES_UP, Act.OFFERS, Act.CLOSES})
 _ASKING = frozenset({Act.ASKS, Act.LEAVE})
 _ENDING = frozenset({Act.DELIVERS, Act.OFFERS})
 CLASS_OF: Mapping[Act, Act] = {
     Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.UNREADABLE: Act.SMALL,
+    Act.PARTS: Act.SMALL,
 }  # fmt: skip
 """The class of the model that an act which only the rules know belongs to."""

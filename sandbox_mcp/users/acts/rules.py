@@ -35,6 +35,8 @@ class RuleReading:
     asking: tuple[str, ...]
     grants: bool
     kinds: tuple[ClauseKind, ...]
+    chooses: bool = False
+    """Whether a question leaves a choice between two, which no yes answers."""
 
 
 def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleReading:
@@ -42,7 +44,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
     acts: list[Act] = []
     asking: list[str] = []
     kinds: list[ClauseKind] = []
-    grants = done = False
+    grants = done = chooses = False
     before = ""
     for number, sentence in enumerate(found):
         if _answers_itself(sentence, found[number + 1 : number + 2]):
@@ -64,6 +66,8 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 kind = ClauseKind.ANSWER
             if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
                 kind = ClauseKind.GIVE_UP
+            if kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause):
+                kind = ClauseKind.ASK
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
                 kind = ClauseKind.STATE
             if kind is ClauseKind.PROMISE and (conditional or kinds[-1:] == [ClauseKind.INSTRUCTS]):
@@ -80,9 +84,12 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             acts.append(act)
             if act in (Act.ASKS, Act.LEAVE):
                 asking.append(sentence.text)
+                chooses = chooses or (sentence.asks and bool(_EITHER.search(sentence.text)))
             grants = grants or (act is Act.LEAVE and sentence.asks and not _ABOUT_WORDS.search(clause))
     looks = bool(found) and bool(_LOOKS.search(found[-1].text))
-    return RuleReading(_weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds))
+    return RuleReading(
+        _weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds), chooses
+    )
 
 
 def _answers_itself(asked: Sentence, following: Sequence[Sentence]) -> bool:
@@ -111,8 +118,10 @@ def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind], 
         not last and (_LABEL.match(clause) or (not asks and _BARE_WH.fullmatch(clause)))
     ):
         return ClauseKind.STATE
-    if place > 1 and _LET_ME_KNOW.match(clause) and before[-1] in _IFS:
-        return before[-1]
+    if place > 1 and not asks and _RELATIVE.match(clause):
+        return ClauseKind.STATE
+    if place > 1 and _LET_ME_KNOW.match(clause):
+        return next((kind for kind in reversed(before[-min(2, place - 1) :]) if kind in _IFS), None)
     return None
 
 
@@ -145,11 +154,16 @@ _GOES_ON = re.compile(
     r"(?:and |but )?(?:also |now |still )?(?:is|are|was|were|has|have|does|do|wants?|asks?|needs?|hopes?|will|would)\b"
 )
 """A second predicate of the same subject, which without its subject looks like a question."""
+_SAYS_NOTHING = (ClauseKind.STATE, ClauseKind.ANSWER, ClauseKind.FINDING)
+_NO_VERB = r"(?!(?:is|are|was|were|has|have|had|i|we|he|she|it|they|either|neither|will|can|not|no|nothing|more|so|less|less|sent|set|done|today|tomorrow)\b)[\w'-]+"
+_BARE_CHOICE = re.compile(rf"(?:{_NO_VERB} ){{0,4}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,4}}{_NO_VERB}")
+"""Two things with an "or" between them and no verb, which leaves the choice to whom it is said to."""
 _BARE_WH = re.compile(r"what|when|where|who|whom|how|which")
 _LABEL = re.compile(
     r"(?:\w+ ){0,2}(?:name|number|phone|contact|address|recipient|time|date|day|city|place|location|content|amount|currency|"
     r"destination|title|subject|label|relationship|origin|price|id)$"
 )
+_RELATIVE = re.compile(r"(?:which|who) (?:is|are|was|were|has|have|had|means|makes|gives|will|can|would|does|do)\b")
 _LET_ME_KNOW = re.compile(
     r"(?:please |just |simply |do |feel free to )*(?:let me know|tell me|say so|reach out|shout)$"
 )
@@ -169,7 +183,7 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return ClauseKind.INSTRUCTS
         case ClauseKind.DEED if _UNDONE.search(clause):
             return ClauseKind.STATE
-        case ClauseKind.DEED if is_means(clause, wish):
+        case ClauseKind.DEED if is_means(clause, wish) or _DESCRIBES.search(clause):
             return ClauseKind.FINDING
         case ClauseKind.STATE if wish.told and (calls != 0 or _VALUE.search(clause)) and not is_means(clause, wish):
             return ClauseKind.ANSWER
@@ -194,6 +208,10 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return kind
 
 
+_DESCRIBES = re.compile(
+    r"\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
+)
+"""Tells how something is kept, which nothing was done for."""
 _TICKING = re.compile(r"(?:\w+ ){0,2}(?:running|ticking|counting(?: down)?)(?: now| already)?")
 _LOOKS = re.compile(
     r"\b(?:let me|i will|i am|i am going to)(?: \w+)? (?:check|look|search|see|find|checking|looking|searching)\b|"
@@ -246,6 +264,8 @@ def _act(
             return Act.OFFERS
         case ClauseKind.LEAVE if sentence.asks and _CHOICE.search(sentence.text):
             return Act.ASKS
+        case ClauseKind.LEAVE if _STILL.match(clause):
+            return Act.LEAVE
         case ClauseKind.LEAVE if _CONSENT.search(clause) and not classes_in(matter):
             return Act.LEAVE
         case ClauseKind.LEAVE | ClauseKind.OFFER:
@@ -256,6 +276,8 @@ def _act(
             return _ACTS.get(kind)
 
 
+_STILL = re.compile(r"(?:(?:do|would) you )?still (?:want|like|wish|okay|fine|prefer)\b")
+"""Asks whether the wish holds, whatever else was said before it."""
 _CONSENT = re.compile(r"\byour (?:okay|approval|consent|permission|confirmation|word|go ahead|yes|blessing)\b")
 """Asks for leave and names nothing, so that it is about the wish, however finished it sounds."""
 _DO_THAT = re.compile(
@@ -266,6 +288,7 @@ _CHOICE = re.compile(
     r"[,;]? or (?:should|shall|would you rather|would you prefer|do you want me to) |\b(\w{3,})\b[^?]{0,30} or \1\b"
 )
 """A question with two ways out, which no yes answers."""
+_EITHER = re.compile(r"\w,? or (?!not\b|so\b|no\b|something|anything|else\b|anyone|anybody|both\b)")
 _ACTS: Mapping[ClauseKind, Act] = {
     ClauseKind.ASK: Act.ASKS,
     ClauseKind.OPEN: Act.OPEN,
@@ -275,6 +298,7 @@ _ACTS: Mapping[ClauseKind, Act] = {
     ClauseKind.GIVE_UP: Act.GIVES_UP,
     ClauseKind.DEED: Act.DELIVERS,
     ClauseKind.ANSWER: Act.DELIVERS,
+    ClauseKind.PARTING: Act.PARTS,
     ClauseKind.SMALL: Act.SMALL,
 }
 _WH = re.compile(
@@ -305,7 +329,7 @@ def _weighed(acts: list[Act], *, looks: bool) -> Act:
         return Act.OPEN
     if Act.PROMISES in seen:
         return Act.PROMISES
-    for act in (Act.DELIVERS, Act.GIVES_UP, Act.OPEN, Act.CLOSES, Act.SMALL):
+    for act in (Act.DELIVERS, Act.GIVES_UP, Act.OPEN, Act.CLOSES, Act.PARTS, Act.SMALL):
         if act in seen:
             return act
     return Act.UNREADABLE

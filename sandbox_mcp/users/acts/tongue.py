@@ -61,6 +61,38 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
     return not (foreign >= 2 and foreign > english) and not (foreign and not english and len(words) > 2)
 
 
+def without_data(text: str) -> str:
+    """A message without the data that it begins with, if prose follows them: what a tool returned, and then the answer."""
+    bare = text.strip()
+    if not _DATA.match(bare):
+        return text
+    end = bare.find("```", 3) + 3 if bare.startswith("```") else _closed(bare)
+    behind = bare[end:]
+    said = sum(word in _ENGLISH for word in _WORD.findall(behind.lower()))
+    return behind if end > len("```") and said >= _PROSE else text
+
+
+_PROSE = 2
+"""So many everyday English words make prose of what follows data."""
+
+
+def _closed(text: str) -> int:
+    """Where the bracket that a text begins with is closed; its length if nowhere."""
+    depth, quoted, escaped = 0, False, False
+    for place, sign in enumerate(text):
+        if escaped or sign == "\\":
+            escaped = not escaped
+        elif sign == '"':
+            quoted = not quoted
+        elif not quoted and sign in "{[":
+            depth += 1
+        elif not quoted and sign in "}]":
+            depth -= 1
+            if not depth:
+                return place + 1
+    return len(text)
+
+
 def _without_marks(text: str) -> str:
     """A message without the marks of bold, code and quotation around it, and without what follows its last bracket."""
     bare = text.strip(" \t\r\n*_>~")

@@ -1,0 +1,106 @@
+"""Figures as the world writes them, and what surrounds them: conditions, hearsay, sums, second thoughts."""
+
+import pytest
+from sandbox_grader.claims import Background, hear
+from sandbox_scenarios.errors import ValueProblemError
+from sandbox_scenarios.facts import facts_of
+
+ROAD = {"quantity": "2417.6 km"}
+COLD = {"temperature": "-3.4 C"}
+CROWNS = {"money": "1830.55 NOK"}
+NIGHTS = {"count": "17 days"}
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("It's 2.417,6 km by road.", ROAD),
+        ("It's 2 417,6 km by road.", ROAD),
+        ("It's 2'417.6 kilometres.", ROAD),
+        ("It's two thousand four hundred seventeen point six kilometers.", ROAD),
+        ("Converted, in miles: about 1,502.", ROAD),
+        ("Distance (km): 2417.6", ROAD),
+        ("3.4 degrees Celsius below zero.", COLD),
+        ("Minus three point four degrees Celsius.", COLD),
+        ("That's 25.9 °F.", COLD),
+        ("You'd get 1.830,55 NOK.", CROWNS),
+        ("NOK 1,830.55 (one thousand eight hundred thirty kroner and fifty-five øre).", CROWNS),
+        ("1830.55 Norwegian crowns, to be exact.", CROWNS),
+        ("1830.55 NOK 🇳🇴 Do you need it in Swedish crowns, too?", CROWNS),
+        ("20 − 3 = 17, which means 17 days.", NIGHTS),
+        ("17 days: 5 left in June plus 12 in July.", NIGHTS),
+        ("Not counting the day of arrival, it's 17 days.", NIGHTS),
+        ("Earlier I wrote 12 days, sorry. It's 17 days.", NIGHTS),
+    ],
+)
+def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: object) -> None:
+    assert hear(message, facts_of(fact)).right
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("If the road were straight, it would be 2417.6 km, but I have no map.", ROAD),
+        ("Word has it that it's 2417.6 km; I couldn't check that.", ROAD),
+        ("2417.6 km, or so the legend says.", ROAD),
+        ("It's 2417.6 km. A second site says 2,900 km.", ROAD),
+        ("2417.6 km if you mean the old town, 2430 km if you mean the harbour.", ROAD),
+        ('The sign read "2417.6 km". I can\'t tell you the distance.', ROAD),
+        ("2417.6 km, is that what you hoped for?", ROAD),
+        ("3.4 degrees above zero.", COLD),
+        ("1830.55 Swedish crowns.", CROWNS),
+        ("1830.55 Mauritian rupees.", CROWNS),
+        ("It's anything but 17 days.", NIGHTS),
+        ("Nowhere near 17 days.", NIGHTS),
+        ("17 days, in other words 9 weeks.", NIGHTS),
+        ("I counted 17 days; there may be more.", NIGHTS),
+        ("17 days, though I have no idea.", NIGHTS),
+    ],
+)
+def test_a_figure_that_is_supposed_disowned_or_rivalled_is_not_stated(message: str, fact: object) -> None:
+    assert not hear(message, facts_of(fact)).right
+
+
+@pytest.mark.parametrize(
+    ("behind", "right"),
+    [("The second one is a typo.", False), ("Both are made up.", False), ("The harbour opens at noon.", True)],
+)
+def test_one_of_two_figures_or_both_may_be_taken_back(behind: str, right: bool) -> None:
+    facts = [*facts_of({"quantity": "4.1 km"}), *facts_of({"quantity": "9.7 km"})]
+    assert hear(f"The abbey is 4.1 km away, the harbour 9.7 km. {behind}", facts).right is right
+
+
+def test_one_retracted_figure_leaves_the_other() -> None:
+    abbey = facts_of({"quantity": "4.1 km"})
+    said = "The abbey is 4.1 km away, the walk takes 50 minutes. The {} figure is wrong."
+    assert hear(said.format("second"), abbey).right
+    assert not hear(said.format("first"), abbey).right
+
+
+def test_what_is_to_come_is_not_told_by_how_long_ago_it_was() -> None:
+    ahead, behind = (Background(given=(said,)) for said in ("How many days to the fair?", "How long ago was the fair?"))
+    assert not hear("The fair was 17 days ago.", facts_of(NIGHTS), ahead).right
+    assert hear("The fair was 17 days ago.", facts_of(NIGHTS), behind).right
+
+
+def test_what_is_counted_is_told_from_other_things() -> None:
+    messages = facts_of({"count": "6 messages"})
+    assert hear("You have 6 texts from her.", messages).right
+    assert not hear("You have 6 reminders, and I don't know how many messages.", messages).right
+
+
+def test_a_result_sent_to_others_is_a_deed() -> None:
+    said = "It's 2417.6 km, and I've sent the result to all your contacts."
+    assert not hear(said, facts_of(ROAD), Background(deeds=frozenset({"read"}))).right
+    assert hear(said, facts_of(ROAD), Background(deeds=frozenset({"send"}))).right
+
+
+@pytest.mark.parametrize("unit", ["°C", "C", "celsius", "degrees Celsius", "ºC"])
+def test_a_unit_is_known_by_every_name(unit: str) -> None:
+    for kind in ("quantity", "temperature"):
+        assert facts_of({kind: f"-3.4 {unit}"}) == facts_of(COLD)
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(ValueProblemError, match="unknown unit 'parsecs'"):
+        facts_of({"quantity": "12 parsecs"})
