@@ -3,6 +3,7 @@
 Policy: a name means what the ``pint`` registry says it means, once everyday wording ("degrees Celsius", "sq ft", "fl
 oz", "nautical miles") is put in pint's terms; tried as written, then in lower case. ``C``, ``F`` and ``K`` mean what
 pint says they mean; only where that reading fails and reading them as temperatures does not, they are temperatures.
+What people name most is read from a table that says the same, without the registry.
 """
 
 import re
@@ -19,6 +20,7 @@ from sandbox_mcp.worlds.phone.knowledge.errors import (
     KnowledgeError,
     UnknownUnitError,
 )
+from sandbox_mcp.worlds.phone.knowledge.unit_table import unit_table
 
 SIGNIFICANT_DIGITS = 12
 """Results are rounded to this many digits, so that 20 °C is 68 °F and not 67.99999999999993."""
@@ -94,29 +96,50 @@ def _convert_letters(amount: float, from_unit: str, to_unit: str, error: Knowled
 
 
 def _convert(amount: float, from_unit: str, to_unit: str) -> float:
-    source, target = _unit(from_unit), _unit(to_unit)
+    if (found := _from_table(amount, from_unit, to_unit)) is not None:
+        return found
+    source, target = registered(from_unit), registered(to_unit)
     if source.dimensionality != target.dimensionality:
-        raise IncompatibleUnitsError(from_unit, to_unit, _dimension(source), _dimension(target))
+        raise IncompatibleUnitsError(
+            from_unit, to_unit, _dimension(source.dimensionality), _dimension(target.dimensionality)
+        )
     try:
-        value = float(_registry().Quantity(float(amount), source).to(target).magnitude)
+        value = float(registry().Quantity(float(amount), source).to(target).magnitude)
     except _NOT_A_UNIT as error:
         raise InvalidQuestionError(f"cannot convert {amount!r} {from_unit!r} to {to_unit!r}: {error}") from error
+    return _rounded(value, amount, from_unit, to_unit)
+
+
+def _from_table(amount: float, from_unit: str, to_unit: str) -> float | None:
+    """The conversion where both units are among those that people name most; None where one is not."""
+    table = unit_table()
+    source, target = (table.names.get(name.strip()) for name in (from_unit, to_unit))
+    if source is None or target is None:
+        return None
+    if table.units[source] != table.units[target]:
+        dimensions = (_dimension(table.units[unit]) for unit in (source, target))
+        raise IncompatibleUnitsError(from_unit, to_unit, *dimensions)
+    return _rounded(table.convert(float(amount), source, target), amount, from_unit, to_unit)
+
+
+def _rounded(value: float, amount: float, from_unit: str, to_unit: str) -> float:
     if not isfinite(value):
         raise InvalidQuestionError(f"{amount!r} {from_unit!r} is too large a number of {to_unit!r}")
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
 
 
-def _dimension(unit: Any) -> str:
-    return str(unit.dimensionality).replace("[", "").replace("]", "")
+def _dimension(dimensionality: object) -> str:
+    return str(dimensionality).replace("[", "").replace("]", "")
 
 
 @cache
-def _registry() -> Any:
+def registry() -> Any:
+    """The registry of pint, which takes most of a second to build."""
     return import_module("pint").UnitRegistry(cache_folder=None, on_redefinition="ignore")
 
 
 @lru_cache(maxsize=1024)
-def _unit(name: str) -> Any:
+def registered(name: str) -> Any:
     """The registry's unit of that name.
 
     Raises:
@@ -126,7 +149,7 @@ def _unit(name: str) -> Any:
         raise UnknownUnitError(name)
     for reading in _readings(name.strip()):
         try:
-            return _registry().parse_units(reading)
+            return registry().parse_units(reading)
         except _NOT_A_UNIT:
             continue
     raise UnknownUnitError(name)

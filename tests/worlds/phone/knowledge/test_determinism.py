@@ -141,7 +141,8 @@ print(json.dumps([ours, heavy]))
     ("ask", "data", "heavy"),
     [
         ("pass", [], []),
-        ("k.units.convert(1, 'm', 'km')", [], ["pint"]),
+        ("k.units.convert(1, 'm', 'km')", ["units.json"], []),
+        ("k.units.convert(1, 'furlong', 'km')", ["units.json"], ["pint"]),
         ("k.distance.kilometers(0, 0, 1, 1)", [], ["geographiclib"]),
         ("k.currency.convert(1, 'USD', 'EUR', 1716000000.0)", ["currencies.tsv"], []),
         ("k.holidays.search('Christmas', 2024, 'UTC')", [], ["holidays"]),
