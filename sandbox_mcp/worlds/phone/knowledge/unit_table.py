@@ -79,6 +79,11 @@ class UnitTable:
     factors: Mapping[str, Mapping[str, float]]
     scales: Mapping[str, tuple[float, float]]
 
+    def measure_the_same(self, source: str, target: str) -> bool:
+        """Whether two units have the same dimension, which the registry may write in another order."""
+        one, two = ("kelvin" if unit in self.scales else unit for unit in (source, target))
+        return one == two or two in self.factors.get(one, ())
+
     def convert(self, amount: float, source: str, target: str) -> float:
         """An amount of one unit in another of the same dimension."""
         if source == target:

@@ -116,7 +116,7 @@ def _from_table(amount: float, from_unit: str, to_unit: str) -> float | None:
     source, target = (table.names.get(name.strip()) for name in (from_unit, to_unit))
     if source is None or target is None:
         return None
-    if table.units[source] != table.units[target]:
+    if not table.measure_the_same(source, target):
         dimensions = (_dimension(table.units[unit]) for unit in (source, target))
         raise IncompatibleUnitsError(from_unit, to_unit, *dimensions)
     return _rounded(table.convert(float(amount), source, target), amount, from_unit, to_unit)

@@ -11,7 +11,7 @@ from sandbox_mcp.worlds.phone.knowledge.unit_table import UNITS, made, unit_tabl
 from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits, registered, registry
 
 TABLE = unit_table()
-PAIRS = [(one, two) for one, two in product(TABLE.units, TABLE.units) if TABLE.units[one] == TABLE.units[two]]
+PAIRS = [pair for pair in product(TABLE.units, TABLE.units) if TABLE.measure_the_same(*pair)]
 AMOUNTS = (0.0, 1.0, -40.0, 37.8, 0.1, 1 / 3, 98.6, 12345.678, 1e-9, 7e15)
 
 
@@ -22,6 +22,12 @@ def by_registry(amount: float, source: str, target: str) -> float:
 def test_every_name_means_what_it_means_to_the_registry() -> None:
     wrong = {name: unit for name, unit in TABLE.names.items() if registered(name) != registered(unit)}
     assert wrong == {}
+
+
+def test_what_measures_the_same_does_so_to_the_registry() -> None:
+    dimensions = {unit: registered(unit).dimensionality for unit in TABLE.units}
+    same = [pair for pair in product(TABLE.units, TABLE.units) if dimensions[pair[0]] == dimensions[pair[1]]]
+    assert same == PAIRS
 
 
 def test_dimensions_are_those_of_the_registry() -> None:
