@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sandbox_mcp.tools import call, present
 from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone.tools import rules
 from sandbox_mcp.worlds.phone.tools.rules import fuzzy
 from tests.suite import SUITE
 
@@ -79,3 +80,8 @@ def test_the_weather_names_its_units() -> None:
 def test_the_description_of_the_weather_names_its_units() -> None:
     said = OFFERED["search_weather_around_lat_lon"].description
     assert [unit for unit in ("Celsius", "kilometers per hour", "millimeters") if unit not in said] == []
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_plain_letters_fold_as_any_others_do(text: str) -> None:
+    assert rules._folded(text) == rules._folded_letters(text)

@@ -97,9 +97,16 @@ def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit
     return [candidates[index] for _, _, index in kept[:limit]]
 
 
-@lru_cache(maxsize=4096)
 def _folded(text: str) -> str:
     """A text as lower-case words of plain letters: "Théo Østergård" as "theo ostergard"."""
+    from rapidfuzz import utils
+
+    return utils.default_process(text) if text.isascii() else _folded_letters(text)
+
+
+@lru_cache(maxsize=4096)
+def _folded_letters(text: str) -> str:
+    """As above, for a text that has other letters than plain ones."""
     from rapidfuzz import utils
 
     parts = unicodedata.normalize("NFKD", text.translate(_PLAIN))
