@@ -21,6 +21,9 @@ from sandbox_grader.importers.reading.values import arguments_of, decode, encode
 DOCUMENT = "."
 """The path of the whole document, or of a line where a file has one per line."""
 
+MOST_TOLD = 8
+"""How many faults of a mapping are told at once."""
+
 
 class _MappedPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,16 +79,22 @@ def mapping_in(path: Path) -> LogMapping:
     Raises:
         GraderError: it cannot be read, is not YAML, or has not the form of a mapping; all faults are told.
     """
-    import yaml
+    from sandbox_scenarios.errors import ScenarioError
+    from sandbox_scenarios.yaml_lines import load as load_yaml
 
     try:
-        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = path.read_text(encoding="utf-8")
+        data: Any = load_yaml(text, str(path))[0] if text.strip() else {}
+    except ScenarioError as error:  # the same YAML as that of scenarios, with the same bounds
+        raise GraderError(f"mapping {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
         raise GraderError(f"mapping {str(path)!r} cannot be read: {error}") from error
     try:
         return LogMapping.model_validate(data)
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}" for item in error.errors())
+        told = error.errors()
+        faults = [f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}" for item in told[:MOST_TOLD]]
+        faults += [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
         known = ", ".join(LogMapping.model_fields)
         raise GraderError(f"mapping {str(path)!r}: {'; '.join(faults)}; known keys: {known}") from error
 

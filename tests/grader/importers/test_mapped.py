@@ -97,7 +97,7 @@ def test_lines_are_sessions_too(tmp_path: Path) -> None:
     [
         (MAPPING.replace("kind: type", "knd: type"), "kind: Field required; knd: Extra inputs are not permitted"),
         ("- a", "known keys: sessions, events, kind"),
-        ("{", "cannot be read"),
+        ("{", "mapping.yaml:2: is not valid YAML"),
     ],
 )
 def test_a_mapping_that_is_wrong_says_how(tmp_path: Path, mapping: str, problem: str) -> None:
@@ -146,3 +146,22 @@ def test_any_and_mapping_go_together(tmp_path: Path) -> None:
         done = invoke("import", *arguments, "-o", tmp_path / "out")
         assert done.exit_code == 2
         assert "go together" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("mapping", "says"),
+    [
+        ("[" * 20_000 + "]" * 20_000, "nests deeper than"),
+        ("sessions: " + "9" * 6_000, "is too large"),
+        ("\n".join(f"m{n}: &m{n} [{', '.join([f'*m{n - 1}' if n else 'x'] * 9)}]" for n in range(9)), "by its aliases"),
+        ("\n".join(f"k{n}: 1" for n in range(1_000)), "and "),
+        ("a: &a [*a]", "an alias refers to what contains it"),
+        ("", "events: Field required"),
+    ],
+    ids=["deep", "a long number", "aliases", "many keys", "itself", "empty"],
+)
+def test_a_hostile_mapping_is_refused_in_one_short_line(tmp_path: Path, mapping: str, says: str) -> None:
+    log, file = given(tmp_path, mapping=mapping)
+    with pytest.raises(GraderError, match=says) as told:
+        list(mapped.read([log], mapped.mapping_in(file)))
+    assert len(str(told.value)) < 1_500
