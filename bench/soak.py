@@ -67,8 +67,11 @@ class Soak:
             over = time.monotonic() > self._deadline
             while self._left and (over or self._left[0][0] < time.monotonic() - 5):
                 _, id_, names = self._left.pop(0)
-                await self._look(http, id_, names)
-                await http.delete(f"{self._base}/api/sessions/{id_}", headers=self._api)
+                try:
+                    await self._look(http, id_, names)
+                    await http.delete(f"{self._base}/api/sessions/{id_}", headers=self._api)
+                except httpx2.HTTPError as error:
+                    self.seen[f"failed: {type(error).__name__}"] += 1
 
     async def _client(self, http: httpx2.AsyncClient, number: int) -> None:
         turn = number
@@ -108,8 +111,10 @@ class Soak:
         elif way == "cut off":
             late = asyncio.create_task(self._tool(http, made, headers, era, "get_wifi_status", {}))
             await asyncio.sleep(0)
-            await http.delete(f"{self._base}/api/sessions/{made['id']}", headers=self._api)
-            await late
+            try:
+                await http.delete(f"{self._base}/api/sessions/{made['id']}", headers=self._api)
+            finally:
+                await late
         else:
             if way == "ended":
                 await http.post(f"{self._base}/api/sessions/{made['id']}/end", json={}, headers=self._api)

@@ -71,6 +71,11 @@ def _server(endpoint: Endpoint) -> Any:
     import uvicorn
 
     config = uvicorn.Config(
-        endpoint.app(), log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=1
+        endpoint.app(),
+        log_level="critical",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+        timeout_keep_alive=75,  # longer than clients keep theirs, so that no request is on its way when we close
     )
     return uvicorn.Server(config)

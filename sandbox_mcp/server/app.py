@@ -236,4 +236,5 @@ def uvicorn_config(
         lifespan="on",
         server_header=False,
         timeout_graceful_shutdown=2,
+        timeout_keep_alive=patient.patience.idle,
     )

@@ -25,12 +25,15 @@ class Patience:
     """How many seconds the server waits, and for how many clients at a time.
 
     ``head`` is for the head of a request, from the connection or its first byte on, ``body`` for what follows the head,
-    ``fetch`` for a client that leaves its answer unread. ``connections`` is how many may be open.
+    ``fetch`` for a client that leaves its answer unread. ``idle`` is how long a connection stays open between requests:
+    longer than clients keep theirs, because a request that is on its way when we close is lost to the client.
+    ``connections`` is how many may be open.
     """
 
     head: float = 10.0
     body: float = 30.0
     fetch: float = 60.0
+    idle: float = 75.0
     connections: int = MOST_CONNECTIONS
 
 
@@ -74,6 +77,8 @@ class PatientProtocol(asyncio.Protocol):
 
         self._among = among
         self._http: Any = AutoHTTPProtocol(**given)
+        self._answered = self._http.on_response_complete
+        self._http.on_response_complete = self._next
         self._transport: asyncio.Transport | None = None
         self._awaited: tuple[str, object] | None = None
         self._until: asyncio.TimerHandle | None = None
@@ -155,8 +160,18 @@ class PatientProtocol(asyncio.Protocol):
         if cycle.more_body:
             return "body", cycle
         # Between requests uvicorn's own limit holds, until the next one begins to come in.
-        waits = cycle.response_complete and self._http.timeout_keep_alive_task is None
-        return ("head", cycle) if waits else None
+        begun = self._http.timeout_keep_alive_task is None or self._came_with_the_last()
+        return ("head", cycle) if cycle.response_complete and begun else None
+
+    def _came_with_the_last(self) -> bool:
+        """Whether the beginning of the next request was sent in one go with a request that has been answered."""
+        parser = getattr(self._http, "conn", None)  # httptools, which may be installed too, does not tell
+        return parser is not None and bool(parser.trailing_data[0])
+
+    def _next(self) -> None:
+        """An answer has gone out."""
+        self._answered()
+        self._wait_for_more()
 
     def _too_late(self) -> None:
         if self._transport is None or self._transport.is_closing():

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 
 from sandbox_mcp.server.patience import RESERVED, Patience, affordable
@@ -72,6 +73,17 @@ async def test_a_second_request_that_stops_half_way_is_not_waited_for() -> None:
     whole = HEAD.format(method="GET", path="/healthz") + "\r\n"
     async with served(patience=Patience(head=SHORT)) as server, wire(server, whole + "GET /hea") as (reader, _):
         assert b" 200 " in await rest_of(reader)
+
+
+async def test_between_requests_a_connection_stays_open_for_a_limited_time() -> None:
+    asked = HEAD.format(method="GET", path="/healthz") + "\r\n"
+    async with served(patience=Patience(idle=SHORT)) as server, wire(server, asked) as (reader, _):
+        answer = await rest_of(reader)
+    assert (b" 200 " in answer, b" 408 " in answer) == (True, False)
+
+
+def test_clients_let_go_of_a_connection_before_the_server_does() -> None:
+    assert Patience().idle > 10 * (httpx2.Limits().keepalive_expiry or 0)
 
 
 @pytest.mark.parametrize("path", ["/api/sessions", "/mcp", "session"])
