@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, cast
 
 import pytest
 
-from tests.regex_steps import Matcher, TooManyStepsError, attacks, pieces
+from tests.counted_steps import Matcher, TooManyStepsError, attacks, lines, pieces
 
 PACKAGES = ("sandbox_mcp", "sandbox_scenarios", "sandbox_grader", "sandbox_clients")
 SIGNS = 14
@@ -191,28 +191,6 @@ def functions(package: str) -> Iterator[tuple[str, Callable[[str], Any]]]:
             ]
             if len(needed) == 1 and needed[0].annotation is str and needed[0].name in TEXTS:
                 yield f"{module.__name__}.{name}", function
-
-
-def lines(function: Callable[[str], Any], text: str) -> int:
-    """How many lines of Python a call takes, to the last that a generator gives."""
-    count = 0
-
-    def trace(_frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        result = function(text)
-        if inspect.isgenerator(result):
-            list(result)
-    except Exception:  # noqa: BLE001 - a refusal is an answer like another
-        pass
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def test_lines_are_counted() -> None:

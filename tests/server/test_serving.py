@@ -59,9 +59,10 @@ async def test_a_failure_inside_is_told_as_it_is_and_the_port_is_free_again() ->
 
 async def test_a_program_that_gives_up_waiting_leaves_no_server() -> None:
     bases: list[str] = []
-    with anyio.move_on_after(0.3):
+    with anyio.CancelScope() as waiting:
         async with serving(SessionManager(SUITE)) as base:
             bases.append(base)
+            waiting.cancel()
             await anyio.sleep_forever()
     assert await refuses(bases[0])
 
@@ -84,7 +85,7 @@ async def test_idle_sessions_are_given_up_while_it_serves() -> None:
     manager = SessionManager(SUITE, idle_seconds=0.05)
     opened_in(manager)
     async with serving(manager):
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while len(manager):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
 

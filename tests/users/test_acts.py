@@ -1,8 +1,6 @@
 """The reader of acts: laws that hold for any message, its cost, and weights that training reproduces."""
 
 import hashlib
-import statistics
-import time
 from pathlib import Path
 
 import anyio
@@ -17,6 +15,7 @@ from sandbox_mcp.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.plain import sentences
 from sandbox_mcp.users.scripted import WAITING
+from tests.counted_steps import lines
 from tests.laws import at_least
 
 WISH = wish_of("Text Fredrik that I'll be late.")
@@ -57,16 +56,12 @@ def test_what_is_met_turns_questions_into_offers_and_settles_true_claims(heard: 
 
 @pytest.mark.parametrize("piece", ["Shall I? ", "if you ", "a-", '"', "I can't do it. ", "((", "```", "to proceed "])
 def test_reading_is_linear_in_the_length(piece: str) -> None:
-    def cost(times: int) -> float:
-        text = piece * times
-        spent: list[float] = []
-        for _ in range(3):
-            start = time.process_time()
-            read_acts(text, WISH)
-            spent.append(time.process_time() - start)
-        return statistics.median(spent)
+    """Counted in lines of Python; steps of patterns are counted in tests/test_linear.py."""
 
-    assert cost(8000) < 40 * max(cost(1000), 0.001)
+    def cost(times: int) -> int:
+        return lines(lambda text: read_acts(text, WISH), piece * times)
+
+    assert cost(2000) <= 2.5 * cost(1000)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
-"""Counts the steps that a backtracking matcher takes, by a matcher of our own over the parser of the standard library.
+"""Counts steps, where time is not a measure: the lines that a function runs, and what a backtracking matcher does.
 
-The engine in C does not say how it got to its answer, and time is not a measure on a machine that others use too. Ours
-takes the same way, without the shortcuts: alternatives in order, repetitions greedy or lazy, back to the last choice
-where it gets no further. Repetitions with a bound of up to ``BOUNDED`` are cut to ``KEPT``, so that small texts show
-how the cost grows: a bound is a factor, however large, and no power.
+The matcher of the standard library does not say how it got to its answer. Ours, over that library's parser, takes the
+same way without the shortcuts: alternatives in order, repetitions greedy or lazy, back to the last choice where it gets
+no further. Repetitions with a bound of up to ``BOUNDED`` are cut to ``KEPT``, so that small texts show how the cost
+grows: a bound is a factor, however large, and no power.
 """
 
 import importlib
+import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 with warnings.catch_warnings():
@@ -345,3 +348,25 @@ def _sample(code: object, value: Any, flags: int, full: bool) -> str:
     if code is op.ATOMIC_GROUP:
         return sample(list(value), flags, full=full)
     return ""
+
+
+def lines(function: Callable[[str], Any], text: str) -> int:
+    """How many lines of Python a call takes, to the last that a generator gives."""
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        result = function(text)
+        if inspect.isgenerator(result):
+            list(result)
+    except Exception:  # noqa: BLE001 - a refusal is an answer like another
+        pass
+    finally:
+        sys.settrace(before)
+    return count
