@@ -6,12 +6,13 @@
 ``python -m bench transports [SESSIONS]`` what an MCP client adds to a session, see :mod:`bench.transports`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
+``python -m bench prefixes CHECKOUT`` ToolTalk's conversations by prefixes, see :mod:`bench.prefixes`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
 """
 
 import sys
 
-from bench import core, grader, rows, scale, server, sessions, suite, talk, transports, truth, viewer
+from bench import core, grader, prefixes, rows, scale, server, sessions, suite, talk, transports, truth, viewer
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -19,6 +20,7 @@ ALONE = {
     "talk": talk.main,
     "truth": truth.main,
     "rows": rows.main,
+    "prefixes": prefixes.main,
     "scale": scale.main,
     "sessions": sessions.main,
     "transports": transports.main,

@@ -17,7 +17,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from sandbox_grader.importers import importer
+from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.tooltalk import ground_truth
+from sandbox_grader.tooltalk.tools import FORMAT
 from sandbox_scenarios import Scenario, UnknownScenarioError
 from sandbox_scenarios.model import Category, PlannedCall, PlannedTurn, Script, Solution, UserSpec
 from sandbox_scenarios.stage import Stage
@@ -27,14 +29,13 @@ from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.opening import started_event
-from sandbox_mcp.tools import Outcome, World, bind, present
+from sandbox_mcp.tools import Outcome, PresentedTool, World, bind, present
 from sandbox_mcp.trajectory import (
     CallError,
     Event,
     MemoryLog,
     Message,
     ReferenceTurn,
-    SessionStarted,
     ToolCall,
     Trajectory,
 )
@@ -59,9 +60,15 @@ class Conversations(PlayableSuite):
         self._checkout = read_checkout(folder)
         self._talks = {path.stem: (path, document) for path, document in self._checkout.documents}
         self._scenarios: dict[str, Scenario] = {}
+        self._completions: dict[str, tuple[str, tuple[tuple[ReferenceTurn, ...], ...], Mapping[str, Any]]] = {}
+        self._truths: dict[tuple[str, str, int], Trajectory] = {}
 
     def own_files(self) -> None:
         """The checkout is read in more ways than files of scenarios are."""
+
+    @cached_property
+    def _offered(self) -> Mapping[str, PresentedTool]:
+        return {name: present(tool) for name, tool in self._home.agent_tools.items()}
 
     @cached_property
     def _home(self) -> World:
@@ -97,26 +104,31 @@ class Conversations(PlayableSuite):
 
     def completed(self, spec: SessionSpec) -> SessionSpec:
         """The spec of a session with what the agent is told, the ground truth, and where all of it comes from."""
-        path, document = self._talks[spec.scenario.name]
-        [imported] = importer("tooltalk")([path])
-        started = imported.events[0]
-        if not isinstance(started, SessionStarted):
-            raise TypeError("an import begins with the session")
-        known = started.origin or {}
-        origin = {name: known[name] for name in ("format", "empty_turns", "conversation")}
-        reference = tuple(tuple(map(_without_token, solution)) for solution in started.reference)
-        with as_tooltalk_has_it(path):
-            told = _told(document)
-        return replace(spec, told=told, reference=reference, origin={**origin, "subset": path.parent.name})
+        name = spec.scenario.name
+        if name not in self._completions:
+            path, document = self._talks[name]
+            turns, origin = ground_truth(JsonNode(document, str(path)))
+            with as_tooltalk_has_it(path):
+                told = _told(document)
+            whole = {"format": FORMAT, **origin, "subset": path.parent.name}
+            self._completions[name] = (told, (tuple(map(_without_token, turns)),), whole)
+        told, reference, origin = self._completions[name]
+        return replace(spec, told=told, reference=reference, origin=origin)
 
     async def truth(self, manager: SessionManager, spec: SessionSpec) -> Trajectory:  # noqa: ARG002
-        """The ground truth of a conversation: what was recorded, with the changes that the calls make here."""
-        path, document = self._talks[spec.scenario.name]
-        with as_tooltalk_has_it(path):
-            log = MemoryLog()
-            for event in _as_recorded(spec, document):
-                log.write(event)
-            return log.trajectory()
+        """The ground truth of a conversation: what was recorded, with the changes that the calls make here.
+
+        It is carried out once for all sessions that begin in the same world with the same ids.
+        """
+        alike = (spec.scenario.name, spec.variant, spec.seed)
+        if alike not in self._truths:
+            path, document = self._talks[spec.scenario.name]
+            with as_tooltalk_has_it(path):
+                log = MemoryLog()
+                for event in _as_recorded(spec, document, self._offered):
+                    log.write(event)
+                self._truths[alike] = log.trajectory()
+        return self._truths[alike]
 
     @property
     def users(self) -> Users:
@@ -210,11 +222,10 @@ def _bare(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in parameters.items() if name != TOKEN}
 
 
-def _as_recorded(spec: SessionSpec, document: Mapping[str, Any]) -> list[Event]:
+def _as_recorded(spec: SessionSpec, document: Mapping[str, Any], offered: Mapping[str, PresentedTool]) -> list[Event]:
     """The session in which everything went as recorded: results are those of the file, changes are made here."""
     scenario = spec.scenario
     stage = Stage.of(scenario, spec.variant, spec.seed)
-    offered = {name: present(tool) for name, tool in scenario.home.agent_tools.items()}
     events: list[Event] = [started_event(spec, ReplayUser(scenario.user, (), {}), {}, {})]
     sender: Literal["user", "agent"]
     for turn in document["conversation"]:

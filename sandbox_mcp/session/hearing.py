@@ -39,6 +39,8 @@ class CallsSoFar:
     def _meets(self, solution: Solution) -> bool:
         calls = [call for turn in solution.turns for call in turn.calls]
         deeds = [call for call in calls if call.tool in self.deeds] or calls[-1:]
+        if len(self.done) < len(deeds):
+            return False
         left = list(self.done)
         for deed in deeds:
             fitting = next((item for item in left if _is(deed, *item)), None)

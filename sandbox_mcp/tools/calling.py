@@ -128,6 +128,8 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
 
 def _without_idle_nulls(tool: PresentedTool, given: dict[str, Any]) -> dict[str, Any]:
     """What was given, less null for arguments that may be left out but never be null: that is how some say so."""
+    if None not in given.values():
+        return given
     never_null = {item.name for item in tool.tool.parameters if not item.required and not fits_schema(None, item.value)}
     return {key: value for key, value in given.items() if value is not None or tool.names.get(key) not in never_null}
 

@@ -131,7 +131,7 @@ class LogWriter:
 
 def to_line(event: Event) -> str:
     """One event as one line of JSON, with its newline. Halves of characters, which no file can hold, become ``?``."""
-    line = json.dumps(event, default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+    line = _ENCODER.encode(event) + "\n"
     return line if line.isascii() else line.encode("utf-8", "replace").decode()
 
 
@@ -148,6 +148,9 @@ def plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(default=plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @cache

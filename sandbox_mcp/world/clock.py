@@ -8,7 +8,7 @@ the change.
 import hashlib
 import re
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ class Clock:
 
     def advanced(self, seconds: float | None = None) -> "Clock":
         """The clock ``seconds`` later, or one step later."""
-        return replace(self, now=self.now + (self.step if seconds is None else seconds))
+        return Clock(self.now + (self.step if seconds is None else seconds), self.zone, self.step)
 
 
 @lru_cache(maxsize=256)

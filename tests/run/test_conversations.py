@@ -1,19 +1,22 @@
 """ToolTalk's conversations from a checkout, played here: on policy, and prefix by prefix."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from sandbox_clients.function import Asked
+from sandbox_grader.importers import importer
 from sandbox_grader.metric import Mode
 from sandbox_grader.scores import grade
 
 from sandbox_mcp import evaluate
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.conversations import Conversations
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.trajectory import ReferenceTurn, SessionStarted, ToolCall, read_trajectory
 from tests.worlds.office.test_tooltalk import checkout, recorded
 
 MODES: tuple[Mode, ...] = ("strict", "paper", "compat")
@@ -153,3 +156,35 @@ def test_a_conversation_that_is_not_as_tooltalk_has_it_is_named(tmp_path: Path) 
     found = command("--tooltalk", str(folder), "--agent", "refuse", "--out", str(tmp_path / "run"))
     assert "one.json" in str(found.exception)
     assert "it calls OpenSesame" in str(found.exception)
+
+
+def forms(turn: ReferenceTurn) -> list[Any]:
+    """A turn as values to compare, without the token that no agent gives."""
+    calls = [(c.tool, {**c.arguments, "session_token": ""}, c.result, c.error, c.action) for c in turn.calls]
+    return [turn.reply, calls]
+
+
+def test_what_is_completed_is_what_the_importer_reads(benchmark_data: Path) -> None:
+    """Kept per conversation and read without building a session, and the same as an import says."""
+    talks = Conversations(benchmark_data / "tooltalk")
+    for name in talks.names()[::7]:
+        [imported] = importer("tooltalk")([Path(talks.get(name).path)])
+        started = imported.events[0]
+        assert isinstance(started, SessionStarted)
+        assert started.origin is not None
+        spec = talks.completed(SessionSpec(talks.get(name)))
+        assert [forms(turn) for turn in spec.reference[0]] == [forms(turn) for turn in started.reference[0]]
+        assert spec.origin is not None
+        assert {key: spec.origin[key] for key in ("format", "empty_turns", "conversation")} == {
+            key: started.origin[key] for key in ("format", "empty_turns", "conversation")
+        }
+
+
+def test_a_second_trial_is_played_on_the_same_ground_truth_and_told_the_same(tmp_path: Path) -> None:
+    """What an agent does in one session leaves nothing behind for the next."""
+    talks = Conversations(written(tmp_path))
+    report = evaluate(known, talks, mode="prefix", trials=3, out=tmp_path / "run", metric="tooltalk.success")
+    logs = [read_trajectory(path) for path in sorted((tmp_path / "run" / "logs").iterdir())]
+    assert (len(logs), report.score) == (3, 1.0)
+    told = [[replace(event, wall={}) for event in log.events] for log in logs]
+    assert told[0] == told[1] == told[2]

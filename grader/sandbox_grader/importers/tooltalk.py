@@ -7,7 +7,7 @@ Source: ToolTalk, section 3.2; the files of its repository.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,36 +53,50 @@ class _Turn:
     empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+def ground_truth(node: JsonNode) -> tuple[tuple[ReferenceTurn, ...], Mapping[str, Any]]:
+    """What a conversation's ground truth does turn by turn, and of :func:`read`'s ``origin`` what tells of it.
+
+    Raises:
+        ImportFormatError: it is not a ToolTalk conversation.
+    """
+    turns = _turns(node.need("conversation").items())
+    return tuple(map(_done, turns)), _told(node, turns)
+
+
+def _turns(nodes: Sequence[JsonNode]) -> list[_Turn]:
+    turns: list[_Turn] = []
+    for node in nodes:
+        role = node.need("role").string()
+        if role not in ("user", "assistant"):
+            raise node.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
+        if role == "user" or not turns:
+            turns.append(_Turn())
+        if role == "assistant":
+            turn, calls = turns[-1], node.items_at("apis")
+            turn.calls.extend(map(_reference, calls))
+            turn.reply = node.need("text").string()
+            turn.empty = node.get("apis") is not None and not calls
+    return turns
+
+
+@dataclass(slots=True)
 class _Play:
-    """A conversation while it is read: where it goes, whether it has predictions, when it takes place."""
+    """A conversation while it is read: where it goes, whether it has predictions, when it takes place, its turn."""
 
     builder: SessionBuilder
     predicted: bool
     stamp: Any
-    turns: list[_Turn] = field(default_factory=list[_Turn])
+    turn: int = -1
 
-    def turn(self, node: JsonNode) -> None:
+    def take(self, node: JsonNode) -> None:
         """Add one turn of the conversation."""
-        role = node.need("role").string()
-        if role == "user":
-            self.turns.append(_Turn())
+        user = node.need("role").string() == "user"
+        self.turn += user or self.turn < 0
+        if user:
             self.builder.say("user", "agent", node.need("text").string(), stamp=self.stamp)
-        elif role == "assistant":
-            self._assistant(node)
-        else:
-            raise node.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
-
-    def _assistant(self, node: JsonNode) -> None:
-        if not self.turns:
-            self.turns.append(_Turn())
-        turn, calls = self.turns[-1], node.items_at("apis")
-        turn.calls.extend(map(_reference, calls))
-        turn.reply = node.need("text").string()
-        turn.empty = node.get("apis") is not None and not calls
-        if not self.predicted:
-            self._calls(calls)
-            self._reply(turn.reply)
+        elif not self.predicted:
+            self._calls(node.items_at("apis"))
+            self._reply(node.need("text").string())
         elif node.get("predictions") is None:
             self.builder.lose(node, "has no predictions, unlike other turns; taken as none")
         else:
@@ -106,7 +120,7 @@ class _Play:
             name, given = _request(node)
             meta = {} if node.get("metadata") is None else {"metadata": plain(node.get("metadata"))}
             opened = self.builder.call(
-                name, given, batch=self.builder.batch(), stamp=self.stamp, turn=len(self.turns) - 1, **meta
+                name, given, batch=self.builder.batch(), stamp=self.stamp, turn=self.turn, **meta
             )
             message = node.string_at("exception")
             error = None if message is None else _error(name, given, message)
@@ -120,20 +134,28 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     play = _Play(builder, predicted, node.members_at("metadata").get("timestamp"))
     for tool, known in TOOLS.items():
         builder.offer(tool, "", {"type": "object"}, action=known.action)
+    reference = _turns(turns)
     for turn in turns:
-        play.turn(turn)
-    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(tuple(map(_done, play.turns)),))
-    _describe(node, play)
+        play.take(turn)
+    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(tuple(map(_done, reference)),))
+    _describe(node, play, reference)
     return builder.finish(names.unique(name), "recorded")
 
 
-def _describe(node: JsonNode, play: _Play) -> None:
+def _told(node: JsonNode, turns: Sequence[_Turn]) -> Mapping[str, Any]:
+    """What a conversation says beside its turns, and which of these list no call explicitly."""
+    return {
+        "empty_turns": [number for number, turn in enumerate(turns) if turn.empty],
+        "conversation": {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}},
+    }
+
+
+def _describe(node: JsonNode, play: _Play, turns: Sequence[_Turn]) -> None:
     builder = play.builder
     builder.origin |= {
         "prefix_replay": True,
         "predictions": "recorded" if play.predicted else "ground truth",
-        "empty_turns": [number for number, turn in enumerate(play.turns) if turn.empty],
-        "conversation": {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}},
+        **_told(node, turns),
     }
     builder.lose("tools", "their documentation and which of them were offered are absent; all 28 are listed")
     builder.lose("errors", "the classes of exceptions are absent; their kinds are told from the texts")
