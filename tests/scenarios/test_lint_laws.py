@@ -24,7 +24,7 @@ from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, written
-from tests.suite import SUITE
+from tests.suite import SUITE, measured
 
 SAMPLE = [SUITE.get(name) for name in SUITE.names()[::11]]
 WORD = st.text("abcdefgh", min_size=1, max_size=6)
@@ -284,10 +284,10 @@ def test_figures_of_two_suites_add_up(tmp_path: Path) -> None:
 
 
 def test_every_count_of_a_table_is_a_multiple_of_the_variants() -> None:
-    stats = measure(SUITE, name_similarity)
+    stats = measured()
     assert {item.ours % len(CLASSIC) for item in (*stats.categories, *stats.columns, *stats.tools)} == {0}
 
 
 def test_nothing_is_more_alike_than_itself() -> None:
-    stats = measure(SUITE, name_similarity)
+    stats = measured()
     assert all(0 <= value <= 1 for means in stats.similarity.values() for value in means.values())

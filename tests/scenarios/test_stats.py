@@ -3,7 +3,6 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,8 @@ from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 from tests.scenarios.files import written
-from tests.suite import SUITE
+from tests.suite import SUITE, measured
 
-measured = cache(lambda: measure(SUITE, name_similarity))
-"""The figures of the built-in suite."""
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = """\
 family: mine
