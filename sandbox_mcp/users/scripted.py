@@ -16,6 +16,7 @@ from sandbox_scenarios.model import Script, UserSpec
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.users.acts import Act, ActReading, read_acts, typed_plainly, wish_of
 from sandbox_mcp.users.base import Line, UserAct, UserTurn
+from sandbox_mcp.users.said import said_already
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
@@ -116,7 +117,7 @@ class _Standing:
             self._said.update(known)
             return " ".join(chosen)
         named = self._full_name(reading.asking)
-        return self._wait(f"{named}." if named else self._script.unknown)
+        return self._wait(f"{named}." if named else self._again(reading.asking) or self._script.unknown)
 
     def _full_name(self, asking: str) -> str | None:
         """Whom it means, where it is asked which one of a name, and its wish says more of the name than was asked."""
@@ -125,6 +126,14 @@ class _Standing:
             return None
         names = (found[0] for found in _NAMES.finditer(self._wishes[-1]))
         return next((name for name in names if asked[1] in name.casefold().split()), None)
+
+    def _again(self, asking: str) -> str | None:
+        """The wish once more where it has said what is asked, but not a second time."""
+        wish = self._wishes[-1] if self._wishes else ""
+        if wish in self._said or not said_already(wish, asking.casefold()):
+            return None
+        self._said.add(wish)
+        return wish
 
     def wish_again(self, line: Line, reading: ActReading) -> str | None:
         """Its wish once more, with what it knows about what was asked."""

@@ -1,0 +1,72 @@
+"""Whether a user's wish has already said what it is asked for.
+
+Policy: whoever is asked for what it has just said says it again, and does not claim to know nothing about it. What is
+asked for is read by its kind (a time, a place, words to write, ...), and the wish has said it if something of that kind
+stands in it. Numbers, surnames, passwords and what the clock says are never taken for said: they are looked up or
+typed, and a wish that happens to name a person or a day does not have them.
+"""
+
+import re
+from dataclasses import dataclass
+
+_NEVER = re.compile(
+    r"\b(?:number|digits|password|passcode|e-?mail|surname|last name|full name|family name|spell\w*|today's date"
+    r"|right now|is it now|current\w*|are you|at the moment|do you know|do you remember)\b"
+)
+"""Questions whose answer no wish holds."""
+_TIME = (
+    r"(?i:\b(?:today|tonight|tomorrow|yesterday|now|at the moment|noon|midnight|mornings?|afternoon|evening|o'clock"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:this|next|last) (?:week|month|year)|weeks?|days?|hours?|minutes?"
+    r"|half \w+|quarter (?:to|past)|\d{1,2}(?::\d\d|\s?[ap]m))\b)"
+)
+_LENGTH = r"(?i:\b(?:hours?|minutes?|seconds?|quarter of an hour)\b)"
+_MONEY = r"(?i:[£$€¥]|\b(?:dollars?|euros?|pounds?|quid|yen|rand|francs?|currency)\b)"
+_UNIT = (
+    r"(?i:\b(?:kilometers?|kilometres?|km|miles?|celsius|fahrenheit|kilos?|kilograms?|pounds?|knots?|hours|minutes|days"
+    r")\b)"
+)
+_COUNT = r"(?i:\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)\b)"
+_NAME = r"(?<!^)(?<![.!?] )\b(?!(?:I|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)(?:day)?\b)[A-Z\u00c0-\u00de]\w+"
+_PLACE = (
+    r"\b(?:here|out there|outside|home|where I)\b|\b(?:[Ii]n|at|to|near|up|from|around) (?:the )?(?!\w+day\b)[A-Z]\w+"
+)
+_WORDS = r"\b(?:that|to|about|ask|saying|say|is|what|how)\b"
+_CHANGE = r"\b(?:to|as|is called|new|down as)\b"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of thing that may be asked for: by which words it is, and what a wish holds that has said it."""
+
+    asked: re.Pattern[str]
+    said: re.Pattern[str]
+
+
+_KINDS = tuple(
+    _Kind(re.compile(asked), re.compile(said))
+    for asked, said in (
+        (r"\b(?:when(?! did| was| were| is the)|(?:what|which) (?:time|day|date)|morning|afternoon|evening)\b", _TIME),
+        (r"\b(?:how long|what length|duration)\b", _LENGTH),
+        (r"\bcurrenc(?:y|ies)\b", _MONEY),
+        (r"\bunits?\b", _UNIT),
+        (r"\b(?:how many|how much|amount)\b", _COUNT),
+        (r"\bwhom?\b(?! (?:sent|wrote|is it from|is this from))|\b(?:which|what) (?:person|company|holiday)\b", _NAME),
+        (r"\bwhere\b|\b(?:which|what) (?:place|city|town|location)\b", _PLACE),
+        (r"\bwhat\b.{0,60}\b(?:say|write|tell|about|for)\b|\bwording\b|\bcontent\b", _WORDS),
+        (r"\bchange\b.{0,60}\bto\b|\bwhat should (?:it|i)\b", _CHANGE),
+    )
+)
+_CHOICE = re.compile(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by |a |the )*(\w+ )?(\w{4,})\b")
+"""A thing of which one is to be chosen, or two to choose between."""
+_STEM, _SHORT = 6, 3
+"""Letters by which a word is told in all its forms, and of how few it says too little."""
+
+
+def said_already(wish: str, asking: str) -> bool:
+    """Whether ``wish`` has said what ``asking`` asks for, a question in lower case; linear in the length of both."""
+    if not wish or _NEVER.search(asking):
+        return False
+    if any(kind.asked.search(asking) and kind.said.search(wish) for kind in _KINDS):
+        return True
+    words = (word.strip() for found in _CHOICE.finditer(asking) for word in found.groups() if word)
+    return any(re.search(rf"\b{re.escape(word[:_STEM])}", wish, re.IGNORECASE) for word in words if len(word) > _SHORT)
