@@ -12,6 +12,7 @@ from typing import Any
 
 from sandbox_grader.values import form_of
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.worlds.recorded import FILLED, NotRecordedError
 
 TALK = "send_message_to_user"
 
@@ -23,7 +24,8 @@ class SessionCourse:
     ``tools`` were offered, ``turns`` are messages of the user, ``calls`` the agent's, of which ``failed`` did.
     ``slips`` are pairs of an error's kind and whether it was mended. Of the batches of several calls, ``parallel``,
     ``raced`` lost a race and in ``raced_to_failure`` a raced call failed; ``doubled`` counts calls that repeat another
-    one of their batch.
+    one of their batch. In a recorded world the tape had no answer to ``unrecorded``, and a model gave that to
+    ``filled``.
     """
 
     world: str = ""
@@ -36,6 +38,8 @@ class SessionCourse:
     raced: int = 0
     raced_to_failure: int = 0
     doubled: int = 0
+    unrecorded: int = 0
+    filled: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The facts as one JSON object."""
@@ -70,6 +74,8 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         raced=sum(map(bool, raced)),
         raced_to_failure=sum(any(call.error is not None for call in batch) for batch in raced),
         doubled=sum(map(_doubled, several)),
+        unrecorded=sum(call.error is not None and call.error.type == NotRecordedError.__name__ for call in calls),
+        filled=sum(FILLED in call.meta for call in calls),
     )
 
 

@@ -147,8 +147,14 @@ class Report:
 
     @property
     def unscored(self) -> list[Scores]:
-        """The sessions that do not count, but for those that their user spoiled."""
-        return [item for item in self.ordered if not item.spoiled and item.value(self.metric) is None]
+        """The sessions that do not count, but for those that their user spoiled and those that are kept apart."""
+        kept = (item for item in self.ordered if not item.spoiled and not _is_apart(item))
+        return [item for item in kept if item.value(self.metric) is None]
+
+    @property
+    def filled(self) -> list[Scores]:
+        """The sessions in which a model answered for the tape, and that nothing else is the matter with."""
+        return [item for item in self.ordered if _is_apart(item)]
 
     @property
     def spent(self) -> Spent:
@@ -253,6 +259,12 @@ class Report:
                 "scored": sum(row["scored"] for row in rows),
                 "unscored": len(unscored),
                 "spoiled": sum(item.spoiled for item in ordered),
+                "filled": len(self.filled),
+                "unrecorded_calls": sum(item.course.unrecorded for item in ordered),
+            },
+            "filled": {
+                "score": _mean(value for item in self.filled if (value := item.number(self.metric)) is not None),
+                "sessions": [_named(item, item.reason) for item in self.filled],
             },
             "score": _rounded(estimate.mean) if estimate else None,
             "estimate": estimate.to_json() if estimate else None,
@@ -303,6 +315,10 @@ class Report:
         from sandbox_grader.wording import text_of
 
         return text_of(self)
+
+
+def _is_apart(scores: Scores) -> bool:
+    return scores.filled and not scores.spoiled and (scores.reason or "").startswith("filled:")
 
 
 def told_ks(counts: PassCounts) -> list[int]:

@@ -2,7 +2,8 @@
 
 Policy: what a log lacks makes a family inconclusive, never 0. A session that broke for reasons outside the agent, or
 whose log stops, is shown with its numbers and not scored. One that its user spoiled says little about its agent and is
-not scored either, unless that is wanted; for the family about users it counts.
+not scored either, unless that is wanted; for the family about users it counts. One in which a model answered for a tape
+has its numbers, and is in no mean with others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -65,6 +66,11 @@ class Scores:
     def scored(self) -> bool:
         """Whether the session counts."""
         return self.reason is None
+
+    @property
+    def filled(self) -> bool:
+        """Whether a model answered for the tape that was played on, so that the session is kept apart."""
+        return self.course.filled > 0
 
     @property
     def score(self) -> float | None:
@@ -196,7 +202,7 @@ def grade(
     subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario)
     started, ended = trajectory.started, trajectory.ended
     verdicts = {family.name: family.grade(subject, mode) for family in chosen}
-    broken = _broken(trajectory)
+    broken, course = _broken(trajectory), course_of(trajectory)
     spoiled = None if broken or keep_spoiled else _spoiled(verdicts, subject, mode)
     return Scores(
         session=started.session,
@@ -206,7 +212,7 @@ def grade(
         categories=scenario.categories if scenario else started.categories,
         mode=mode,
         verdicts=verdicts,
-        reason=broken or spoiled,
+        reason=broken or spoiled or _filled(course),
         path=trajectory.path,
         spoiled=spoiled is not None,
         ending=ended.reason if ended else UNENDED,
@@ -215,7 +221,7 @@ def grade(
         spent=spent_in(trajectory),
         seconds=seconds_between(started.wall, ended.wall) if ended else None,
         origin=str((started.origin or {}).get("format", "")),
-        course=course_of(trajectory),
+        course=course,
     )
 
 
@@ -229,6 +235,11 @@ def _broken(trajectory: Trajectory) -> str | None:
     if ended.reason in INFRASTRUCTURE:
         return f"incomplete: the session ended with {ended.reason!r}" + (f" ({ended.detail})" if ended.detail else "")
     return None
+
+
+def _filled(course: SessionCourse) -> str | None:
+    """Why a session is kept apart in which not everything that the agent was told came from the world."""
+    return f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
 
 
 def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float | None:

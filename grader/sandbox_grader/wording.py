@@ -140,6 +140,7 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
     if unscored:
         again = "; the same command plays these again" if report.planned is not None else ""
         yield f"not scored: {counted(len(unscored), 'session')}{again}"
+    yield from of_tapes(report)
     rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
     if rates:
         often = (f"{kind} in {r['sessions']} of {r['known']} ({r['rate']:.1%})" for kind, r in rates.items())
@@ -149,6 +150,17 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
         if counts["spoiled"]:
             left_out = counted(counts["spoiled"], "session")
             yield f"left out: {left_out} that the user spoiled; --keep-spoiled scores them"
+
+
+def of_tapes(report: Report) -> Iterator[str]:
+    """What tapes had no answer to, and the sessions in which a model gave it, which are in no mean with others."""
+    if apart := report.filled:
+        values = [value for item in apart if (value := item.number(report.metric)) is not None]
+        mean = f", mean {report.metric} {sum(values) / len(values):.3f}" if values else ""
+        yield f"kept apart: {counted(len(apart), 'session')} in which a model answered for the tape{mean}"
+    missing = [item.course.unrecorded for item in report.ordered if item.course.unrecorded]
+    if missing:
+        yield f"not on the tape: {counted(sum(missing), 'call')} in {counted(len(missing), 'session')}"
 
 
 def _which(scores: Scores) -> str:

@@ -90,7 +90,9 @@ def session_line(progress: "Progress") -> str:
     """One session that is done."""
     score = progress.score
     value = score.value(progress.metric)
-    unscored = "spoiled by its user" if score.spoiled else "not scored"
+    kept = score.number(progress.metric) if score.filled else None
+    apart = "kept apart, filled in by a model" + (f", {kept:.3f}" if kept is not None else "")
+    unscored = "spoiled by its user" if score.spoiled else apart if score.filled else "not scored"
     came = unscored if value is None else f"{value:.3f}"
     how = score.ending if progress.played else f"{score.ending}, played before"
     which = f"{score.scenario} {score.variant} t{score.trial}"

@@ -121,6 +121,11 @@ if TYPE_CHECKING:
 )
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
 @click.option(
+    "--fill",
+    metavar="MODEL",
+    help="Ask this model for what a tape has no answer to; such sessions are kept apart, see docs/worlds.md.",
+)
+@click.option(
     "--scores",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write scores to FILE.json, .csv, .xml (JUnit, with times) or .parquet.",
@@ -182,7 +187,9 @@ def command(
             click.echo(f"{report.name}: {remark}" if len(runs) > 1 else remark, err=True)
     for report in reports:
         exit_if_missed(report, threshold if report.sessions else None, threshold_by)
-    if any(report.stopped or (report.sessions and report.score is None) for report in reports):
+    if any(
+        report.stopped or (report.score is None and len(report.filled) < len(report.sessions)) for report in reports
+    ):
         raise click.exceptions.Exit(1)
 
 
@@ -343,7 +350,7 @@ class Recipe:
         from sandbox_mcp.run.by_hand import PlayableSuite
 
         if self.options["tooltalk"] is None:
-            return PlayableSuite(self.places)
+            return PlayableSuite(self.places, fill=self.options["fill"] or "")
         if self.places:
             raise click.UsageError("--tooltalk brings its own conversations; leave out --scenarios")
         from sandbox_mcp.run.conversations import Conversations

@@ -27,6 +27,7 @@ from sandbox_mcp.run.play import Reach, Watched, answer_to, play, problem_of
 from sandbox_mcp.run.transports import DirectTarget, output_of
 from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import CallResult, Session, SessionSpec
+from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.opening import started_event
 from sandbox_mcp.tools.free_text import ACT, render
@@ -201,7 +202,7 @@ async def _asked(
     """Let the agent act on one prefix until it replies; how the session ended in which it did."""
     watched = Watched(log)
     presentation = manager.presentation(spec)
-    session = Session(spec, TruthfulUser(), watched, presentation.tools, manager.knowledge)
+    session = Session(spec, TruthfulUser(), watched, presentation.tools, looked_up(spec.scenario, manager.knowledge))
     session.restore(replace(truth, events=truth.events[: prefix.upto], ended=None))
     message = _with_notices(_grouped(truth.events[prefix.spoken : prefix.upto])[0])
     opened = manager.adopt(OpenSession(session, presentation, watched, message, manager.batch_window))

@@ -21,6 +21,7 @@ from anyio.lowlevel import checkpoint
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.file_lock import INTERVAL, FileLock
+from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
@@ -210,7 +211,9 @@ class KeptSessions(SessionManager):
         presentation = self.presentation(spec)
         log = self.log_file(path)
         user = self.user(str(started.user["kind"]), spec.scenario)
-        session = Session(spec, user, traced(log, trajectory), presentation.tools, self.knowledge)
+        session = Session(
+            spec, user, traced(log, trajectory), presentation.tools, looked_up(spec.scenario, self.knowledge)
+        )
         session.restore(trajectory)
         return OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
 

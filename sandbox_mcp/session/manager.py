@@ -25,6 +25,7 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.batching import WINDOW, Batcher
+from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.log_files import LogFile, LogFiles
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Notice, Reply, Session
@@ -296,7 +297,7 @@ class SessionManager:
         self._make_room()
         presentation = self.presentation(spec)
         log = sink or self._new_log(spec)
-        session = Session(spec, user, sink or traced(log), presentation.tools, self.knowledge)
+        session = Session(spec, user, sink or traced(log), presentation.tools, looked_up(spec.scenario, self.knowledge))
         try:
             opening = session.begin()
             return self.adopt(OpenSession(session, presentation, log, opening, self.batch_window), seat)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
 from sandbox_mcp.session.opening import SessionSpec
@@ -70,7 +71,7 @@ class StoredSession(OpenSession):
         """
         self._file = log
         self._lock_file = FileLock(log.path.with_suffix(".lock"))
-        session = Session(spec, user, log, presentation.tools, knowledge)
+        session = Session(spec, user, log, presentation.tools, looked_up(spec.scenario, knowledge))
         super().__init__(session, presentation, log, spec.scenario.user.opening, window)
         self._known = 0
         with self._lock_file.held():

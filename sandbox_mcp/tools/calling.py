@@ -10,7 +10,7 @@ Source: ToolScan, section 5.
 import json
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -78,7 +78,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call did. Arguments are under canonical names, as given; what was touched is what races look at."""
+    """What a call did. Arguments are under canonical names, as given; what was touched is what races look at.
+
+    ``notes`` are for the log.
+    """
 
     tool: Tool | None
     arguments: Mapping[str, Any]
@@ -88,6 +91,7 @@ class Outcome:
     changes: tuple[Change, ...] = ()
     reads: frozenset[Access] = frozenset()
     writes: frozenset[Access] = frozenset()
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,8 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
         result = bound.tool.function(tx, **_converted(bound))
     except EXPECTED as error:
         fault = Fault("execution", type(error).__name__, str(error))
-        return Outcome(bound.tool, bound.arguments, fault=fault, reads=frozenset(tx.reads), writes=frozenset(tx.writes))
+        touched = frozenset(tx.reads), frozenset(tx.writes)
+        return Outcome(bound.tool, bound.arguments, fault=fault, reads=touched[0], writes=touched[1], notes=tx.notes)
     except Exception as error:
         raise WorldFailedError(f"{bound.tool.name}()", place_of(error), error) from error
     return Outcome(
@@ -163,6 +168,7 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
         changes=tuple(tx.changes),
         reads=frozenset(tx.reads),
         writes=frozenset(tx.writes),
+        notes=tx.notes,
     )
 
 

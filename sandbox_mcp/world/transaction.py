@@ -17,7 +17,10 @@ Access = tuple[str, str | None, str | None]
 
 @dataclass(slots=True)
 class Transaction:
-    """The world as one tool call sees it. Writes are visible to the call itself at once, to others on commit."""
+    """The world as one tool call sees it. Writes are visible to the call itself at once, to others on commit.
+
+    ``notes`` are what a log should say of how the call came by its answer.
+    """
 
     base: Snapshot
     clock: Clock
@@ -28,6 +31,7 @@ class Transaction:
     writes: set[Access] = field(default_factory=set[Access])
     elapsed: float = 0.0
     knowledge: object = None
+    notes: dict[str, str] = field(default_factory=dict[str, str])
     edited: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
 
     def rows(self, table: str) -> list[Row]:

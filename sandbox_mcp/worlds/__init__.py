@@ -60,7 +60,7 @@ def named(name: str) -> World:
     if name in BUILT_IN:
         return _declared_at(BUILT_IN[name])
     for path in files():
-        for world in load(path):
+        for world in (*load(path), *_filled(path)):
             if world.name == name:
                 return world
     installed = _installed()
@@ -97,6 +97,25 @@ def use_file(path: Path) -> tuple[World, ...]:
     if absolute not in files():
         os.environ[FILES] = os.pathsep.join(map(str, (*files(), absolute)))
     return found
+
+
+def use_tape(path: Path, *, filled: bool = False) -> World:
+    """The world on a tape, found by name from now on; ``filled`` is the one in which a model answered for the tape.
+
+    Raises:
+        WorldError: the tape cannot be used.
+    """
+    [world] = use_file(path)
+    return _filled(path)[0] if filled else world
+
+
+def _filled(path: Path) -> tuple[World, ...]:
+    """The worlds that are like those in a file, but for what a model answered in them."""
+    if path.suffix != TAPE:
+        return ()
+    from sandbox_mcp.worlds.recorded import world_on
+
+    return (world_on(path, filled=True),)
 
 
 def load(path: Path) -> tuple[World, ...]:
@@ -159,7 +178,9 @@ def found_again(name: str, origin: str) -> World:
     except UnknownWorldError:
         path = Path(origin)
         found = (
-            next((world for world in load(path) if world.name == name), None) if path.suffix in (".py", TAPE) else None
+            next((world for world in (*load(path), *_filled(path)) if world.name == name), None)
+            if path.suffix in (".py", TAPE)
+            else None
         )
         if found is None:
             raise

@@ -19,7 +19,7 @@ from sandbox_mcp.tools import Parameter, Tool, World, misfits
 from sandbox_mcp.world import Cell, Clock, Column, Snapshot, TableSchema, snapshot_of, to_timestamp, zone_info
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.world.schema import REQUIRED, CellRole
-from sandbox_mcp.worlds import DEFAULT, TAPE, named, use_file
+from sandbox_mcp.worlds import DEFAULT, TAPE, named, use_tape
 from sandbox_scenarios.checks import check_calls, check_order, labels_in
 from sandbox_scenarios.means import with_means
 from sandbox_scenarios.merge import RESERVED
@@ -70,7 +70,7 @@ SINGLE = "phone"
 EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC).timestamp(), datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 """Between these a scenario may begin."""
 MAX_TURNS, MAX_CALLS = 30, 100
-RECORDED = "recorded"
+RECORDED, FILL = "recorded", "fill"
 """Under ``world``: the path of a tape."""
 
 
@@ -150,10 +150,13 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
-        digest=_digest(merged if recorded_in(raw.world) is None else {**merged, "world": home.digest}),
+        digest=_digest(
+            merged if (tape := recorded_in(raw.world)) is None else {**merged, "world": use_tape(tape).digest}
+        ),
         path=path,
         line=line,
         home=home,
+        fill=filled_by(raw.world) or "",
         tags=tuple(raw.tags),
         offered=builder.offered(raw.offered),
         original=raw.original,
@@ -170,7 +173,7 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
     if tape is None and name in worlds:
         return worlds[name]
     try:
-        home = named(name) if tape is None else use_file(tape)[0]
+        home = named(name) if tape is None else use_tape(tape, filled=filled_by(world) is not None)
         home.check()
     except SandboxError as error:
         raise ProblemError(("world",), str(error)) from error
@@ -186,11 +189,26 @@ def recorded_in(world: Any) -> Path | None:
     if not isinstance(world, dict) or RECORDED not in world:
         return None
     path = cast("dict[str, Any]", world)[RECORDED]
-    if len(cast("dict[str, Any]", world)) > 1:
-        raise ProblemError(("world",), f"a recorded world is a tape and nothing else: {{{RECORDED}: {path}}}")
+    if cast("dict[str, Any]", world).keys() - {RECORDED, FILL}:
+        told = f"{{{RECORDED}: {path}}}, at most with a model that may answer for it, {FILL}: MODEL"
+        raise ProblemError(("world",), f"a recorded world is a tape and nothing else: {told}")
     if not isinstance(path, str) or not path.endswith(TAPE):
         raise ProblemError(("world", RECORDED), f"expected the path of a tape such as tape{TAPE}, not {path!r}")
     return Path(path)
+
+
+def filled_by(world: Any) -> str | None:
+    """The model that may answer where the tape does not, ``{recorded: tape.jsonl, fill: MODEL}``; None for none.
+
+    Raises:
+        ProblemError: that does not look like the name of a model.
+    """
+    if recorded_in(world) is None or FILL not in world:
+        return None
+    model: Any = world[FILL]
+    if not isinstance(model, str) or not model.strip():
+        raise ProblemError(("world", FILL), f"expected the name of a model, not {model!r}")
+    return model
 
 
 def _rows_of(raw: RawScenario) -> tuple[Mapping[str, Any], str]:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import RECORDED, build, home_of, labels_of, recorded_in
+from sandbox_scenarios.build import FILL, RECORDED, build, home_of, labels_of, recorded_in
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.form import validate
@@ -43,10 +43,10 @@ _NAMING = r"\bname[\"']?:\s*[\"']?{}\b"
 class _File:
     """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, text: str, fill: str = "") -> None:
         self.path = str(path)
         data, self.lines = load(text, self.path)
-        _place_tapes(data, path.parent)
+        _place_tapes(data, path.parent, fill)
         self.alone = validate(data, self.path, self.lines)
         self.entries: list[dict[str, Any]] = data["scenarios"]
         self.family = str(data["family"])
@@ -57,13 +57,18 @@ class _File:
                 raise ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}")
 
 
-def _place_tapes(data: Any, folder: Path) -> None:
-    """Write out where the tapes lie that entries name: a path is relative to the file in which it stands."""
+def _place_tapes(data: Any, folder: Path, fill: str) -> None:
+    """Write out where the tapes lie that entries name: a path is relative to the file in which it stands.
+
+    ``fill`` is the model that may answer for those that name none, if any may.
+    """
     entries: Any = cast("dict[str, Any]", data).get("scenarios") if isinstance(data, dict) else None
     for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
         world: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
         if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
             world[RECORDED] = str((folder / tape).resolve())
+            if fill:
+                cast("dict[str, Any]", world).setdefault(FILL, fill)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +152,14 @@ def _known_of(_built_in: Path) -> _Known:
 class Suite:
     """The scenarios in some files and folders; without any, the built-in suite."""
 
-    def __init__(self, places: Iterable[Path] = (), worlds: Iterable[World] = (), world: str = "") -> None:
-        """``worlds`` are found by name before those that are installed; ``world`` is the one that is listed."""
+    def __init__(
+        self, places: Iterable[Path] = (), worlds: Iterable[World] = (), world: str = "", fill: str = ""
+    ) -> None:
+        """``worlds`` are found by name before those that are installed; ``world`` is the one that is listed.
+
+        ``fill`` is a model that may answer for tapes of scenarios that name none.
+        """
+        self._fill = fill
         given = tuple(places)
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
@@ -388,7 +399,8 @@ class Suite:
 
     def _file(self, path: Path) -> _File:
         if path not in self._known.files:
-            self._known.files[path] = _packaged(path) if path.is_relative_to(BUILT_IN) else _File(path, _text(path))
+            own = not path.is_relative_to(BUILT_IN)
+            self._known.files[path] = _File(path, _text(path), self._fill) if own else _packaged(path)
         return self._known.files[path]
 
     def _file_with(self, path: Path, name: str) -> _File:
@@ -405,7 +417,7 @@ class Suite:
         text = excerpt(self._texts[path], name)
         if text is not None:
             with suppress(ScenarioFileError):
-                return _File(path, text)
+                return _File(path, text, self._fill)
         return self._file(path)
 
     def _every_name(self) -> tuple[str, ...]:

@@ -245,7 +245,8 @@ class Scenario:
 
     ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
     the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
-    the world that declares the tables and tools. ``tags`` name the studies that it is part of. ``offered`` maps a
+    the world that declares the tables and tools; of a tape, ``fill`` is the model that may answer where it does not, if
+    any. ``tags`` name the studies that it is part of. ``offered`` maps a
     variant to the tools that it presents, name presented to tool, where the scenario says so itself; ``original`` are
     milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours.
     """
@@ -271,6 +272,7 @@ class Scenario:
     path: str = ""
     line: int = 0
     home: World = field(default_factory=default)
+    fill: str = ""
     tags: tuple[str, ...] = ()
     offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     original: Mapping[str, Any] | None = None

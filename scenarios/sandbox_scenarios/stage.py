@@ -131,7 +131,7 @@ class Stage:
         before = self.now
         outcome = run(self.running, call)
         waited = self.now - before
-        return outcome, {"waited": waited} if waited else NOTHING
+        return outcome, {**({"waited": waited} if waited else NOTHING), **outcome.notes}
 
     def again(self, call: Bound) -> Outcome:
         """Run a call that a log says has passed every gate."""

@@ -2,7 +2,8 @@
 
 Policy: an answer is given for equal arguments after the same acting calls, and for nothing else. Which acting calls
 came so far is part of the session's state, so that trials of races, replays and other sessions use nothing up. Where a
-tape has several answers to one question the first is given, always.
+tape has several answers to one question the first is given, always. The same tape makes a second world of another name,
+in which what a model answered once stands in for what the tape does not have; no session plays it unawares.
 """
 
 import json
@@ -20,8 +21,11 @@ from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
 from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import Effects, Tx
+from sandbox_mcp.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
 from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape
 
+EXAMPLES = 8
+"""How many recorded calls a model is shown that answers for a tape."""
 UNPLAYABLE = frozenset({"send_message_to_user"})
 """Names that a session may need for itself."""
 
@@ -42,8 +46,10 @@ class NotRecordedError(ToolFault):
     """What the tape has no answer for."""
 
 
-def world_on(path: Path) -> World:
+def world_on(path: Path, *, filled: bool = False) -> World:
     """The world that a tape holds; read once, and again once the file has changed.
+
+    ``filled`` gives the one that looks beside the tape for what a model answered, too.
 
     Raises:
         TapeError: it cannot be used.
@@ -52,11 +58,11 @@ def world_on(path: Path) -> World:
         stamp = path.stat()
     except OSError as error:
         raise TapeError(path, None, f"cannot be read: {error.strerror or error}") from error
-    return _world_on(path.resolve(), stamp.st_mtime_ns, stamp.st_size)
+    return _world_on(path.resolve(), stamp.st_mtime_ns, stamp.st_size, filled)
 
 
 @lru_cache(maxsize=64)
-def _world_on(path: Path, _modified: int, _size: int) -> World:
+def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
     tape = read_tape(path)
     taken = {tool.name for tool in ENGINE_TOOLS} | UNPLAYABLE
     clash = next((name for name in tape.tools if name in taken), None)
@@ -64,10 +70,11 @@ def _world_on(path: Path, _modified: int, _size: int) -> World:
         raise TapeError(path, None, f"has a tool of the name {clash!r}, which every session has for itself")
     stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")[:40]
     world = World(
-        f"recorded_{stem}_{tape.digest[:6]}" if stem else f"recorded_{tape.digest[:6]}",
+        "_".join(["recorded", *([stem] if stem else []), tape.digest[:6], *(["filled"] if filled else [])]),
         tables=[ActingCall],
         version=tape.digest,
         policy=str(tape.server.get("instructions") or ""),
+        knowledge=(lambda: Fills(fills_beside(path))) if filled else None,
     )
     world.origin = str(path)
     answers = _Answers(tape)
@@ -84,28 +91,27 @@ class _Answers:
         for call in tape.calls:
             self._found.setdefault((call.after, call.deed), call)
 
-    def to(self, asked: Deed, after: tuple[Deed, ...]) -> TapeCall:
-        """The call on the tape that is equal.
-
-        Raises:
-            NotRecordedError: there is none; the message names the nearest.
-        """
+    def to(self, asked: Deed, after: tuple[Deed, ...]) -> Mapping[str, Any] | None:
+        """The result of the call on the tape that is equal; None where there is none."""
         found = self._found.get((after, asked))
-        if found is None:
-            missing = f"the tape has no answer to {_written(asked)} {_told(after)}"
-            raise NotRecordedError(f"{missing}; {self._nearest(asked, after)}")
-        return found
+        return found.result if found else None
 
-    def _nearest(self, asked: Deed, after: tuple[Deed, ...]) -> str:
-        if not self.tape.calls:
-            return "no call is recorded at all"
+    def missing(self, asked: Deed, after: tuple[Deed, ...]) -> NotRecordedError:
+        """The error that says so of a call that is not on the tape, and names the nearest that is."""
+        nearest = next(iter(self.nearest(asked, after)), None)
+        told = "no call is recorded at all"
+        if nearest:
+            told = f"the nearest recorded call is {_written(nearest.deed)} {_told(nearest.after)} (line {nearest.line})"
+        return NotRecordedError(f"the tape has no answer to {_written(asked)} {_told(after)}; {told}")
+
+    def nearest(self, asked: Deed, after: tuple[Deed, ...], most: int = 1) -> list[TapeCall]:
+        """The calls on the tape that are most alike, the nearest first."""
 
         def likeness(call: TapeCall) -> tuple[bool, float, bool, int]:
             alike = SequenceMatcher(None, call.deed[1], asked[1], autojunk=False).ratio()
             return call.deed[0] == asked[0], alike, call.after == after, -call.line
 
-        nearest = max(self.tape.calls, key=likeness)
-        return f"the nearest recorded call is {_written(nearest.deed)} {_told(nearest.after)} (line {nearest.line})"
+        return sorted(self.tape.calls, key=likeness, reverse=True)[:most]
 
 
 def _written(asked: Deed, limit: int = 300) -> str:
@@ -155,12 +161,20 @@ def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callabl
         tx = Tx(transaction, listed.name, effects)
         after = tuple((act.tool, act.arguments) for act in tx.all(ActingCall))
         asked = deed(listed.name, arguments, answers.tape.redacted)
-        call = answers.to(asked, after)
-        if call.refused:
-            raise RecordedError(text_of(call.result) or "the server gave no reason")
+        result = answers.to(asked, after)
+        if result is None and isinstance(tx.knowledge, Fills):
+            question = FillQuestion(listed, asked, after, tuple(answers.nearest(asked, after, EXAMPLES)))
+            filled = tx.knowledge.to(question)
+            if filled:
+                transaction.notes[FILLED] = filled.model
+                result = filled.result
+        if result is None:
+            raise answers.missing(asked, after)
+        if result.get("isError") is True:
+            raise RecordedError(text_of(result) or "the server gave no reason")
         if listed.acts:
             tx.add(ActingCall, tool=asked[0], arguments=asked[1])
-        return value_of(call.result)
+        return value_of(result)
 
     return answer
 
