@@ -27,9 +27,9 @@ from sandbox_mcp.run.play import Reach, Watched, answer_to, play, problem_of
 from sandbox_mcp.run.transports import DirectTarget, output_of
 from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import CallResult, Session, SessionSpec
-from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.opening import started_event
+from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.tools.free_text import ACT, render
 from sandbox_mcp.trajectory import (
     INFRASTRUCTURE,

@@ -21,11 +21,11 @@ from anyio.lowlevel import checkpoint
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session.file_lock import INTERVAL, FileLock
-from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.share import OPEN, OVER, Share
+from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import EndReason, SessionStarted, Sink, Trajectory, mend_log, read_trajectory

@@ -25,10 +25,10 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.batching import WINDOW, Batcher
-from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.log_files import LogFile, LogFiles
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Notice, Reply, Session
+from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.tools import PresentedTool

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
-from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
+from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.users import User

@@ -19,8 +19,8 @@ from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.filling import looked_up
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.trajectory.log import logs_at
 from sandbox_mcp.users import ScriptedUser
