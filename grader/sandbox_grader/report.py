@@ -259,10 +259,10 @@ class Report:
                 "scored": sum(row["scored"] for row in rows),
                 "unscored": len(unscored),
                 "spoiled": sum(item.spoiled for item in ordered),
-                "filled": len(self.filled),
-                "unrecorded_calls": sum(item.course.unrecorded for item in ordered),
             },
-            "filled": {
+            "tapes": {
+                "unrecorded_calls": sum(item.course.unrecorded for item in ordered),
+                "filled": len(self.filled),
                 "score": _mean(value for item in self.filled if (value := item.number(self.metric)) is not None),
                 "sessions": [_named(item, item.reason) for item in self.filled],
             },

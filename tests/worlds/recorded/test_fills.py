@@ -100,8 +100,8 @@ def test_a_filled_answer_is_marked_and_its_session_kept_apart(place: Path, heard
     assert "4711" not in told
     assert "You want lamp 2 lit" not in told
     graded = json.loads(invoke("grade", place / "out", "--scenarios", place, "--json").stdout)
-    assert (graded["counts"]["scored"], graded["counts"]["filled"], graded["counts"]["unscored"]) == (1, 1, 0)
-    assert graded["filled"]["score"] == 1.0
+    assert (graded["counts"]["scored"], graded["counts"]["unscored"]) == (1, 0)
+    assert (graded["tapes"]["filled"], graded["tapes"]["score"]) == (1, 1.0)
     assert {item["scenario"]: item["reason"] for item in graded["sessions"]} == {
         "light_the_second_lamp": None,
         "look_elsewhere_first": "filled: a model answered 1 of 4 calls",
@@ -239,11 +239,9 @@ def test_a_run_may_fill_in_tapes_whose_scenarios_name_no_model(place: Path, hear
     assert "not on the tape: 1 call in 1 session" in told["plain"]
     assert "kept apart: 1 session in which a model answered for the tape" in told["filled"]
     assert "kept apart" not in told["plain"]
-    counts = json.loads(invoke("grade", place / "plain", place / "filled", "--scenarios", path, "--json").stdout)[
-        "counts"
-    ]
-    assert {name: counts[name] for name in ("scored", "filled", "unrecorded_calls")} == {
-        "scored": 1,
+    graded = json.loads(invoke("grade", place / "plain", place / "filled", "--scenarios", path, "--json").stdout)
+    assert graded["counts"]["scored"] == 1
+    assert {name: graded["tapes"][name] for name in ("filled", "unrecorded_calls")} == {
         "filled": 1,
         "unrecorded_calls": 1,
     }
