@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import FEW, as_json, metric_option, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import FEW, LogPlace, as_json, metric_option, print_json, print_table, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import one_line
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace(exists=True))
 @click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
 @metric_option
 @click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import of_each_log, scenario_files
+from sandbox_mcp.cli.options import LogPlace, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ KEPT_APART = "a model that learns from them can no longer be measured by them"
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="A folder, or with training a file; stdout without it."
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import (
+    LogPlace,
     RowChoice,
     as_json,
     bounds_option,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option(
     "--mode",
     type=click.Choice(["strict", "paper", "compat"]),

@@ -9,22 +9,61 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import click
 
 from sandbox_mcp.columns import columns, is_numeric, shown
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import behind, json_text, one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
 
     from sandbox_mcp.trajectory import Trajectory
+    from sandbox_mcp.trajectory.storage import StoredCopy
 
 T = TypeVar("T")
 SCREENFUL, FEW = 20, 10
 """Up to how many sessions all are listed, and how many of the worst where there are more."""
 Command = Callable[..., Any]
+
+
+class LogPlace(click.Path):
+    """Logs, here or in object storage: there what is given on is their copy on this machine.
+
+    With ``written`` it is a folder that a command writes, which is copied back when the command ends.
+    """
+
+    def __init__(self, *, exists: bool = False, written: bool = False) -> None:
+        super().__init__(exists=exists, path_type=Path)
+        self._written = written
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, or that of the copy. Raises :class:`StorageError` where there can be none."""
+        place = str(value)
+        if place.lower().startswith("file://"):
+            place = url2pathname(urlsplit(place).path)
+        if "://" not in place:
+            return super().convert(place, param, ctx)
+        from sandbox_mcp.trajectory.storage import StoredCopy
+
+        copy = StoredCopy.of(place, to_write=self._written)
+        if self._written and ctx is not None:
+            ctx.meta[STORED] = place
+            ctx.call_on_close(lambda: _send(copy))
+        return copy.path
+
+
+STORED = f"{__name__}.stored"
+"""Where a command's context keeps the URL that it writes to, if it does."""
+
+
+def _send(copy: "StoredCopy") -> None:
+    sent = copy.send()
+    click.echo(f"{copy.url}: {counted(sent, 'file')} copied there", err=True)
 
 
 def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.options import as_json, of_each_log, print_json, world_files
+from sandbox_mcp.cli.options import LogPlace, as_json, of_each_log, print_json, world_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=LogPlace())
 @click.option(
     "--tooltalk",
     type=click.Path(exists=True, file_okay=False, path_type=Path),

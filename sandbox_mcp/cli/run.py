@@ -18,6 +18,8 @@ from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import (
+    STORED,
+    LogPlace,
     RowChoice,
     as_json,
     bounds_option,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 @agent_options
 @user_options
 @cost_options
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs, manifest and summary.")
+@click.option("--out", required=True, type=LogPlace(written=True), help="Folder for logs, manifest and summary.")
 @click.option(
     "--variant",
     "variants",
@@ -410,6 +412,11 @@ def _executor(recipe: Recipe) -> "Executor | None":
     name, address, actors = (options[key] for key in ("executor", "ray_address", "ray_actors"))
     if name != "tasks" and options["record_tape"]:
         raise RunError(f"processes cannot share one recording; leave out --record or --executor {name}")
+    context = click.get_current_context(silent=True)
+    if name == "ray" and context and STORED in context.meta:
+        raise RunError(
+            "--executor ray needs a folder that all its nodes see as --out; for a URL share the work with --shard"
+        )
     if name != "ray" and (address or actors):
         raise RunError("--ray-address and --ray-actors say something of --executor ray alone")
     return {"processes": Processes(recipe), "ray": OnRay(recipe, address, actors)}.get(name)

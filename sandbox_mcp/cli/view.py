@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.cli.options import LogPlace, scenario_files
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
 @click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
 @click.option("--index", "place", type=click.Path(path_type=Path, dir_okay=False), help="Keep the index in this file.")
