@@ -4,6 +4,7 @@ Policy: stdout belongs to the protocol; whatever a person should know goes to st
 or are made here and shown once. Nothing is imported before it is needed, because hosts give up on slow servers.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Mapping
@@ -364,7 +365,11 @@ def _check_same(play: Play, spec: "SessionSpec") -> None:
 def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) -> None:
     import anyio
 
-    server = _stdio_server(manager, play, state_dir)
+    gc.disable()  # what is loaded here stays; looking through it again and again takes a tenth of the time to start
+    try:
+        server = _stdio_server(manager, play, state_dir)
+    finally:
+        gc.enable()
 
     async def serve() -> None:
         from sandbox_mcp.server.stdio import serve_stdio

@@ -14,7 +14,8 @@ from typing import Any
 from sandbox_scenarios.model import Script, UserSpec
 
 from sandbox_mcp.tools.gates import codes_in
-from sandbox_mcp.users.acts import Act, ActReading, read_acts, typed_plainly, wish_of
+from sandbox_mcp.users import acts
+from sandbox_mcp.users.acts import Act, ActReading
 from sandbox_mcp.users.base import Line, UserAct, UserTurn
 from sandbox_mcp.users.said import said_already
 
@@ -104,7 +105,7 @@ class _Standing:
 
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
-        plain = typed_plainly(line.text)
+        plain = acts.typed_plainly(line.text)
         known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
         asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
         chosen = [say for say in known if say not in self._said or say in asked] or known
@@ -144,7 +145,7 @@ class _Standing:
     def leave(self, line: Line, reading: ActReading) -> str | None:
         """Yes, with what belongs to it; or no, where the brief says no to exactly this."""
         self._waited = 0
-        plain = typed_plainly(line.text)
+        plain = acts.typed_plainly(line.text)
         asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
         refused = [say for say in asked if _REFUSING.match(say)]
         if refused:
@@ -238,7 +239,7 @@ _NOTHING_NEW = frozenset(
 @lru_cache(maxsize=4096)
 def _read(line: Line, wishes: tuple[str, ...]) -> ActReading:
     """A reading, remembered, because a dialogue is read again from its beginning at each of its lines."""
-    return read_acts(line.text, wish_of(wishes[-1] if wishes else ""), line.calls, met=line.met)
+    return acts.read_acts(line.text, acts.wish_of(wishes[-1] if wishes else ""), line.calls, met=line.met)
 
 
 def mentions(text: str, phrases: Sequence[str]) -> bool:

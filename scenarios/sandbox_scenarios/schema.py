@@ -11,9 +11,12 @@ from sandbox_scenarios.model import Category
 
 
 class Strict(BaseModel):
-    """Base of all parts of a scenario file: unknown keys are refused."""
+    """Base of all parts of a scenario file: unknown keys are refused.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    What checks a part is made when it is first used, because each part would make its own of all that it is made of.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]

@@ -24,32 +24,39 @@ def _needed(scenario: Scenario) -> list[Tool]:
     return [tool for name, tool in scenario.home.agent_tools.items() if name in offered]
 
 
+def _unneeded(scenario: Scenario) -> list[Tool]:
+    """All other tools the scenario may offer.
+
+    Tools that open a gate, and those of their group, make no sense where nothing is closed.
+    """
+    tools, gates = scenario.home.agent_tools, scenario.home.gates.values()
+    gated = {tools[rule.opened_by].domain for rule in gates if rule.opened_by in tools}
+    left_out = {tool.name for tool in _needed(scenario)} | set(scenario.without)
+    return [tool for name, tool in tools.items() if name not in left_out and tool.domain not in gated]
+
+
 def distractors(scenario: Scenario) -> list[Tool]:
     """All other tools the scenario may offer, the most distracting first.
 
     Tools of a domain that the scenario uses come before the rest; within both, the more a tool's name resembles that
-    of a needed tool, the earlier. Ties keep the order of the world. Tools that open a gate, and those of their group,
-    make no sense where nothing is closed.
+    of a needed tool, the earlier. Ties keep the order of the world.
     """
     from rapidfuzz import fuzz, utils
 
     needed = _needed(scenario)
     domains = {tool.domain for tool in needed}
-    tools, gates = scenario.home.agent_tools, scenario.home.gates.values()
-    gated = {tools[rule.opened_by].domain for rule in gates if rule.opened_by in tools}
-    left_out = {tool.name for tool in needed} | set(scenario.without)
 
     def rank(tool: Tool) -> tuple[bool, float]:
         scores = (fuzz.WRatio(tool.name, other.name, processor=utils.default_process) for other in needed)
         return tool.domain not in domains, -max(scores, default=0.0)
 
-    others = (tool for name, tool in scenario.home.agent_tools.items() if name not in left_out)
-    return sorted((tool for tool in others if tool.domain not in gated), key=rank)
+    return sorted(_unneeded(scenario), key=rank)
 
 
 def _with(count: int | None) -> Selection:
     def select(scenario: Scenario) -> list[Tool]:
-        chosen = {tool.name for tool in (*_needed(scenario), *distractors(scenario)[:count])}
+        others = _unneeded(scenario) if count is None else distractors(scenario)[:count]
+        chosen = {tool.name for tool in (*_needed(scenario), *others)}
         return [tool for name, tool in scenario.home.agent_tools.items() if name in chosen]
 
     return select
