@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.options import LogPlace, as_json, of_each_log, print_json, world_files
+from sandbox_mcp.cli.options import LogPlace, as_json, of_each_log, print_json, scenario_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
+    from sandbox_mcp.run.by_hand import PlayableSuite
+    from sandbox_mcp.run.prefix import Truths
+    from sandbox_mcp.session.replay import ReplayDifference
+    from sandbox_mcp.trajectory import Trajectory
     from sandbox_mcp.worlds.office.tooltalk import ReplayedConversation
 
 
@@ -22,30 +26,32 @@ if TYPE_CHECKING:
 @click.option(
     "--tooltalk",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A checkout of ToolTalk whose ground truth is executed in the office instead.",
+    help="A checkout of ToolTalk: alone, its ground truth is executed in the office; with PATHS, they are runs of it.",
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="With --tooltalk: where to write what came out.")
-@world_files
+@scenario_files
 @as_json
-def command(paths: tuple[Path, ...], tooltalk: Path | None, out: Path | None, as_json: bool) -> None:
+def command(
+    paths: tuple[Path, ...], tooltalk: Path | None, out: Path | None, places: tuple[Path, ...], as_json: bool
+) -> None:
     """Execute every call of recorded sessions again and say whether results and state agree.
 
     PATHS are logs or folders of them. Exits with 1 if a session disagrees, with 2 if a log cannot be
-    read; it is named, and the others are replayed.
+    read; it is named, and the others are replayed. In logs of run --mode prefix every reply's calls are executed in the
+    world that the ground truth had made; those of ToolTalk's conversations need --tooltalk.
 
-    With --tooltalk, every call of ToolTalk's ground truth is executed on its databases, and the outcome is held
-    against what was recorded: by ToolTalk's own metrics, and to the letter. Exits with 1 if a call is not accepted, or
-    differs otherwise than in the original's own replay.
+    With --tooltalk and no PATHS, every call of ToolTalk's ground truth is executed on its databases, and the outcome is
+    held against what was recorded: by ToolTalk's own metrics, and to the letter. Exits with 1 if a call is not
+    accepted, or differs otherwise than in the original's own replay.
     """
     if tooltalk is not None and not paths:
         _replay_tooltalk(tooltalk, out, as_json)
         return
-    if tooltalk is not None or out is not None or not paths:
+    if out is not None or not paths:
         raise click.UsageError("give logs or folders of them, or --tooltalk with a checkout and perhaps -o")
-    from sandbox_mcp.session.replay import differences
-
     unusable: list[Path] = []
-    found = {str(path): items for path, items in of_each_log(paths, lambda log: list(differences(log)), unusable)}
+    replayed = _Replayed(tooltalk, places)
+    found = {str(path): items for path, items in of_each_log(paths, replayed.differences, unusable)}
     if as_json:
         print_json({path: [asdict(item) for item in items] for path, items in found.items()})
     else:
@@ -57,6 +63,59 @@ def command(paths: tuple[Path, ...], tooltalk: Path | None, out: Path | None, as
         click.echo(f"agreeing with their replay: {agreeing} of {counted(len(found), 'session')}", err=True)
     if unusable or any(found.values()):
         raise click.exceptions.Exit(2 if unusable else 1)
+
+
+class _Replayed:
+    """Replays logs, those of prefixes with the material that they were made of."""
+
+    def __init__(self, checkout: Path | None, places: tuple[Path, ...]) -> None:
+        self._checkout = checkout
+        self._places = places
+        self._suites: dict[str, PlayableSuite] = {}
+
+    def differences(self, log: "Trajectory") -> "list[ReplayDifference]":
+        """What comes out otherwise.
+
+        Raises:
+            SandboxError: it cannot be replayed.
+        """
+        from sandbox_mcp.run.prefix_replay import is_prefix_replay
+        from sandbox_mcp.session.replay import differences
+
+        return self._by_prefixes(log) if is_prefix_replay(log) else list(differences(log))
+
+    def _by_prefixes(self, log: "Trajectory") -> "list[ReplayDifference]":
+        import anyio
+
+        from sandbox_mcp.run.conversations import Conversations
+        from sandbox_mcp.run.errors import RunError
+        from sandbox_mcp.run.prefix import ORIGIN, played_truth
+        from sandbox_mcp.run.prefix_replay import prefix_differences
+        from sandbox_mcp.session import SessionSpec
+        from sandbox_mcp.session.manager import SessionManager
+
+        started = log.started
+        kind = str((started.origin or {}).get("format"))
+        suite = self._suites.get(kind) or self._suites.setdefault(kind, self._material(kind))
+        scenario = suite.get(started.scenario)
+        spec = SessionSpec(scenario, started.variant, started.seed, started.trial, agent=started.agent)
+        truths: Truths = played_truth
+        if isinstance(suite, Conversations):
+            spec, truths = suite.completed(spec), suite.truth
+        if kind == ORIGIN and scenario.digest != started.digest:
+            raise RunError(f"scenario {started.scenario!r} has changed since {log.path!r} was recorded")
+        return anyio.run(prefix_differences, log, SessionManager(suite), spec, truths)
+
+    def _material(self, kind: str) -> "PlayableSuite":
+        from sandbox_mcp.run.by_hand import PlayableSuite
+        from sandbox_mcp.run.conversations import Conversations
+        from sandbox_mcp.run.errors import RunError
+
+        if kind != "tooltalk":
+            return PlayableSuite(self._places)
+        if self._checkout is None:
+            raise RunError("it holds prefixes of a conversation of ToolTalk; name your checkout of it with --tooltalk")
+        return Conversations(self._checkout)
 
 
 def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:

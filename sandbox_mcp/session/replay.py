@@ -44,7 +44,7 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
-                yield ReplayDifference(event.seq, "changes", _text(event.changes), "[]")
+                yield ReplayDifference(event.seq, "changes", text_of(event.changes), "[]")
             continue
         yield from _compare(event, _again(stage, event))
 
@@ -70,13 +70,13 @@ def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
 
 
 def _changes(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
-    if _text(event.changes) != _text(outcome.changes):
-        yield ReplayDifference(event.seq, "changes", _text(event.changes), _text(outcome.changes))
+    if text_of(event.changes) != text_of(outcome.changes):
+        yield ReplayDifference(event.seq, "changes", text_of(event.changes), text_of(outcome.changes))
 
 
 def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
     if outcome.tool is None:
-        yield ReplayDifference(event.seq, "tool", _text(event.tool), "unknown to this version")
+        yield ReplayDifference(event.seq, "tool", text_of(event.tool), "unknown to this version")
         return
     fault = outcome.fault
     recorded_error = [event.error.type, _unnamed(event.error.message)] if event.error else None
@@ -86,8 +86,8 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
         ("result", event.result, outcome.result),
         ("changes", event.changes, outcome.changes),
     ):
-        if _text(recorded) != _text(replayed):
-            yield ReplayDifference(event.seq, what, _text(recorded), _text(replayed))
+        if text_of(recorded) != text_of(replayed):
+            yield ReplayDifference(event.seq, what, text_of(recorded), text_of(replayed))
 
 
 def _unnamed(message: str) -> str:
@@ -95,5 +95,6 @@ def _unnamed(message: str) -> str:
     return re.sub(r"`[^`]*`", "``", message)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A value of a log as JSON text, in which two values are compared."""
     return json.dumps(value, default=plain, ensure_ascii=False, sort_keys=True)
