@@ -5,16 +5,21 @@ graded on the scenarios that the report counts, in its mode and by the same code
 not known here have neither.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.metrics import families
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_grader.report import Report
-from sandbox_grader.scores import USERS, grade
+from sandbox_grader.scores import USERS, Scores, grade
 from sandbox_mcp.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from sandbox_grader.kept import KeptScores
 
 Play = Callable[[Scenario], Trajectory]
 """Plays a scenario's first reference solution."""
@@ -24,23 +29,73 @@ Figure = tuple[str, float, float | None, float | None]
 """A figure's name, its value, its floor and its ceiling."""
 
 
-def bounded(report: Report, find: Callable[[str], Scenario | None], play: Play) -> None:
+def bounded(
+    report: Report, find: Callable[[str], Scenario | None], play: Play, kept: "KeptScores | None" = None
+) -> None:
     """Give a report its floor and its ceiling; neither where none of its scenarios is known.
+
+    What ``kept`` has of them, see :func:`kept_bounds`, is taken from there, and the rest is kept there.
 
     Raises:
         GraderError: a scenario cannot be graded.
     """
-    asked = [name for name in dict.fromkeys(n for item in report.sessions for n in item.verdicts) if name != USERS]
-    names = dict.fromkeys(item.scenario for item in report.ordered if item.value(report.metric) is not None)
-    known = [scenario for name in names if (scenario := find(name)) is not None]
-    if not known:
-        return
-    chosen = families(report.similarity, asked)
+    chosen = families(report.similarity, asked := _asked(report))
     wanted = [family for family in chosen if family.name in asked]
-    for side, log_of in (("floor", refusing), ("ceiling", play)):
-        graded = [grade(log_of(scenario), scenario, report.mode, metrics=wanted) for scenario in known]
-        of_side = Report(graded, report.mode, side, report.metric, report.similarity)
-        setattr(report, side, of_side)
+    sides = {"floor": list[Scores](), "ceiling": list[Scores]()}
+    with ExitStack() as stack:
+        known = _known(kept) if kept else {}
+        if kept:
+            stack.callback(kept.close)
+        for side, log_of in (("floor", refusing), ("ceiling", play)):
+            for name in _scenarios(report):
+                if (place := f"{side}/{name}") not in known:
+                    scenario = find(name)
+                    known[place] = scenario and grade(log_of(scenario), scenario, report.mode, metrics=wanted)
+                    if kept:
+                        _keep(kept, place, known[place])
+                if found := known[place]:
+                    sides[side].append(found)
+    for side, graded in sides.items():
+        if graded:
+            setattr(report, side, Report(graded, report.mode, side, report.metric, report.similarity))
+
+
+def kept_bounds(report: Report, places: Iterable[Path], folder: Path) -> "KeptScores | None":
+    """Where floor and ceiling of a report's scenarios are kept: in the folder of its logs, with their scores.
+
+    None where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
+    """
+    from sandbox_grader.kept import KeptScores, LogState
+    from sandbox_grader.many import FIXED, scores_key
+
+    key = scores_key(places, "bounds", report.mode, report.similarity, *_asked(report))
+    if key is None or report.similarity not in FIXED:
+        return None
+    same = LogState("", "as the key says")
+    return KeptScores(
+        folder, {f"{side}/{name}": same for side in ("floor", "ceiling") for name in _scenarios(report)}, key
+    )
+
+
+def _asked(report: Report) -> list[str]:
+    return [name for name in dict.fromkeys(n for item in report.sessions for n in item.verdicts) if name != USERS]
+
+
+def _scenarios(report: Report) -> Iterable[str]:
+    return dict.fromkeys(item.scenario for item in report.ordered if item.value(report.metric) is not None)
+
+
+def _known(kept: "KeptScores") -> dict[str, Scores | None]:
+    from sandbox_grader.kept import SharedScores
+
+    shared = SharedScores(details=True)
+    return {place: shared.scores(graded, "") for place, graded in kept.read()}
+
+
+def _keep(kept: "KeptScores", place: str, scores: Scores | None) -> None:
+    from sandbox_grader.kept import GradedLog
+
+    kept.add(place, GradedLog.of(scores) if scores else GradedLog(problem="unknown scenario"))
 
 
 def figures(report: Report) -> dict[str, list[Figure]]:

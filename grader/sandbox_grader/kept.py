@@ -32,7 +32,7 @@ TOGETHER = 512
 """Sessions that are kept, and compressed, together."""
 FORM = 3
 """Of the database; another one is made anew."""
-KEYS = 4
+KEYS = 8
 """Of how many gradings, by other options or another state of the code, scores are kept."""
 NAMED = "mtu_bench"
 """The family whose details have rows that are named after the session."""

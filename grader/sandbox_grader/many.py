@@ -42,6 +42,8 @@ CHUNK, MOST = 16, 128
 """Logs that a process gets at a time: few, so that all end at about the same moment, and more where there are many."""
 REMEMBERED = 64
 """Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
+CODE = frozenset({".py", ".yaml", ".tsv", ".json", ".gz"})
+"""How files end that have a say: code, scenarios, and what the worlds know."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
 Watch = Callable[[int, int], None]
@@ -226,7 +228,7 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
 def _code() -> str:
     """What tells this code, and the built-in scenarios, from any other state of theirs."""
     roots = [Path(str(sandbox_mcp.__file__)).parent, Path(__file__).parent, _suite_folder()]
-    files = [path for root in roots for path in sorted(root.rglob("*")) if path.suffix in (".py", ".yaml")]
+    files = [path for root in roots for path in sorted(root.rglob("*")) if path.suffix in CODE]
     return sha256("\n".join(map(_stamp, files)).encode()).hexdigest()
 
 

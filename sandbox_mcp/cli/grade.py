@@ -103,9 +103,10 @@ def command(
     from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
+    from sandbox_grader.scores import KEPT_FROM
 
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.log import find_logs, folder_of
 
     check_threshold(threshold, metric)
     logs = find_logs(paths)
@@ -121,7 +122,7 @@ def command(
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
     if bounds:
-        with_bounds(report, find)
+        with_bounds(report, find, folder_of(logs[0]) if keep and len(logs) >= KEPT_FROM else None)
     if out:
         report.write(out, threshold)
     judged = _judged(logs, find, (judge, judge_base_url, judge_api_key_env), judge_answers) if judge else None

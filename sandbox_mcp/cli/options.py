@@ -21,6 +21,7 @@ from sandbox_mcp.shown import behind, json_text, one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
+    from sandbox_grader.many import SuiteFinder
 
     from sandbox_mcp.trajectory import Trajectory
     from sandbox_mcp.trajectory.storage import StoredCopy
@@ -291,13 +292,14 @@ bounds_option: Callable[[Command], Command] = click.option(
 )
 
 
-def with_bounds(report: "Report", find: Callable[[str], Any]) -> None:
-    """Give a report its floor and its ceiling; ``find`` gives None for scenarios that are not known."""
-    from sandbox_grader.bounds import bounded
+def with_bounds(report: "Report", find: "SuiteFinder", folder: Path | None = None) -> None:
+    """Give a report its floor and its ceiling, which are kept in ``folder`` if there is one."""
+    from sandbox_grader.bounds import bounded, kept_bounds
 
     from sandbox_mcp.authoring.rehearsal import RehearsalStage
 
-    bounded(report, find, lambda scenario: RehearsalStage(scenario).rehearse(scenario.solutions[0]).log)
+    kept = kept_bounds(report, find.places, folder) if folder else None
+    bounded(report, find, lambda scenario: RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, kept)
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -216,14 +216,17 @@ def _refuse_what_is_of_one_model(models: Sequence[str], options: Mapping[str, An
 
 def _played(recipe: "Recipe", *, everything: bool, bounds: bool) -> "Report":
     """Play one run, with its floor and ceiling if they are wanted."""
+    from sandbox_grader.scores import KEPT_FROM
+
     from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.unit import Shard
 
     with terminated_as_interrupted():
         report = _evaluated(recipe, everything=everything)
     if bounds:
-        with_bounds(report, finder(recipe.places))
         folder, part = RunFolder(recipe.options["out"]), Shard.parse(recipe.options["shard"])
+        kept_in = folder.logs if len(report.sessions) >= KEPT_FROM else None
+        with_bounds(report, finder(recipe.places), kept_in)
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     return report
 

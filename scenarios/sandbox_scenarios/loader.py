@@ -438,10 +438,9 @@ class Suite:
 
     def _naming(self, name: str) -> Iterator[Path]:
         """The files that seem to have an entry of that name, and those that were read and have."""
-        naming = re.compile(_NAMING.format(re.escape(name)))
         for path, text in self._texts.items():
             file = self._known.files.get(path)
-            if name in file.index if file else name in text and naming.search(text):
+            if name in file.index if file else name in text and re.search(_NAMING.format(re.escape(name)), text):
                 yield path
 
     def _why_not(self, base: str, via: tuple[str, ...]) -> str:

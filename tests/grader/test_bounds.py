@@ -1,8 +1,9 @@
 """The floor and the ceiling that stand beside the figures of a report."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from sandbox_grader.bounds import bounded, figures
+from sandbox_grader.bounds import bounded, figures, kept_bounds
 from sandbox_grader.metric import Mode
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_grader.report import Report
@@ -14,6 +15,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from tests.suite import SUITE
 
+MODES: tuple[Mode, Mode] = ("strict", "compat")
 NAMES = ("wifi_off", "landlord_number", "late_for_dinner_no_address_book")
 
 
@@ -66,3 +68,32 @@ def test_summary_and_tables_tell_them():
     assert certainty(found)[0].rows[0][-2:] == (0.0, 1.0)
     lines = list(family_lines(found, found.families(), full=False))
     assert any("success_rate 1.000 (0.333 to 1.000)" in line for line in lines)
+
+
+def test_kept_bounds_are_taken_and_are_the_same(tmp_path: Path) -> None:
+    logs = [refusing(SUITE.get(name)) for name in NAMES]
+    found = [Report([grade(log, SUITE.get(name)) for name, log in zip(NAMES, logs, strict=True)]) for _ in range(3)]
+    asked: list[str] = []
+
+    def find(name: str) -> Scenario | None:
+        asked.append(name)
+        return SUITE.get(name) if name != NAMES[1] else None
+
+    bounded(found[0], find, solved)
+    for report in found[1:]:
+        asked.clear()
+        bounded(report, find, solved, kept_bounds(report, (), tmp_path))
+    assert asked == []
+    assert found[2].summary() == found[1].summary() == found[0].summary()
+    assert found[2].ceiling is not None
+    assert len(found[2].ceiling.sessions) == 2
+
+
+def test_bounds_by_other_options_are_not_taken(tmp_path: Path) -> None:
+    strict, compat = (
+        Report([grade(solved(SUITE.get(name)), SUITE.get(name), mode) for name in NAMES], mode) for mode in MODES
+    )
+    for report in (strict, compat):
+        bounded(report, SUITE.get, solved, kept_bounds(report, (), tmp_path))
+        assert report.floor is not None
+        assert report.floor.sessions[0].mode == report.mode
