@@ -79,7 +79,7 @@ class Tools(Protocol):
 
 
 class Target(Protocol):
-    """Where a session's tools are. ``url`` is None where nobody outside this process can reach them."""
+    """Where a session's tools are. ``url`` is None where they cannot be reached from outside this process."""
 
     @property
     def url(self) -> str | None:

@@ -72,7 +72,7 @@ class Asking(ABC):
         self.give(outputs)
 
     def correction(self, answer: ModelAnswer) -> str | None:
-        """What to tell a model whose answer nobody can make anything of; None if it is fine."""
+        """What to tell a model whose answer makes no sense; None if it is fine."""
         del answer
         return None
 

@@ -96,7 +96,7 @@ class LineAgent(Agent):
     async def _begun(self, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
         """A process that is ready, and whether it serves another conversation afterwards."""
         while self.idle:
-            with suppress(AgentError):  # it ended, or went wrong, while nobody needed it
+            with suppress(AgentError):  # it ended, or went wrong, while it was not needed
                 return await self._introduced(self.idle.pop(), brief, listening)
         started = await LineProcess.start(self.command, self.environment)
         return await self._introduced(started, brief, listening)

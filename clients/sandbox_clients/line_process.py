@@ -63,7 +63,7 @@ class LineProcess:
         return cls(process)
 
     async def tell(self, line: str) -> None:
-        """Write one line; where nobody reads it any more, what was said last is heard next."""
+        """Write one line; where it is not read any more, what was said last is heard next."""
         with suppress(*GONE):
             await cast("ByteSendStream", self.process.stdin).send(line.encode("utf-8", "replace") + b"\n")
 

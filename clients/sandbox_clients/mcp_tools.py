@@ -134,7 +134,7 @@ class McpTools:
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError
 
-        await checkpoint_if_cancelled()  # a server in the same process gives nobody else a chance to stop the caller
+        await checkpoint_if_cancelled()  # a server in the same process gives no other task a chance to stop the caller
         try:
             if isinstance(request.arguments, str):
                 return output(await self._call_raw(request.name, request.arguments, mark))

@@ -1,8 +1,8 @@
 """Sheets on which people judge sessions and users by hand, and how far they agree with each other and with metrics.
 
-Policy: a sheet does not say who played, so that nobody is judged by the name. It has the conversation as the agent saw
-it, the user's goal, and empty columns to fill: numbers, words such as yes and no, or nothing. Two sheets are compared
-on what both fill. Cohen's kappa is taken over answers as they are, Pearson's correlation over numbers.
+Policy: a sheet does not say who played, so that no agent is judged by its name. It has the conversation as the agent
+saw it, the user's goal, and empty columns to fill: numbers, words such as yes and no, or nothing. Two sheets are
+compared on what both fill. Cohen's kappa is taken over answers as they are, Pearson's correlation over numbers.
 
 Source: ToolSandbox, section 2.2 and table 2 (errors of simulated users); MTU-Bench, table 6 (Pearson of people and
 metrics).
@@ -38,9 +38,9 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "user_invents": ("user_conduct.invention", "user_conduct.leak"),
     "user_disobeys": ("user_conduct.as_assistant", "user_conduct.early_end", "user_conduct.endless"),
 }
-"""What each column is compared with, where nobody says."""
+"""What each column is compared with, unless another is named."""
 KNOWN = ("id", "scenario", "goal", "conversation", "comment")
-"""Columns that nobody judges in."""
+"""Columns without judgements."""
 WORDS: Mapping[str, float] = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n": 0.0, "false": 0.0}
 LEAST = 4
 """Pairs below which a correlation has no interval."""

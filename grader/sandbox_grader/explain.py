@@ -1,6 +1,6 @@
 """One graded session as text: which event met which milestone, what was missing, and what every metric said.
 
-Policy: a line is read by somebody who has seen the conversation and nothing of the code. Events are named by their
+Policy: a line is for readers who have seen the conversation and nothing of the code. Events are named by their
 number in the log. Whatever family was asked is told: its figures, and each of its details that has words.
 """
 

@@ -98,7 +98,7 @@ def _bad_plays(scenario: Scenario) -> list[Trajectory]:
 
 
 def _lucky(stage: RehearsalStage) -> set[str]:
-    """The mutants that leave a look out and know what only it tells and nobody would guess."""
+    """The mutants that leave a look out and know what only it tells and cannot be guessed."""
     tools, found = stage.scenario.home.agent_tools, set[str]()
     for number in range(len(stage.scenario.solutions)):
         case = case_of(stage, number)

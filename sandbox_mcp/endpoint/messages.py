@@ -113,7 +113,7 @@ def _entries(role: str, blocks: Iterable[Block]) -> Iterator[HistoryEntry]:
 
 
 def _said(role: str, text: str) -> Iterator[HistoryEntry]:
-    """What somebody said, without what a client put in; nothing if that is all there was."""
+    """The words of a message, without what a client put in; nothing if that is all there was."""
     if role != "user":
         yield HistoryEntry("assistant" if role == "assistant" else "system", text)
         return

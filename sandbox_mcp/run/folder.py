@@ -131,7 +131,7 @@ class RunFolder:
             return None
 
     def writer(self, unit: Unit) -> LogWriter:
-        """Begin the log of a unit under a name that nobody takes for a whole one.
+        """Begin the log of a unit under a name that is not taken for a whole one.
 
         Raises:
             RunError: the folder has gone, and with it what had been played.

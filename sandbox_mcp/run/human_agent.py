@@ -1,7 +1,7 @@
 """The agent played by a person at the terminal: sees the user's words and the tools, calls them, and answers.
 
 Policy: a person gets what any agent gets, and what they call is recorded like any agent's calls. Giving up is a fault
-of the agent, so that nobody's patience is scored.
+of the agent, so that no person's patience is scored.
 """
 
 import json

@@ -113,7 +113,7 @@ def _connected(address: str | None) -> Generator[Any]:
 
 
 def _unreachable(address: str) -> str | None:
-    """Why nobody answers at ``HOST:PORT``, if nobody does: Ray itself would try for minutes."""
+    """Why ``HOST:PORT`` does not answer, None if it does: Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if "//" in address or not host or not port.isdecimal():
         return None

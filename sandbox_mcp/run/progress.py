@@ -75,7 +75,7 @@ class RunTally:
         return " · ".join([*parts, f"{_duration(left)} left"] if left else parts)
 
     def seconds_left(self) -> float | None:
-        """How long the rest will take, if it goes on as it has; None as long as nobody can tell."""
+        """How long the rest will take, if it goes on as it has; None as long as that cannot be told."""
         if self._began is None or not self.played:
             return None
         return (self.clock() - self._began) / self.played * (self.total - len(self.scores))

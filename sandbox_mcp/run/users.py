@@ -101,10 +101,10 @@ def human_users(*, at_once: bool = False) -> Users:
 
 
 def require_person() -> None:
-    """See that somebody can type.
+    """See that a person can type.
 
     Raises:
-        RunError: nobody can.
+        RunError: standard input is closed.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise RunError("a person needs a terminal or a pipe on standard input to type, and it is closed")

@@ -1,4 +1,4 @@
-"""What a replaying user says: lines that somebody has written down, or those of sessions that were played before.
+"""What a replaying user says: prepared lines, or those of sessions that were played before.
 
 Policy: a session gets the words of its own scenario, variant and trial, or none, and then nothing is played: half of a
 comparison with other words is worth nothing. A text file is the same for all scenarios.

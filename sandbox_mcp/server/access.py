@@ -1,6 +1,6 @@
 """Doors: who gets through to MCP, and to what, decided before MCP sees anything.
 
-Policy: an unknown session and somebody else's are the same, not found. Session URLs are the busy path, so their door
+Policy: an unknown session and another client's are the same, not found. Session URLs are the busy path, so their door
 stands before the routing of everything else.
 """
 

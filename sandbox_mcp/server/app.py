@@ -208,7 +208,7 @@ def serve_forever(
     announce: Callable[[OpenSession], None] = lambda _: None,
     app: SessionApp | None = None,
 ) -> None:
-    """Serve until a signal says to stop, then close all sessions: nobody can reach them any more."""
+    """Serve until a signal says to stop, then close all sessions, which cannot be reached any more."""
     import uvicorn
 
     class Standalone(uvicorn.Server):

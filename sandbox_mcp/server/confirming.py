@@ -82,7 +82,7 @@ class Confirming:
     async def ask(
         self, ctx: Context, opened: OpenSession, call: AgentCall, refused: Refused
     ) -> CallResult | ConfirmationQuestion:
-        """Have the person asked: what came of it, the question to send, or the refusal where nobody can be asked."""
+        """Have the person asked: what came of it, the question to send, or the refusal where no person can be asked."""
         if not has_forms(ctx.session.client_capabilities):
             return refused
         asked = _asked(opened, call, refused)

@@ -197,4 +197,4 @@ async def _left(transport: StreamableHTTPSessionManager, name: str) -> None:
 
 
 def _unheard() -> None:
-    """What is called when a session announces something: here nobody waits for that."""
+    """What is called when a session announces something; nothing is done about it here."""

@@ -231,7 +231,7 @@ class _Answering:
         return await self._confirming.ask(ctx, opened, AgentCall(name, params.get("arguments")), refused)
 
     async def _answered(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | None:
-        """What comes of a call that brings the person's answer; None where nobody was asked about it."""
+        """What comes of a call that brings the person's answer; None for a call that was not asked about."""
         opened = self._face.attended(ctx)
         if opened is None:
             return None

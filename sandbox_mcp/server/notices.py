@@ -42,7 +42,7 @@ URI = "world://notices"
 METHODS = frozenset({"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
 """What there is only where the world may have something to announce."""
 MOST = 64
-"""How many clients of a session are told; of connections, of which nobody learns that they have gone, the latest."""
+"""How many clients of a session are told; of connections, which go without a word, the latest."""
 NOTICES = Resource(
     name="notices",
     title="Notices",

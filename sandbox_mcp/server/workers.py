@@ -1,4 +1,4 @@
-"""Several processes behind one port: a keeper that serves nobody, and the workers that it starts and replaces.
+"""Several processes behind one port: a keeper that serves no request, and the workers that it starts and replaces.
 
 Policy: workers are forked, so that each begins at once with everything read. Who takes the place of a worker that died
 looks after the same sessions, which it reads from their logs. The keeper's end is the end of its workers, however it

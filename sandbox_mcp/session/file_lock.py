@@ -61,7 +61,7 @@ class FileLock:
 
     @contextmanager
     def held_at_once(self) -> Generator[bool]:
-        """Hold the lock if nobody else does; says whether it is held."""
+        """Hold the lock if it is free; says whether it is held."""
         taken = self._taken()
         try:
             yield taken

@@ -51,7 +51,7 @@ class SessionUrl:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A session that nobody has asked for since the server began; ``goes_on`` once its log was seen to have no end."""
+    """A session that was not asked for since the server began; ``goes_on`` once its log was seen to have no end."""
 
     name: str
     address: SessionUrl
@@ -183,7 +183,7 @@ class KeptSessions(SessionManager):
         self._tally()
 
     def get(self, token: str) -> OpenSession:
-        """The session of that token, read from its log if nobody has asked for it before.
+        """The session of that token, read from its log when it is first asked for.
 
         One whose log or scenario is no longer what it was stays in the folder as it is, and is not found.
         """
@@ -252,7 +252,7 @@ class KeptSessions(SessionManager):
         return super().seated(seat)
 
     async def reap(self) -> None:
-        """Close the sessions that nobody has used for ``idle_seconds``, counted from the start of this server."""
+        """Close the sessions that were not used for ``idle_seconds``, counted from the start of this server."""
         await super().reap()
         before = time.monotonic() - self.idle_seconds
         for token, waiting in list(self._waiting.items()):
@@ -278,7 +278,7 @@ class KeptSessions(SessionManager):
         return len(self._open) + len(self._waiting)
 
     def over_first(self) -> str | None:
-        """One that is over, among those that nobody has asked for as well."""
+        """A session that is over, whether it was asked for or not."""
         found = super().over_first()
         if found is not None:
             return found

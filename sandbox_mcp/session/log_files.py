@@ -1,6 +1,6 @@
 """Logs in files: a name for each that no other has, and no more open files than the system likes.
 
-Policy: two sessions never share a file, and none is made again that somebody has removed. A log has its name from its
+Policy: two sessions never share a file, and one that was removed is not made again. A log has its name from its
 first line on, so that a crash leaves no log without a beginning. Only the logs written to last are kept open; any other
 is reopened when its session goes on, so that a thousand quiet sessions cost no file descriptors.
 """

@@ -1,7 +1,7 @@
 """Open sessions: who may reach which, where their logs go, and when they are given up.
 
 Policy: a session is known by an unguessable token and by nothing else, so that it outlives connections and processes of
-its agent. Whatever touches a session holds its lock. One that nobody has used for too long is closed as ``abandoned``.
+its agent. Whatever touches a session holds its lock. One that was not used for too long is closed as ``abandoned``.
 """
 
 import json
@@ -166,7 +166,7 @@ class OpenSession:
             told()
 
     async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
-        """Let the agent say something to the user, and wait for the answer, which is recorded even if nobody waits.
+        """Let the agent say something to the user, and wait for the answer, which is recorded in any case.
 
         Raises:
             SessionError: the session is over.
@@ -206,7 +206,7 @@ class OpenSession:
             self._release()
 
     def lines(self) -> bytes | None:
-        """The log so far as JSON Lines, or None where somebody else keeps it."""
+        """The log so far as JSON Lines, or None where it is kept elsewhere."""
         if self.path is not None:
             return self.path.read_bytes()
         if isinstance(self._log, MemoryLog):
@@ -214,7 +214,7 @@ class OpenSession:
         return None
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        """Run a batch. Nothing else can happen meanwhile, so a lock that nobody holds need not be taken."""
+        """Run a batch. Nothing else can happen meanwhile, so a lock that is free need not be taken."""
         if self.busy:
             async with self._lock:
                 return self._batch(calls)
@@ -246,7 +246,7 @@ MAX_SESSIONS = 5000
 
 
 class SessionManager:
-    """Creates sessions of one suite's scenarios, finds them, and gives up those that nobody uses."""
+    """Creates sessions of one suite's scenarios, finds them, and gives up those that are not used."""
 
     def __init__(
         self,
@@ -361,7 +361,7 @@ class SessionManager:
             await self._give_up(token, reason)
 
     async def reap(self) -> None:
-        """Close the sessions that nobody has used for ``idle_seconds``; one that is at work is left alone."""
+        """Close the sessions that were not used for ``idle_seconds``; one that is at work is left alone."""
         before = time.monotonic() - self.idle_seconds
         for opened in list(self._open.values()):
             if opened.used < before and not opened.busy:
@@ -372,7 +372,7 @@ class SessionManager:
         try:
             await self.close(token, reason)
         except UnknownSessionError:
-            pass  # somebody else has closed it meanwhile
+            pass  # it was closed meanwhile
         except OSError as error:
             logger.error("the end of a session is not in its log: %s", error)
 

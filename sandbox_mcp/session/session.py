@@ -73,7 +73,7 @@ class Session:
     ) -> None:
         """Prepare a session.
 
-        ``tools`` are those its scenario and variant present, where somebody has them already. ``knowledge`` is what
+        ``tools`` are those its scenario and variant present, where they are at hand already. ``knowledge`` is what
         search tools look things up in; without it, the offline sources.
         """
         scenario = spec.scenario
@@ -511,7 +511,7 @@ def _filled(said: str, told: Mapping[str, str]) -> str:
 
 
 def _unheard() -> None:
-    """What is called when the world speaks up and nobody has asked to be told."""
+    """What is called when the world speaks up in a session without a listener."""
 
 
 class Recorder:

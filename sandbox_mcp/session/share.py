@@ -1,8 +1,8 @@
 """Several processes that look after the sessions of one server, and what they know of each other.
 
 Policy: every session belongs to one of them, which follows from its token or, where the lobby began it, from its
-seat, so that nobody has to be asked. How many each has open is counted in shared memory, where a process writes its own
-figures only; so a limit for all of them needs no lock that one could die with.
+seat, so that no process asks another. How many each has open is counted in shared memory, where a process writes its
+own figures only; so a limit for all of them needs no lock that one could die with.
 """
 
 import mmap

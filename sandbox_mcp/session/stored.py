@@ -102,7 +102,7 @@ class StoredSession(OpenSession):
                 self._settled()
 
     def _catch_up(self) -> None:
-        """Read what others have recorded since; a log that somebody has removed is not begun anew.
+        """Read what others have recorded since; a log that was removed is not begun anew.
 
         Raises:
             OSError: the log is gone, or cannot be read or written.

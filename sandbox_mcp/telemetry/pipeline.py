@@ -1,7 +1,7 @@
 """The way out: providers of OpenTelemetry's SDK with the exporters that were asked for, in the background.
 
 Policy: a collector that is slow or down costs spans, never time of a session: queues are bounded, sending is done in
-threads that nobody waits for, and at the end no longer than ``PATIENCE`` seconds, or ``GRACE`` once sending has failed.
+threads of its own, and at the end no longer than ``PATIENCE`` seconds, or ``GRACE`` once sending has failed.
 What the SDK complains of is told once.
 """
 

@@ -32,7 +32,7 @@ from sandbox_mcp.world.tx import WHOLE, Effects, Tx, visible
 F = TypeVar("F", bound=Callable[..., Any])
 WHOEVER = "You are an assistant and act through the tools you are given."
 RELY = "Rely on what the user and the tools tell you, and look up or ask for what you do not know."
-"""What every agent is told, whatever world it is in, unless somebody chose other instructions: nothing about the
+"""What every agent is told, whatever world it is in, unless other instructions were chosen: nothing about the
 scenario, and nothing about giving up, which would move the scores of what cannot be done."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -82,7 +82,7 @@ class GateRule:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A function that was declared to be a tool, until somebody asks for the tool."""
+    """A function that was declared to be a tool, until the tool is asked for."""
 
     function: Callable[..., Any]
     name: str

@@ -36,7 +36,7 @@ class Parameter:
     """One argument of a tool: the values it accepts as JSON Schema, whether it must be given, and what it means.
 
     ``role`` is what it is for. ``measure`` and ``within`` are how a milestone compares it where it does not say; None
-    where nobody has said.
+    where it was not said.
     """
 
     name: str

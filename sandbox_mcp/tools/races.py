@@ -1,6 +1,6 @@
 """Races between calls that were sent together, decided so that a race is always lost.
 
-Policy. Calls of one batch race when one wrote what another read or wrote, down to the cell. Nobody promises an order
+Policy. Calls of one batch race when one wrote what another read or wrote, down to the cell. No order is promised
 within a batch, so the world chooses, out of what a real device could have done, the order that serves the caller
 worst: a call that can only fail before (or after) the other comes before (or after) it, and one whose answer would
 change gets the stale answer. What order the calls arrived in plays no part. Calls that do not race are untouched.

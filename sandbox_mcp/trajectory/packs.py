@@ -164,7 +164,7 @@ class PackWriter:
             self.rest()
 
     def rest(self) -> None:
-        """Finish the frame and write its index, so that nobody has to unpack it to know what is in it."""
+        """Finish the frame and write its index, which tells what is in it without unpacking."""
         if self._compressor is None or self._broken:
             return
         index = json.dumps({"sessions": self._sessions}, separators=(",", ":")).encode()

@@ -16,8 +16,8 @@ class Line:
     """Something said between user and agent.
 
     Of an agent's line the session may know more: how many ``calls`` have succeeded since the user last spoke (None
-    where nobody counts), whether all that the user wants is ``met`` in the world, and how to ``act`` there before it is
-    answered: what came of an act is told at once.
+    where they are not counted), whether all that the user wants is ``met`` in the world, and how to ``act`` there
+    before it is answered: what came of an act is told at once.
     """
 
     speaker: Literal["user", "agent"]
@@ -39,7 +39,7 @@ def as_read(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UserCall:
-    """A call of a tool of the user's own, carried out: it concerns nobody else, and is recorded."""
+    """A call of a tool of the user's own, carried out and recorded; no agent sees it."""
 
     tool: Tool
     arguments: Mapping[str, Any]

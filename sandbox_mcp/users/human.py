@@ -78,7 +78,7 @@ class HostUser:
         return {"channel": "elicitation"}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:  # noqa: ARG002
-        """Nobody asks this user here.
+        """Raise: this user is asked elsewhere.
 
         Raises:
             UserError: always.

@@ -1,4 +1,4 @@
-"""The user that says what somebody has written down or once said, and then leaves.
+"""The user that says prepared lines, or those of an earlier session, and then leaves.
 
 Policy: the n-th answer is the n-th line, whatever the agent says, so that two agents can be given the very same words.
 The opening is the scenario's own. Where the first user confirmed something, this one confirms whatever it is asked to

@@ -1,7 +1,7 @@
 """What a person types in a user's place: words to say, or a command such as ``/end``.
 
 Policy: the same in a terminal, in a host's form and in a file of lines. Everything is said as it was typed, but for
-lines that begin with a slash; two slashes say one. A code that nobody has asked about cannot be confirmed.
+lines that begin with a slash; two slashes say one. Only a code that was asked about can be confirmed.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def turn_of(text: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
     """What the user does who types this in answer to the last line.
 
     Raises:
-        TypedError: it is not a command, or confirms what nobody has asked about.
+        TypedError: it is not a command, or confirms what was not asked about.
     """
     command, _, rest = text.strip().partition(" ")
     if not command.startswith("/") or command.startswith("//"):

@@ -1,7 +1,7 @@
 """What a world may say no with, and what shows that its own code is wrong.
 
 Policy: a ``ToolFault`` (or ``ValueError``, ``ConnectionError`` and the like) is an answer that the caller can act on. A
-``WorldError`` is a mistake of whoever wrote the world: nobody's call is to blame, and no session can go on after it.
+``WorldError`` is a mistake of whoever wrote the world: no call is to blame, and no session can go on after it.
 """
 
 from sandbox_mcp.errors import SandboxError

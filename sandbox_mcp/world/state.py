@@ -38,7 +38,7 @@ class Snapshot:
 
 
 def freeze(values: Mapping[str, Cell]) -> Row:
-    """A row that nobody can edit, detached from the mapping it was made from."""
+    """A row that cannot be edited, detached from the mapping it was made from."""
     return MappingProxyType(dict(values))
 
 

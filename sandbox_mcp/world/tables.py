@@ -179,7 +179,7 @@ def row_of(table: type[_R], cells: Row, touched: Callable[[str], None] | None = 
 
 
 def cells_of(row: Table) -> Row:
-    """The cells of a row. Nobody is told that they were read."""
+    """The cells of a row, without a trace among the accesses."""
     return getattr(row, CELLS)
 
 

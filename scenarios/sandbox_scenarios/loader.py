@@ -379,7 +379,7 @@ class Suite:
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}
 
     def base(self, name: str) -> Scenario:
-        """A base world as a scenario in which nobody wants anything. Raises like :meth:`get`."""
+        """A base world as a scenario without a wish. Raises like :meth:`get`."""
         nearest = self._links(name)[0]
         merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
         return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._known.worlds)

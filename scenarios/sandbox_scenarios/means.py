@@ -12,7 +12,7 @@ from dataclasses import replace
 from sandbox_scenarios.model import Constraint, Milestone, TableConstraint, UserSpec
 
 NAMELESS = frozenset({"mode", "service", "status"})
-"""Words of a column's name that nobody needs to say to mean it."""
+"""Words of a column's name that may be left out when it is meant."""
 SHORT = 3
 """Words of a name that are shorter say nothing."""
 _WORD = re.compile(r"[a-z]+")

@@ -243,7 +243,7 @@ class UserSpec:
 class Scenario:
     """One scenario, resolved.
 
-    ``allows`` lists the tables and columns whose changes are nobody's business. The tools in ``confirm`` run only once
+    ``allows`` lists the tables and columns whose changes do not matter. The tools in ``confirm`` run only once
     the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
     the world that declares the tables and tools; of a tape, ``fill`` is the model that may answer where it does not, if
     any. ``tags`` name the studies that it is part of. ``offered`` maps a

@@ -1,6 +1,6 @@
 """What every worker shares: conversations over standard input and output, one JSON object a line.
 
-Policy: only the standard library, because it runs in the environment of somebody else's framework. Standard output
+Policy: only the standard library, because it runs in the environment of another framework. Standard output
 belongs to the protocol; whatever a framework prints goes to standard error. A worker serves one conversation after the
 other until its input ends. The protocol is written down in docs/adapters.md.
 

@@ -132,7 +132,7 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
 
 
 def _of_nothing(text: str, found: re.Match[str]) -> bool:
-    """Whether a verb has nothing or nobody as its object: ``I deleted nothing``."""
+    """Whether a verb's object is ``nothing``, ``nobody`` or the like: ``I deleted nothing``."""
     return re.match(r"\W*(?:\w+ )?(?:nothing|nobody|no one|none)\b", text[found.end() :]) is not None
 
 

@@ -128,7 +128,7 @@ def _only_takes_back(spoken: Spoken, number: int) -> bool:
 
 
 def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: dict[int, bool], back: Background) -> str | None:
-    """A value that nobody had named and no tool returned, told after all."""
+    """A value that was not named and that no tool returned, told after all."""
     for item in mentions:
         if item.kind in ("money", "temperature", "quantity", "percent") and not back.knows(item):
             known = any((other.kind, other.value) == (item.kind, item.value) for other in back.given_values)

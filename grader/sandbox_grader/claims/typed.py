@@ -224,7 +224,7 @@ _IGNORANT = {
     )
     for kind, nouns in _ABOUT_WHAT.items()
 }
-"""Says that the very thing that was asked is not known, which leaves a figure before it to somebody else."""
+"""Says that the very thing that was asked is not known, which leaves a figure before it to another claim."""
 
 
 def _disclaimed(spoken: Spoken, fact: Fact) -> int:

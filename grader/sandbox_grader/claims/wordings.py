@@ -101,7 +101,7 @@ def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact])
 
 
 def _parts(fact: Fact, back: Background) -> Iterator[str]:
-    """The first or last name alone, where nobody else whom the world knows has it."""
+    """The first or last name alone, where no other person that the world knows has it."""
     own = {str(value).casefold() for value in fact.value}
     elsewhere = {
         part for name in back.names if name.casefold() not in own for part in re.findall(r"[^\W_]+", name.casefold())

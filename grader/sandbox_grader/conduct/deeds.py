@@ -35,7 +35,7 @@ THRESHOLD = 0.9
 
 
 def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
-    """Things sent to somebody whom no solution names; telephone numbers are compared by their digits."""
+    """Things sent to a person whom no solution names; telephone numbers are compared by their digits."""
     named = {
         person
         for solution in heard.solutions
@@ -54,7 +54,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Who is meant by a call that reaches somebody, in a form to compare, with how it was written."""
+    """Who is meant by a call that reaches a person, in a form to compare, with how it was written."""
     if not reaches_somebody(tool):
         return {}
     given = [value for name, value in arguments.items() if name in RECIPIENTS]

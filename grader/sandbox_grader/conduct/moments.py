@@ -164,7 +164,7 @@ class _Known:
             yield from self._wrong_times(tool, call.arguments)
 
     def _told_of(self, call: ToolCall) -> Iterable[float]:
-        """The moments that were told, but for the clock itself: nobody asks for that."""
+        """The moments that were told, but for the clock itself, which is not asked for."""
         return (moment for moment in self._told if abs(moment - call.clock) > LOOKED)
 
     def _is_away(self, moment: float, now: float) -> bool:

@@ -35,7 +35,7 @@ SENDING = frozenset(
         "transfer",
     }
 )
-"""Words of which a tool's name has one if it reaches somebody."""
+"""Words of which a tool's name has one if it reaches a person."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -132,7 +132,7 @@ def words(name: str) -> frozenset[str]:
 
 
 def reaches_somebody(tool: str) -> bool:
-    """Whether a tool by its name sends something to somebody."""
+    """Whether a tool by its name sends something to a person."""
     return bool(words(tool) & SENDING)
 
 

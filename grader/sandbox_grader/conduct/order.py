@@ -1,7 +1,7 @@
 """Whether two calls of a solution may change places, found out by carrying the solution out that way.
 
 Policy: an order is wrong if a call that worked then fails, or if the phone is left in another state; ids and the times
-at which rows were made are nobody's concern. Calls of one tool that touch different rows may always change places.
+at which rows were made do not matter. Calls of one tool that touch different rows may always change places.
 """
 
 from collections.abc import Sequence

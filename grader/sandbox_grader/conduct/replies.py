@@ -1,4 +1,4 @@
-"""Conduct in words: replies that contradict what is so, and replies that claim a deed which nobody did.
+"""Conduct in words: replies that contradict what is so, and replies that claim a deed which was not done.
 
 Policy: only what is certain is counted, so much passes that a reader would frown at. A sentence that asks, denies,
 plans or supposes claims nothing. Three kinds of contradiction are looked for: a switch said to be on that is off (or
@@ -209,7 +209,7 @@ def _switches(text: str, state: Snapshot) -> Iterator[str]:
 
 
 def _strangers(reply: Message, told: _Told) -> Iterator[str]:
-    """Numbers and addresses that nobody ever gave, where others of their kind were found."""
+    """Numbers and addresses that were never given, where others of their kind were found."""
     for kind, pattern in _KINDS.items():
         if kind not in told.kinds:
             continue

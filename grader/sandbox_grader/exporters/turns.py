@@ -40,7 +40,7 @@ def is_thought(message: Message) -> bool:
 
 
 def is_note(message: Message) -> bool:
-    """Whether a message is the agent's own, for nobody else."""
+    """Whether a message is the agent's note to itself."""
     return (message.sender, message.recipient) == ("agent", "agent")
 
 

@@ -170,7 +170,7 @@ def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, ca
 
 
 def _user_calls(about: JsonNode | None, builder: SessionBuilder, stamp: object) -> None:
-    """Calls of somebody else than the agent, for which ATIF has no place."""
+    """Calls that the agent did not make, for which ATIF has no place."""
     calls = about.items_at("calls") if about is not None else []
     batch = builder.batch() if calls else ""
     for call in calls:

@@ -53,7 +53,7 @@ class Frame:
 
 @dataclass(slots=True)
 class _Pending:
-    """Requests that nobody has answered yet, by their sender and id; equal ids queue up."""
+    """Requests that were not answered yet, by their sender and id; equal ids queue up."""
 
     requests: dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]] = field(
         default_factory=dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]]

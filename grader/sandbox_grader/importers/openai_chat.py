@@ -55,7 +55,7 @@ def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
 
 
 def _about(holder: JsonNode, builder: SessionBuilder, model: str | None) -> None:
-    """The model, and the scenario where our own exporter or somebody else put one into ``metadata``."""
+    """The model, and the scenario where our own exporter or another program put one into ``metadata``."""
     about = holder.get("metadata")
     scenario = about.get("scenario") if about is not None and about.is_object else None
     builder.head = replace(

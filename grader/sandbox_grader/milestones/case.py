@@ -123,7 +123,7 @@ class Case:
     minefields: Graph = Graph(())
 
     def first_index(self) -> int:
-        """The first message of the user that somebody else sees; the candidate range ends with the last message.
+        """The first message of the user that others see; the candidate range ends with the last message.
 
         A session in which the user never speaks is judged from its first message on.
         """

@@ -112,7 +112,7 @@ class TableJudge:
     ``is``: the table has exactly these rows. ``adds``, ``removes``, ``updates``: among the rows that appeared,
     disappeared or changed since the reference, by row id, are these. ``unchanged``: the table is as it was there.
     Expected rows are assigned to different actual rows so that the geometric mean over rows of the geometric mean over
-    columns is largest. Further rows are not counted here: whatever nobody asked for voids the score by itself.
+    columns is largest. Further rows are not counted here: whatever was not asked for voids the score by itself.
 
     Every row is compared once, however many versions of the table it lives through, and what may stand for the expected
     rows in a version is a set of bits.

@@ -28,7 +28,7 @@ class ToolSandbox:
     """Similarity to milestones and minefields, and turn count.
 
     Values: ``score`` (0 to 1), ``milestones`` and ``minefields`` (the two parts), ``turn_count``, ``unwanted`` (number
-    of changes nobody asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing agent),
+    of changes that were not asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing agent),
     ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1).
 
     Source: ToolSandbox, sections 4 and 5; ``idle``, ``refusal``, ``corrected`` and ``unwanted`` are ours.

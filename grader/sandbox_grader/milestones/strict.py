@@ -1,7 +1,7 @@
 """The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
 
 Policy: the score is what the milestones earned, nothing if a minefield was met, and the share that is left after
-everything that was changed though nobody asked for it. What doing nothing earns stands beside it.
+everything that was changed without being asked for. What doing nothing earns stands beside it.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Changes of the phone that nobody asked for, anywhere in a session, and what each of them costs.
+"""Changes of the phone that were not asked for, anywhere in a session, and what each of them costs.
 
 Policy: a change is wanted if a milestone that was met, at least in part, is about that row, or if the scenario allows
 it. Where a milestone sets columns of an existing row only those columns are wanted; a row that a milestone adds or

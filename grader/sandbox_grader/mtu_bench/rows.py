@@ -73,7 +73,7 @@ def score_turn(turn: DialogueTurn, wanted: Wanted, mode: Mode, policy: CrashPoli
 def _same_runs(calls: Sequence[DialogueCall], wanted: Sequence[DialogueCall]) -> bool:
     """Whether calls with the same names in the same order have the same arguments.
 
-    Calls of one tool in a row may have changed places: nobody who changes two contacts minds which comes first.
+    Calls of one tool in a row may have changed places: when two contacts are changed, either may come first.
     """
     for _, run in groupby(range(len(wanted)), key=lambda index: wanted[index].name):
         places = list(run)
@@ -134,7 +134,7 @@ def score_one(predicted: Calls, expected: Calls) -> TurnScore:
 def _score_many(predicted: Calls, expected: Calls) -> tuple[TurnScore, tuple[str, ...]]:
     """TN and TO, and the tools they rest on: those of the ground truth that were called, marked where arguments differ.
 
-    The prediction's arguments have to be contained in the ground truth's. Tools that nobody asked for are dropped,
+    The prediction's arguments have to be contained in the ground truth's. Tools that were not asked for are dropped,
     unless nothing was asked for at all. Order is that of the ground truth as written, where a name that occurs twice,
     blanks apart, stays twice.
     """

@@ -1,6 +1,6 @@
 """Breakdowns of runs: where an agent does well and where not, what it misses and why, and what becomes of its errors.
 
-Policy: these are tables like a paper's, of nobody's paper. A row is a group of sessions, of each model by itself where
+Policy: these tables look like a paper's and are from none. A row is a group of sessions, of each model by itself where
 there are several. Figures that no session has are left out. What was missed is counted once a session; milestones that
 only rest on another one are not blamed, because the other one is there.
 """

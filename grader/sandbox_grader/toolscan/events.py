@@ -1,7 +1,7 @@
 """What ToolScan looks at in a trajectory: the agent's calls, which of them ran, and which repeat an earlier one.
 
 Policy: faults are what the log says they are (``error.kind``). A call ran when nothing kept it from running; one that
-then failed by itself ran as well. It is a repetition when the same call ran before and nobody changed the world in
+then failed by itself ran as well. It is a repetition when the same call ran before and nothing changed the world in
 between. Sessions imported from ToolScan end at their first ``finish``, which is not a call of the task.
 """
 

@@ -33,7 +33,7 @@ class ToolScan:
     them itself (:mod:`sandbox_grader.retelling`), and takes a refused attempt that a solution makes as well for made.
     Five patterns are set against the calls made (``finish`` left out; also given against ``steps_limit``), and once per
     call; IAC and IAV against the calls of the solution. A call that lacks a required argument counts under IAV. A
-    repetition counts only while nobody changed the world in between. Calls beyond the solution's are in ``excess`` and
+    repetition counts only while nothing changed the world in between. Calls beyond the solution's are in ``excess`` and
     cost nothing. An empty run is scored like any other.
 
     ``success``: every call of a solution made with the right values, the run finished and its answer right, as far as

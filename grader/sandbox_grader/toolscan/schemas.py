@@ -2,7 +2,7 @@
 
 Policy: the checks and their order are ToolScan's (function, argument names, required arguments, types); the first
 class with an offender is the fault, with all its offenders. A boolean is not a number, 3.0 is an integer, null is the
-same as not given, and a type that nobody knows checks nothing.
+same as not given, and an unknown type checks nothing.
 Source: ToolScan, section 5.
 """
 

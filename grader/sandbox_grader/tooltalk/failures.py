@@ -49,7 +49,7 @@ def as_written(turn: TurnLeftovers) -> str | None:
 
     A turn fails by an incorrect action or a missing call. Without anything asked for it is premature; where a missing
     tool was called as often as needed, though wrongly, and no action of another tool was done, an incorrect
-    invocation; else faulty planning. Queries that nobody asked for are harmless.
+    invocation; else faulty planning. Queries that were not asked for are harmless.
 
     Source: ToolTalk, section 4.2 and table 2.
     """

@@ -3,7 +3,7 @@
 Policy: a value counts the first time it is said, if it is in nothing the user was told and the agent has not said it
 before. One that is on the phone, was found by a tool or is expected by the scenario is a leak, since the agent was to
 find it out; a telephone number, mail address or id that is nowhere is an invention, on which an agent may act. A date
-counts only where nobody has named any, and a name only inside a sentence, because people can work out the one and
+counts only where none was named, and a name only inside a sentence, because people can work out the one and
 begin a sentence with anything. All is read in English.
 
 Source: ToolSandbox, section 2.2 and table 2, hallucination; those were counted by hand, and these are the ones that a
@@ -23,7 +23,7 @@ from sandbox_mcp.trajectory import Message, ToolCall
 _INSIDE = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]{2,}")
 """A word with a capital that begins no sentence."""
 _INVENTED = frozenset({"phone number", "mail address", "id"})
-"""The kinds of values that nobody gets right by guessing."""
+"""The kinds of values that are not guessed right."""
 _LONG = 4
 """Letters from which a word says something."""
 

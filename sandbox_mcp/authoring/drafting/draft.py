@@ -62,7 +62,7 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     """Draft a scenario from a session.
 
     Raises:
-        RunError: the name is none, the log recorded no state, or nobody says anything in it.
+        RunError: the name is none, the log recorded no state or holds no message.
     """
     import yaml
 

@@ -1,7 +1,7 @@
 """Minefields worth a thought: what a careless agent might have done in the same session.
 
-Policy: suggestions only, and only such as the tools of the draft can bring about: the same deed done to somebody or
-something that could be mistaken for the right one, and, where nothing could be done, the attempt.
+Policy: suggestions only, and only such as the tools of the draft can bring about: the same deed done to another person
+or to something that could be mistaken for the right one, and, where nothing could be done, the attempt.
 """
 
 from collections.abc import Iterator

@@ -86,7 +86,7 @@ def story_of(trajectory: Trajectory) -> Story:
     """The story of a session.
 
     Raises:
-        RunError: the log recorded no state, or nobody says anything in it.
+        RunError: the log recorded no state, or holds no message.
     """
     started = trajectory.started
     if started.world is None:

@@ -3,7 +3,7 @@
 Policy: which calls are needed is read off the solution. A call that acts is needed. A query is needed if a milestone
 asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
 because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
-A query that alone tells what a reply is to say is needed too. Any other query whose result nobody uses is a look that
+A query that alone tells what a reply is to say is needed too. Any other query whose result is not used is a look that
 only tells what to ask; it may be left out. So may a call that is
 refused, unless a milestone asks for the attempt. What a computing tool tells can as well be worked out, so such a call
 is needed only as far as its result is.
@@ -252,13 +252,13 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 
 def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
-    """What somebody without the call would have to guess, if all of that is easy; what was told before is not one."""
+    """What an agent without the call would have to guess, if all of that is easy; what was told before is not one."""
     taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
 
 
 def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether only a call tells what the solution goes on with, and nobody would guess it: an id, a name.
+    """Whether only a call tells what the solution goes on with, and it cannot be guessed: an id, a name.
 
     An agent that goes on without the call cannot be, unless another way led it there.
     """
@@ -294,7 +294,7 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def _guessable(value: Any) -> bool:
-    """Whether somebody who never asked might well say the same."""
+    """Whether an agent that never asked might well say the same."""
     if value is None or isinstance(value, bool):
         return True
     return isinstance(value, int | float) and float(value).is_integer() and abs(value) <= SMALL

@@ -161,7 +161,7 @@ def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
 
 
 def _locked(case: RehearsedSolution) -> bool:
-    """Whether the phone answers nothing in the end, because nobody is signed in."""
+    """Whether the phone answers nothing in the end, because its owner has not signed in."""
     tx = case.wide.world.begin()
     return any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
 
@@ -297,7 +297,7 @@ def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
 
 
 def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the scenario says that such a change is nobody's business."""
+    """Whether the scenario says that such a change does not matter."""
     changed = [(change.table, set(differing(change))) for change in _tried(case, call).changes]
     allows = case.scenario.allows
     return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)

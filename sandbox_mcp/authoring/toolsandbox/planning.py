@@ -173,7 +173,7 @@ def _trace(plan: _Plan, constraints: Sequence[Json]) -> str:
 def _completed(plan: _Plan, tool: str, given: Json, golden: Json = MappingProxyType({})) -> Json:
     """The arguments with the least that the tool needs beside those given; ``golden`` are those that were asked for.
 
-    Where nobody said where to look and location service is off, the place is told instead of asked for.
+    Where it was not said where to look and location service is off, the place is told instead of asked for.
     """
     from sandbox_mcp.worlds.phone.registry import agent_tools
 

@@ -1,6 +1,6 @@
 """``sandbox-mcp connect HOST``: what an MCP host has to be told to start the server, printed or put in its file.
 
-Policy: printing is the default, so that nobody's configuration is touched behind their back.
+Policy: printing is the default, so that no configuration is touched unasked.
 """
 
 import json

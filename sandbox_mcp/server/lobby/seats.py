@@ -41,7 +41,7 @@ VARIANT = "all_tools"
 
 
 class Seat(Protocol):
-    """Somebody's place in the lobby: at most one running scenario."""
+    """The place of one client in the lobby: at most one running scenario."""
 
     def current(self) -> OpenSession | None:
         """The session that was begun here last, if it can still be reached."""

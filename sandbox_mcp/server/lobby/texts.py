@@ -159,7 +159,7 @@ CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START
 def how_to_play(instructions: str, *, person: bool, shows: bool = False) -> str:
     """What an agent is told whose scenario has begun.
 
-    ``person`` tells that somebody at the client plays the user, ``shows`` that the client shows pages.
+    ``person`` tells that a person at the client plays the user, ``shows`` that the client shows pages.
     """
     told = HOW_TO_PLAY.replace("{instructions}", instructions)
     if shows:

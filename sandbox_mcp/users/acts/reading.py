@@ -19,7 +19,7 @@ from sandbox_mcp.users.acts.tongue import is_readable, without_data
 def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = False) -> ActReading:
     """What an agent's message does to a user with this wish.
 
-    ``calls`` is how many calls have succeeded since the user last spoke, None where nobody knows; ``met`` tells that
+    ``calls`` is how many calls have succeeded since the user last spoke, None where that is unknown; ``met`` tells that
     the wish holds in the world. Costs less than a millisecond for a message of usual length, linear in the length.
     """
     text = without_data(text)
@@ -43,7 +43,7 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
 
 
 def _hands_on(found: Sequence[Sentence]) -> bool:
-    """Whether the end of a message is about what lies beyond any wish, such as somebody else to take over."""
+    """Whether the end of a message is about what lies beyond any wish, such as another person to take over."""
     return "foreign" in classes_in(" ".join(sentence.text for sentence in found[-2:]))
 
 

@@ -1,7 +1,7 @@
 """Whether the agent can come to know what milestones ask it to write down.
 
 Policy: names and phone numbers only, because everything else may be put into another form on the way. What a search
-of the outside world may find is nobody's to judge here.
+of the outside world may find is not judged here.
 """
 
 import re

@@ -4,7 +4,7 @@ Policy, the same for every format:
 - Text beside tool calls is not a reply. It is kept as a note of the agent to itself, as is its reasoning.
 - A result goes to the open call of its id in the latest batch that has one, because ids need not be unique.
 - Virtual time is the source's where it has times, else the number of the event. The times as written are in ``wall``.
-- Token counts and costs are nobody's doing in the session and are not kept.
+- Token counts and costs are not acts in the session and are not kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -374,7 +374,7 @@ class SessionBuilder:
 
 
 def _misread(call: ToolCall) -> ToolCall:
-    """A call of which nobody can say what it asked for, as the format error it is, whatever came of it."""
+    """A call that cannot be read, as the format error it is, whatever came of it."""
     text = "the arguments are no JSON object"
     error = CallError(kind="invalid_format", type="ArgumentFormatError", message=text)
     return replace(call, result=None, error=error, meta={**call.meta, "result": call.result})

@@ -99,7 +99,7 @@ def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
 
 
 def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
-    """The conversations, in the order of their first lines; trees in which nobody says anything are left out."""
+    """The conversations, in the order of their first lines; trees without a message are left out."""
     orphans = _orphans(lines)
     parents = _parents(lines)
     roots = _roots(lines, parents)
