@@ -170,7 +170,10 @@ _DISOWNED = re.compile(
     r"|\bi am (?:not|far from) (?:\w+ )?(?:convinced|persuaded)\b(?! (?:you|he|she|they|of)\b)|\bi (?:do not"
     r"|would not|can not) (?:trust|believe|buy) (?:it|that|this|them|those)\b"
     r"|\bi (?:\w+ly )?(?:have|had) (?:absolutely |really |honestly )?no (?:idea|clue)\b(?! (?:why|who|where|when"
-    r"|about|if|what|whether))"
+    r"|if|what|whether|about (?!it\b|that\b|this\b|now\b|today|yours|the rest)))"
+    r"|\bunless (?:i|we) (?:\w+ )?(?:misread|misremember|misheard|miscounted|miscalculated|mixed|mistook|made|got"
+    r"|am mistaken|am wrong|misunderstood)\b|\bunless (?:it|that|this) (?:is|was)(?: actually| really"
+    r"| about)? [$€£]?-?\d"
     r"|\bi (?:do not|can not|could not|still do not) (?:\w+ly )?(?:know|tell|say|name|determine|work out"
     r"|give)(?: you)? (?:the (?:real|true|actual|exact|right|correct|proper) \w+|for (?:sure|certain)"
     r"|which (?:of (?:the|these|those|them)|one|is right|is correct|applies))"
@@ -370,6 +373,7 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
             or bool(starter and starter[1] in ("if", "once", "unless"))
             or bool(_SUPPOSES_ANYWHERE.search(shown))
         )
+        clause.untrue = bool(_MADE_UP.match(shown))
         clause.hedges = bool(_HEDGE.search(shown))
         clause.future = bool(_FUTURE.search(shown))
         clause.history = bool(_HISTORY.search(shown))
@@ -385,6 +389,11 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
     return clauses
 
 
+_MADE_UP = re.compile(
+    r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed"
+    r"|dreamt up|hallucinated)\b",
+    re.IGNORECASE,
+)
 _ASKS_ABOUT_IT = re.compile(
     r"^\W*(?:is|was|are|were) (?:that|this|it|those|these|they) (?:what|right|correct|true|it|the|not"
     r"|so)\b(?! (?:okay|fine|way|only))|^\W*(?:does|do) (?:that|this|it|those) (?:sound|seem|look|match|agree)\b"
@@ -395,10 +404,10 @@ _ASKS_ABOUT_IT = re.compile(
 """A question behind a value that puts the value itself in question."""
 _CONTRARY_TO_FACT = re.compile(
     r"^\W*(?:(?:if|provided|assuming|supposing|suppose)\b ?)?(?:that )?(?!you\b|i\b|we\b"
-    r"|one\b)(?:[\w'.]+ ){1,5}?(?:were|was|had|stood|held|stayed|could)\b",
+    r"|one\b)[\w'.]+ \w",
     re.IGNORECASE,
 )
-"""A condition about the world in the past tense, under which what "would" be is not so."""
+"""A condition about the world rather than about who is spoken to, under which what "would" be is not so."""
 
 
 def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:

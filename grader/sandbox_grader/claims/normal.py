@@ -44,6 +44,8 @@ _PICTURE = re.compile(
     "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+ +(?=[A-Z])"
 )
 """A picture behind which a new sentence begins."""
+_TRUNK = re.compile(r"(\+\d{1,3}) ?\(0\) ?")
+"""A trunk zero in brackets, which nobody dials behind a country's code."""
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = re.compile(
@@ -108,6 +110,8 @@ _HALVES = (
     (re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
     (re.compile(r"\ban hour and a half\b", re.IGNORECASE), "1.5 hours"),
     (re.compile(r"\b(\d+) and a half\b"), r"\1.5"),
+    (re.compile(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b", re.IGNORECASE), r"\1.75"),
+    (re.compile(r"\b(\d+) and a quarter (?=hour|mile|kilomet|liter|litre|cup)", re.IGNORECASE), r"\1.25 "),
     (re.compile(r"\b(\d+) ?½"), r"\1.5"),
     (re.compile(r"\b(?:a|one) fortnight\b", re.IGNORECASE), "14 days"),
     (
@@ -130,7 +134,7 @@ def plain(text: str) -> str:
     text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
     text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
-    text = _PICTURE.sub(". ", text)
+    text = _TRUNK.sub(r"\1 ", _PICTURE.sub(". ", text))
     text = _THOUSANDS.sub("", _written_with_points(text))
     text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
     text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)

@@ -125,9 +125,9 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     seen = [
         _Seen(
             item,
-            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back),
+            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back, fact),
             fits,
-            fits and _mine(spoken, item, fact, others, mentions),
+            fits and _mine(spoken, item, fact, others, mentions, back),
         )
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and _fits(item, fact, spoken)) or item.kind in RIVALS[fact.type]
@@ -237,9 +237,11 @@ def _disclaimed(spoken: Spoken, fact: Fact) -> int:
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
 
 
-def _standing(spoken: Spoken, item: Mention, back: Background) -> Standing:
+def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact) -> Standing:
     """How a value is meant; one that something is denied of ("3 are not there") was not said, unless asked for."""
     how = standing(spoken, item.start, item.end)
+    if how == "unsaid" and fact.attribute in _ENDS and _ENDS[fact.attribute].search(spoken.low[: item.start][-40:]):
+        return "said"
     if how != "said":
         return how
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.given_words & _OF_THE_PAST:
@@ -250,6 +252,13 @@ def _standing(spoken: Spoken, item: Mention, back: Background) -> Standing:
     return "denied" if opens and not asked and _NOT_OF_IT.match(spoken.low[item.end : clause.end]) else how
 
 
+_ENDS = {
+    "low": re.compile(r"\b(?:between|from) -?$"),
+    "high": re.compile(
+        r"\b(?:between|from) -?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)? ?(?:and|to) -?$"
+    ),
+}
+"""The ends of a range are its low and its high."""
 _AGO = re.compile(r" (?:ago|earlier|in the past)\b")
 _OF_THE_PAST = frozenset(
     table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
@@ -318,7 +327,11 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
     if item.kind == "number" and kind != "number" and item.unit in _COUNTED:
         return False
     if kind == "duration" and item.kind == "time":
-        return not item.half and item.number == number / 60 and ":" in spoken.text[item.start : item.end]
+        return (
+            not item.half
+            and item.number == number / 60
+            and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
+        )
     if kind == "number" and number.is_integer():
         return item.number == number
     if kind == "money" and item.kind == "money" and not _currency_fits(item.unit, fact.unit):
@@ -448,8 +461,22 @@ def _words_near(word: str) -> tuple[str, ...]:
     return SAME_WORDS.get(word, (word,))
 
 
-def _mine(spoken: Spoken, item: Mention, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention]) -> bool:
+def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
+    """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    for name in back.names if "'s " in lead else ():
+        first = name.split()[0].casefold()
+        if f"{first}'s " in lead and first not in back.given_words and first not in back.known_words:
+            return True
+    return False
+
+
+def _mine(
+    spoken: Spoken, item: Mention, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background
+) -> bool:
     """Whether a fitting value is said of the fact's own thing, as far as the message tells."""
+    if _of_another(spoken, item, back):
+        return False
     if fact.about or any(other.about for other in others):
         owners = {name: owner for owner in (fact, *others) for name in owner.about}
         found = _owner_of(spoken, item, owners, mentions)
@@ -543,7 +570,8 @@ def _competes(
         or _restates(spoken, item, fact, right)
     ):
         return True
-    if _reckoned_with(spoken, item, fact, right, mentions):
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    if _reckoned_with(spoken, item, fact, right, mentions) or _ADVICE.match(lead):
         return False
     if (
         _roughly(spoken, item, right)
@@ -597,6 +625,12 @@ def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> b
     return False
 
 
+_ADVICE = re.compile(
+    r"\W*(?:so |then |please |and |but |just |better |best |do |you (?:should|had better|may want to|might want to"
+    r"|could|can) |i would ){0,3}(?:be (?:there|here|ready|at|back)|arrive|leave|come|show up|set off|head"
+    r"|get (?:there|up|going|to)|plan|aim|allow|add)\b"
+)
+"""Advice on what to do about a value says no other value of it."""
 _OTHER_SOURCE = re.compile(
     r"\b(?:other|another|second|third|different|alternative|competing) (?:\w+ )?(?:source|query|site|website"
     r"|search|tool|attempt|look-?up|map|service|result|reading|page|app|calculator|converter|calendar|method|"

@@ -127,7 +127,7 @@ _TIME = re.compile(
     r"\b(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
     r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
     r"|(?P<name>noon|midday|midnight)\b"
-    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) hours\b"
+    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs)\b"
     r"|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night)))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
     r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))"

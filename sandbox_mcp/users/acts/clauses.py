@@ -255,7 +255,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"(?:okay|fine)|give (?:me |it )?(?:the |your |a )?{_SURE}|nod|authori[sz]e)"
             r"|\b(?:once|if|as soon as|when|after|until|unless) (?:i|we) (?:have |get to |can )?(?:hear|heard)(?: back)? from you$",
             r"\b(?:a|your|one|the) (?:\w+ )?(?:yes|yea|nay)\b",
-            r"\b(?:can|may|could|shall|should|will) (?:it|he|she|they|this|that|the \w+|these|those) (?:now |then |already )?(?:go(?: (?:out|ahead|now|off))?|come off|leave|be (?:sent|saved|deleted|removed|stored|set|added|erased|turned|switched))$",
+            r"^(?:(?:and|so|then|now) )*(?:can|may|could|shall|should|will) (?:it|he|she|they|this|that|the \w+|these|those) (?:now |then |already )?(?:go(?: (?:out|ahead|now|off))?|come off|leave|be (?:sent|saved|deleted|removed|stored|set|added|erased|turned|switched))$",
             r"\b(?:am i|are we|would i be) (?:allowed|permitted|free|clear|cleared|good|authori[sz]ed|welcome) to\b",
             rf"^(?:(?:and|so|then) )?you (?:would|will|do)(?: really| still| indeed| then| surely)? (?:be {_OK}|be comfortable|be happy|want|wish|realise|realize|agree|consent)\b(?! (?:to )?(?:get|be|hear|receive|see|find|need)\b)",
             r"\b(?:one|a|your) (?:\w+ )?(?:word|nod|signal|sign) (?:from|by|of) (?:you|yours|your side)\b|\byour (?:nod|word|say)\b(?! (?:in|on) (?:which|what))|\buntil you(?: have)? (?:speak|spoken|had your say|said so|decided|decide)\b|\bunless you (?:tell|say|want|let|allow|ask)\b"

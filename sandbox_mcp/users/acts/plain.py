@@ -102,7 +102,7 @@ _END = re.compile(r"(?<![.!?])[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
 _NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|(?<!°)[b-hj-z]))\.$")
 """A full stop behind these ends no sentence, unless what follows begins one."""
 _BEGINS = re.compile(
-    r"\s+(?:do|does|did|would|will|shall|should|can|could|may|is|are|what|which|when|where|who|how|i|please|want|let|you|fancy|sound)\b"
+    r"\s+(?:do|does|did|would|will|shall|should|can|could|may|is|are|what|which|when|where|who|how|i|please|want|let|you|fancy|sound|now|next|then|\w{3,12}ing)\b"
 )
 _CUT = re.compile(
     r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|which|though|or (?:shall|should|would|do)|(?:just|please|could|can|"

@@ -14,7 +14,7 @@ _VALUE = re.compile(
     r"no|sunny|rainy|dry|qquote)\b"
 )
 _REMINDING = re.compile(
-    r"\bi will (?:be sure to )?(?:remind|notify|alert|ping|nudge|wake|buzz) you\b|\bi will (?:let you know|tell you|give you a \w+|make a noise|ring|beep) (?:when|once|as soon as)\b|\byou will (?:be|get|hear|receive)\b"
+    r"\bi will (?:be sure to )?(?:remind|notify|alert|ping|nudge|wake|buzz) you\b|\bi will (?:let you know|tell you|give you a \w+|make a noise|ring|beep) (?:when|once|as soon as)\b|\bi will (?:ring|beep|buzz|chime|go off|sound)$|\byou will (?:be|get|hear|receive)\b"
 )
 _UNDONE = re.compile(
     r"\b(?:has|have|had|was|were|is|are|did|do|does|can|could|will|would) not\b|\bnever\b|\b(?:nothing|nobody|none|"
@@ -225,6 +225,7 @@ _FINITE = re.compile(r"\b(?:i|we|he|she|has|have|had|is|are|was|were|sent|done)\
 _INSTEAD = re.compile(
     r"^(?:i|we) (?:could|do have|would be (?:glad|happy) to)\b(?! not\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|\w+ \w+)(?: of those| of them)? (?:help|be of (?:use|help)|do|work|suit|be useful)\b"
 )
+_CAN = re.compile(r"(?:i|we) (?:can|could|am able to)\b(?! not\b)")
 _WOULD = re.compile(r"\bi (?:could|(?:would|will) be (?:glad|happy|pleased|delighted) to)\b(?! not\b)")
 _LONG = 12
 """Letters from which a statement says something."""
@@ -257,6 +258,8 @@ def _act(
         ):
             return Act.OFFERS
         case _ if gave_up and _INSTEAD.search(clause) and not _serves(clause):
+            return Act.OFFERS
+        case _ if gave_up and _CAN.match(clause) and "foreign" in classes_in(clause):
             return Act.OFFERS
         case ClauseKind.ASK if (
             done and is_extra(clause, wish, done=True) and (not _WH.search(clause) or " else" in clause)

@@ -31,6 +31,11 @@ NIGHTS = {"count": "17 days"}
         ("17 days: 5 left in June plus 12 in July.", NIGHTS),
         ("Not counting the day of arrival, it's 17 days.", NIGHTS),
         ("Earlier I wrote 12 days, sorry. It's 17 days.", NIGHTS),
+        ("It takes one and three-quarter hours.", {"duration": "105 minutes"}),
+        ("1h45", {"duration": "105 minutes"}),
+        ("It leaves at 8:40 PM, so be there by 8:20.", {"time": "20:40"}),
+        ("Call +44 (0)141 496 0518.", {"phone": "+441414960518"}),
+        ("Between 11 and 19 degrees.", {"temperature": "19 C", "attribute": "high", "not": ["low"]}),
     ],
 )
 def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: object) -> None:
@@ -55,6 +60,9 @@ def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: obj
         ("17 days, in other words 9 weeks.", NIGHTS),
         ("I counted 17 days; there may be more.", NIGHTS),
         ("17 days, though I have no idea.", NIGHTS),
+        ("I made up 17 days.", NIGHTS),
+        ("17 days, unless I miscounted.", NIGHTS),
+        ("Between 19 and 25 degrees.", {"temperature": "19 C", "attribute": "high", "not": ["low"]}),
     ],
 )
 def test_a_figure_that_is_supposed_disowned_or_rivalled_is_not_stated(message: str, fact: object) -> None:
@@ -81,6 +89,13 @@ def test_what_is_to_come_is_not_told_by_how_long_ago_it_was() -> None:
     ahead, behind = (Background(given=(said,)) for said in ("How many days to the fair?", "How long ago was the fair?"))
     assert not hear("The fair was 17 days ago.", facts_of(NIGHTS), ahead).right
     assert hear("The fair was 17 days ago.", facts_of(NIGHTS), behind).right
+
+
+def test_what_is_called_anothers_is_not_said_of_ones_own() -> None:
+    back = Background(given=("What's Ines' number?",), names=("Ines Roth", "Karl Roth"))
+    fact = facts_of({"phone": "+441414960518"})
+    assert hear("Her number is +44 141 496 0518.", fact, back).right
+    assert not hear("Karl's number is +44 141 496 0518.", fact, back).right
 
 
 def test_what_is_counted_is_told_from_other_things() -> None:
