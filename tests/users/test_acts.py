@@ -276,3 +276,11 @@ def test_what_is_said_behind_data_is_read(data: str) -> None:
 
 def test_one_thing_done_and_one_to_come_is_no_delivery() -> None:
     assert read_acts("I've located Fredrik. On to the message.", WISH, 1).act is Act.PROMISES
+
+
+@pytest.mark.parametrize("told", ["She is now listed as your boss.", "Ada Lind is listed as a neighbour now."])
+def test_how_a_contact_is_kept_now_is_a_delivery_and_no_question_for_leave_is_an_extra_after_it(told: str) -> None:
+    wish = wish_of("Change Ada Lind to a neighbour in my contacts.")
+    assert read_acts(told, wish, 2).act is Act.DELIVERS
+    removing = wish_of("Remove Ada Lind from my contacts.")
+    assert read_acts("She's marked as your boss. You're certain you want her removed", removing, 1).act is Act.LEAVE

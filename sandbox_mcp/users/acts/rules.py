@@ -75,7 +75,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             act = _act(kind, clause, sentence, matter, wish, done=done, gave_up=Act.GIVES_UP in acts)
             done = (
                 done
-                or kind is ClauseKind.DEED
+                or (kind is ClauseKind.DEED and not _DESCRIBES.search(clause))
                 or (kind is ClauseKind.ANSWER and wish.told and bool(_VALUE.search(clause)))
             )
             kinds.append(kind)
@@ -183,7 +183,7 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return ClauseKind.INSTRUCTS
         case ClauseKind.DEED if _UNDONE.search(clause):
             return ClauseKind.STATE
-        case ClauseKind.DEED if is_means(clause, wish) or _DESCRIBES.search(clause):
+        case ClauseKind.DEED if is_means(clause, wish):
             return ClauseKind.FINDING
         case ClauseKind.STATE if wish.told and (calls != 0 or _VALUE.search(clause)) and not is_means(clause, wish):
             return ClauseKind.ANSWER
@@ -211,7 +211,7 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
 _DESCRIBES = re.compile(
     r"\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
 )
-"""Tells how something is kept, which nothing was done for."""
+"""Tells how something is kept, perhaps since long ago: leave that is asked for after it may well be for the wish."""
 _TICKING = re.compile(r"(?:\w+ ){0,2}(?:running|ticking|counting(?: down)?)(?: now| already)?")
 _LOOKS = re.compile(
     r"\b(?:let me|i will|i am|i am going to)(?: \w+)? (?:check|look|search|see|find|checking|looking|searching)\b|"
