@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import add
@@ -158,6 +158,7 @@ def test_broken_bytes(name: str, cut: int, junk: bytes, mode: Mode):
 
 
 @LAW
+@example(made=[("", 10**400, None, None)], mode="strict")
 @given(
     made=st.lists(st.tuples(st.sampled_from(NAMES), values, values, values), max_size=5), mode=st.sampled_from(MODES)
 )

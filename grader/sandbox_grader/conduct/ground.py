@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sandbox_grader.claims.normal import plain
-from sandbox_grader.conduct.observed import ObservedSession, leaves, tool_name
+from sandbox_grader.conduct.observed import ObservedSession, leaves, tool_name, within_floats
 from sandbox_grader.users.values import TAIL, Value, digits
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -165,5 +165,5 @@ def named_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
         elif is_array(value):
             stack.extend((name, item) for item in reversed(value))
         else:
-            found.append((name, value))
+            found.append((name, within_floats(value)))
     return found

@@ -5,7 +5,9 @@ Policy: a tool acts if the session, the solution or our own registry says so. Wh
 """
 
 import json
+import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,7 +148,14 @@ def leaves(value: Any) -> Iterator[Any]:
         elif is_array(item):
             stack.extend(item)
         else:
-            yield item
+            yield within_floats(item)
+
+
+def within_floats(value: Any) -> Any:
+    """A value; a whole number beyond all floats as infinity, because it is compared with measures."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.inf if value > 0 else -math.inf
+    return value
 
 
 def text_of(value: Any) -> str:
