@@ -1,17 +1,20 @@
-"""Whether a user's wish has already said what it is asked for.
+"""What a question asks of a user beyond its catch words: what its wish has already said, and what a clock would tell.
 
 Policy: whoever is asked for what it has just said says it again, and does not claim to know nothing about it. What is
 asked for is read by its kind (a time, a place, words to write, ...), and the wish has said it if something of that kind
 stands in it. Numbers, surnames, passwords and what the clock says are never taken for said: they are looked up or
-typed, and a wish that happens to name a person or a day does not have them.
+typed, and a wish that happens to name a person or a day does not have them. "What is today's date?" does not ask for the
+day of a wish: what is asked about now is answered only by what was written for such questions.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _NEVER = re.compile(
     r"\b(?:number|digits|password|passcode|e-?mail|surname|last name|full name|family name|spell\w*|today's date"
-    r"|right now|is it now|current\w*|are you|at the moment|do you know|do you remember)\b"
+    r"|right now|is it now|is it today|what day is it|what time is it|current\w*|are you"
+    r"|at the moment|do you know|do you remember)\b"
 )
 """Questions whose answer no wish holds."""
 _TIME = (
@@ -70,3 +73,30 @@ def said_already(wish: str, asking: str) -> bool:
         return True
     words = (word.strip() for found in _CHOICE.finditer(asking) for word in found.groups() if word)
     return any(re.search(rf"\b{re.escape(word[:_STEM])}", wish, re.IGNORECASE) for word in words if len(word) > _SHORT)
+
+
+_NOW = tuple(
+    (re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), frozenset(about))
+    for asked, about in (
+        (r"(?:what(?:'s| is) )?today's date|current date|date today|what (?:day|date) is (?:it|today)",
+         ("today", "today's date")),
+        (r"what time is it(?: right| just)?(?: now)?|current time|what(?:'s| is) the time(?= now|\?|$)",
+         ("now", "current")),
+        (r"(?:(?:which|what) )?time ?zone(?: are you in| is that)?", ("zone", "time zone")),
+    )
+)  # fmt: skip
+"""Questions about now, each with the catch words of the answers that are meant for it."""
+
+
+def hears(text: str, about: Sequence[str]) -> bool:
+    """Whether a text touches an answer's catch words, apart from those that only stand in a question about now."""
+    for asked, words in _NOW:
+        text, found = asked.subn(" ", text)
+        if found and not words.isdisjoint(about):
+            return True
+    return mentions(text, about)
+
+
+def mentions(text: str, phrases: Sequence[str]) -> bool:
+    """Whether one of the phrases occurs in a text, as whole words."""
+    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)

@@ -17,7 +17,7 @@ from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.users import acts
 from sandbox_mcp.users.acts import Act, ActReading
 from sandbox_mcp.users.base import Line, UserAct, UserTurn
-from sandbox_mcp.users.said import said_already
+from sandbox_mcp.users.said import hears, mentions, said_already
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
@@ -106,8 +106,8 @@ class _Standing:
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
         plain = acts.typed_plainly(line.text)
-        known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
-        asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
+        known = [answer.say for answer in self._script.answers if hears(plain, answer.about)]
+        asked = [answer.say for answer in self._script.answers if hears(reading.asking, answer.about)]
         chosen = [say for say in known if say not in self._said or say in asked] or known
         if reading.grants and not any(map(_REFUSING.match, asked)):
             chosen = [self._script.confirm, *chosen]
@@ -240,11 +240,6 @@ _NOTHING_NEW = frozenset(
 def _read(line: Line, wishes: tuple[str, ...]) -> ActReading:
     """A reading, remembered, because a dialogue is read again from its beginning at each of its lines."""
     return acts.read_acts(line.text, acts.wish_of(wishes[-1] if wishes else ""), line.calls, met=line.met)
-
-
-def mentions(text: str, phrases: Sequence[str]) -> bool:
-    """Whether one of the phrases occurs in a text, as whole words."""
-    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
 
 
 def _is_about(asking: str, unwanted: str) -> bool:

@@ -71,3 +71,19 @@ def test_what_its_script_answers_comes_first() -> None:
 
 def test_its_patience_is_not_longer_for_it() -> None:
     assert says("What time?", "What is your shoe size?", "What is your blood type?") is None
+
+
+NOW = {
+    "today's date": ("What is today's date?", "I'd have to look."),
+    "the day, in other words": ("What day is it today?", "I'd have to look."),
+    "the time": ("What time is it now?", "No idea."),
+    "the time zone": ("Which time zone are you in?", "No idea."),
+    "both at once": ("What is today's date, and what time shall I set?", "I'd have to look. At twelve."),
+    "the time of the wish": ("What time shall I set?", "At twelve."),
+}
+
+
+@pytest.mark.parametrize(("question", "answer"), NOW.values(), ids=NOW)
+def test_a_question_about_now_is_not_answered_with_the_time_of_the_wish(question: str, answer: str) -> None:
+    about = (Answer(("today", "today's date"), "I'd have to look."), Answer(("time", "day", "what"), "At twelve."))
+    assert says(question, script=Script(answers=about, unknown="No idea.")) == answer
