@@ -17,7 +17,6 @@ from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.users import acts
 from sandbox_mcp.users.acts import Act, ActReading
 from sandbox_mcp.users.base import Line, UserAct, UserTurn
-from sandbox_mcp.users.said import hears, mentions, said_already
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
@@ -106,8 +105,8 @@ class _Standing:
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
         plain = acts.typed_plainly(line.text)
-        known = [answer.say for answer in self._script.answers if hears(plain, answer.about)]
-        asked = [answer.say for answer in self._script.answers if hears(reading.asking, answer.about)]
+        known = [answer.say for answer in self._script.answers if acts.hears(plain, answer.about)]
+        asked = [answer.say for answer in self._script.answers if acts.hears(reading.asking, answer.about)]
         chosen = [say for say in known if say not in self._said or say in asked] or known
         if reading.grants and not any(map(_REFUSING.match, asked)):
             chosen = [self._script.confirm, *chosen]
@@ -131,7 +130,7 @@ class _Standing:
     def _again(self, asking: str) -> str | None:
         """The wish once more where it has said what is asked, but not a second time."""
         wish = self._wishes[-1] if self._wishes else ""
-        if wish in self._said or not said_already(wish, asking.casefold()):
+        if wish in self._said or not acts.said_already(wish, asking.casefold()):
             return None
         self._said.add(wish)
         return wish
@@ -146,7 +145,7 @@ class _Standing:
         """Yes, with what belongs to it; or no, where the brief says no to exactly this."""
         self._waited = 0
         plain = acts.typed_plainly(line.text)
-        asked = [answer.say for answer in self._script.answers if mentions(reading.asking, answer.about)]
+        asked = [answer.say for answer in self._script.answers if acts.mentions(reading.asking, answer.about)]
         refused = [say for say in asked if _REFUSING.match(say)]
         if refused:
             self._said.update(refused)
@@ -154,7 +153,7 @@ class _Standing:
         asking = reading.asking or plain  # an offer that serves the wish asks nothing in so many words
         if any(_is_about(asking, unwanted) for unwanted in self._wants_not):
             return self._script.decline
-        known = [answer.say for answer in self._script.answers if mentions(plain, answer.about)]
+        known = [answer.say for answer in self._script.answers if acts.mentions(plain, answer.about)]
         fresh = [say for say in known if say not in self._said and not (_REFUSING.match(say) and say not in asked)]
         self._said.update(known)
         return " ".join([self._script.confirm, *fresh])

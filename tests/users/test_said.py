@@ -4,7 +4,7 @@ import pytest
 from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.users.said import said_already
+from sandbox_mcp.users.acts import said_already
 
 SAID = {
     "a day": ("How warm does it get in Osaka tomorrow?", "For which day?"),

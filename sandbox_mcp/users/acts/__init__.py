@@ -12,9 +12,15 @@ if TYPE_CHECKING:
     from sandbox_mcp.users.acts.deeds import wish_of
     from sandbox_mcp.users.acts.plain import typed_plainly
     from sandbox_mcp.users.acts.reading import read_acts
+    from sandbox_mcp.users.acts.said import hears, mentions, said_already
 
-__all__ = ("Act", "ActReading", "Wish", "read_acts", "typed_plainly", "wish_of")
-_HOMES = {"read_acts": "reading", "typed_plainly": "plain", "wish_of": "deeds"}
+__all__ = (
+    "Act", "ActReading", "Wish", "hears", "mentions", "read_acts", "said_already", "typed_plainly", "wish_of"
+)  # fmt: skip
+_HOMES = {
+    "hears": "said", "mentions": "said", "read_acts": "reading", "said_already": "said", "typed_plainly": "plain",
+    "wish_of": "deeds",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
