@@ -12,7 +12,7 @@ from sandbox_mcp.report.index import Index, find_runs
 from sandbox_mcp.report.report_file import report, write
 from tests.report.sessions import Mediocre, a_run, find
 
-CHROMIUM = os.environ.get("SANDBOX_MCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = shutil.which(os.environ.get("SANDBOX_MCP_CHROMIUM") or "chromium") or shutil.which("chromium-browser")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 
 

@@ -12,7 +12,7 @@ class ComparePage {
     const verdict = !difference ? "There is nothing that both scored." : difference.low > 0 ? "B is better." : difference.high < 0 ? "B is worse." : "No difference is shown.";
     place.replaceChildren(h("main", {class: "page"}, h("nav", {}, h("a", {href: "#/"}, "All runs")), h("h1", {}, "A: ", foreign(a.name), " against B: ", foreign(b.name)),
       difference ? h("p", {class: "headline"}, h("span", {class: "score"}, `${difference.value >= 0 ? "+" : "−"}${number(Math.abs(difference.value), 3)}`), h("span", {class: "dim"}, ` [${number(difference.low, 3)}, ${number(difference.high, 3)}] `), h("b", {}, verdict)) : h("p", {}, verdict),
-      h("p", {class: "dim"}, [mcnemar ? `Only A passes ${mcnemar.only_a}, only B ${mcnemar.only_b} (McNemar p = ${number(mcnemar.p, 3)}).` : "", found.smallest ? ` A difference below ${number(found.smallest, 3)} would not be seen.` : "", found.left_out ? ` ${found.left_out}` : ""]),
+      h("p", {class: "dim"}, [mcnemar ? `Passed by A alone: ${mcnemar.only_a}, by B alone: ${mcnemar.only_b} (McNemar p = ${number(mcnemar.p, 3)}).` : "", found.smallest ? ` A difference below ${number(found.smallest, 3)} would not be seen.` : "", found.left_out ? ` ${found.left_out}` : ""]),
       this.dots(), h("h2", {}, "Pairs"), this.chips, h("div", {class: "wide"}, h("table", {class: "sessions"}, h("thead", {}, h("tr", {}, ["A", "B", "difference", "scenario", "variant", "trial"].map((name) => h("th", {scope: "col"}, name)))), this.list))));
     this.show();
   }
@@ -20,7 +20,9 @@ class ComparePage {
   dots() {
     const at = (value) => 10 + 180 * value;
     const dots = this.found.pairs.filter((p) => p.a !== null && p.b !== null).slice(0, 4000).map((p) => svg("circle", {cx: at(p.a), cy: 200 - at(p.b), r: 3.5, class: `pair ${p.b > p.a ? "ok" : p.b < p.a ? "bad" : "open"}`}));
-    return svg("svg", {class: "dots", viewBox: "0 0 200 200", role: "img", "aria-label": "every pair: A to the right, B upwards; above the line B is better"}, svg("path", {d: "M10 190H190V10H10Z", class: "axis"}), svg("path", {d: "M10 190L190 10", class: "axis"}), dots);
+    const word = (x, y, text) => svg("text", {x, y}, text);
+    const words = [word(at(0), 205, "0"), word(at(1), 205, "1"), word(at(0.5), 207, "score of A"), word(2, 194, "0"), word(2, 14, "1"), svg("text", {transform: "translate(-2 100) rotate(-90)"}, "score of B")];
+    return svg("svg", {class: "dots", viewBox: "-16 -2 228 228", role: "img", "aria-label": "every pair: A to the right, B upwards; above the line B is better"}, svg("path", {d: "M10 190H190V10H10Z", class: "axis"}), svg("path", {d: "M10 190L190 10", class: "axis"}), words, dots);
   }
 
   show() {
