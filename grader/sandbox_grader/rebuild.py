@@ -26,7 +26,6 @@ MOMENT = 1e8
 """From here on a number may be a time in seconds since 1970."""
 REFUSALS = re.compile(r"\b(?:ConfirmationRequired|SignInRequired|SessionOver)Error\b")
 """What the session, and no tool, answers a call with."""
-CLOCK = "get_current_timestamp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ class _Reenactment:
 
     def _again(self, event: ToolCall) -> Iterator[Change]:
         """The changes that a call makes, once its outcome is known to be the recorded one."""
-        if event.tool == CLOCK and isinstance(event.result, float | int) and not isinstance(event.result, bool):
+        tells_time = event.tool == self._stage.home.hints.clock
+        if tells_time and isinstance(event.result, float | int) and not isinstance(event.result, bool):
             self._set_clock(float(event.result))
         tool = event.tool or ""
         running = self._stage.running

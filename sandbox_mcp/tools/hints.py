@@ -24,6 +24,11 @@ class Hints:
     that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks`` are
     queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change of
     a row, and that was not asked for.
+
+    For drafts: ``said`` are the words with which an agent tells that a tool has done its work, where the tool itself
+    declares none; ``targets`` the table whose column of the same name an argument names; ``own`` are columns that tools
+    fill in by themselves, ``reckons`` queries whose results people work out in their heads, ``off_first`` is the switch
+    that has to be off before another one can be switched on, ``clock`` the query that tells the time.
     """
 
     wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None
@@ -32,6 +37,12 @@ class Hints:
     windows: frozenset[str] = frozenset()
     ends_as: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    said: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    targets: Mapping[str, str] = field(default_factory=dict[str, str])
+    own: frozenset[str] = frozenset()
+    reckons: frozenset[str] = frozenset()
+    off_first: str = ""
+    clock: str = ""
     looks: tuple[Tried, ...] = ()
     back: Callable[[str, str, Row | None, Row | None], Iterator[Tried]] | None = None
     meddling: Callable[[Snapshot, Snapshot, float], Iterator[Tried]] | None = None

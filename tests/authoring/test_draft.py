@@ -326,7 +326,7 @@ def test_signing_in_comes_first(tmp_path: Path) -> None:
         opening="Sign in as wren with swan and turn wifi off.",
         more=f"    sign_in: true\n    world: {account}\n",
     )
-    assert entry_of(log)["sign_in"]
+    assert entry_of(log)["gates"] == ["sign_in"]
     assert milestones(log)["wifi_off"]["after"] == ["signed_in_on"]
     assert proof(tmp_path, log).holds
 

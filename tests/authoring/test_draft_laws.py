@@ -21,10 +21,11 @@ from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import question_in, user_of
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import Story, leaves, story_of
-from sandbox_mcp.authoring.drafting.words import COMMON, DONE, has, words
+from sandbox_mcp.authoring.drafting.words import COMMON, has, words
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_timestamp
+from sandbox_mcp.worlds import named
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import written
 from tests.suite import SUITE
@@ -310,7 +311,7 @@ def test_words_come_once_in_order_and_matter(parts: list[str]) -> None:
 
 def test_there_are_words_for_every_deed() -> None:
     switches = {name for name, tool in agent_tools().items() if tool.domain == "setting" and tool.action}
-    assert {name for name, tool in agent_tools().items() if tool.action} == set(DONE) | switches
+    assert {name for name, tool in agent_tools().items() if tool.action} == set(named("phone").hints.said) | switches
 
 
 # Comparing.

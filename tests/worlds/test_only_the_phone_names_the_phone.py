@@ -11,14 +11,7 @@ PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader
 PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py", "sandbox_mcp/authoring/toolsandbox/planning.py"}
 """What a paper printed, and what reads ToolSandbox's own material, whose tools these are."""
 STILL = {
-    "grader/sandbox_grader/rebuild.py",
     "grader/sandbox_grader/conduct/replies.py",
-    "sandbox_mcp/authoring/drafting/draft.py",
-    "sandbox_mcp/authoring/drafting/milestones.py",
-    "sandbox_mcp/authoring/drafting/mines.py",
-    "sandbox_mcp/authoring/drafting/setting.py",
-    "sandbox_mcp/authoring/drafting/story.py",
-    "sandbox_mcp/authoring/drafting/words.py",
     "sandbox_mcp/cli/knowledge.py",
     "scenarios/sandbox_scenarios/lint/effects.py",
 }

@@ -23,7 +23,7 @@ from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep,
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds import DEFAULT, TAPE
 
 TO_DO = (
     "goal: say what the user wants, without giving away how",
@@ -114,15 +114,26 @@ def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:
         entry["extends"] = setting.base
     entry["about"] = f"Drafted from a session that began with {_short(story.turns[0].said)!r}."
     entry["categories"] = list(_categories(story, flow))
-    entry.update({key: dict(value) for key, value in (("clock", setting.clock), ("world", setting.world)) if value})
-    entry["tools"] = [tool for tool in agent_tools() if tool in used]
+    entry.update(_named(story, setting))
+    rows = "world" if story.home.name == DEFAULT else "state"
+    entry.update({key: dict(value) for key, value in (("clock", setting.clock), (rows, setting.world)) if value})
+    entry["tools"] = [tool for tool in story.home.agent_tools if tool in used]
     entry["user"] = user_of(story)
     entry["reference"] = [{"turns": list(_turns(story, flow, setting))}]
     entry["milestones"] = Drafter(story, flow, setting).milestones()
     entry.update({"minefields": mines} if mines else {})
     entry.update({"confirm": gated} if gated else {})
-    entry.update({"sign_in": True} if refused(story.left_out, "SignInRequiredError") else {})
+    gates = [name for name, gate in story.home.gates.items() if refused(story.left_out, gate.error)]
+    entry.update({"gates": gates} if gates else {})
     return entry
+
+
+def _named(story: Story, setting: DraftSetting) -> dict[str, Any]:
+    """The world by its name, or by its tape; a base names it already, and rows under 'world' are of the default one."""
+    home = story.home
+    if setting.base or home.name == DEFAULT:
+        return {}
+    return {"world": {"recorded": home.origin} if home.origin.endswith(TAPE) else home.name}
 
 
 def _short(text: str) -> str:
@@ -137,7 +148,7 @@ def _categories(story: Story, flow: Flow) -> Iterator[str]:
         return
     yield "single_tool_call" if len(story.steps) == 1 else "multiple_tool_call"
     yield "single_user_turn" if len(story.turns) == 1 else "multiple_user_turn"
-    if len(useful) > 1 and any(step.tool.domain == "setting" and step.tool.action for step in useful):
+    if len(useful) > 1 and any(step.tool.name in story.home.hints.switches for step in useful):
         yield "state_dependency"
     if any(_reworded(story, flow, step) for step in story.steps):
         yield "canonicalization"

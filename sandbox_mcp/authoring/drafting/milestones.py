@@ -5,28 +5,24 @@ transient. A query is asked for if something uses its result, but conversions an
 they returned is told: people reckon in their heads. Orders are those in which values flow and states depend.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from sandbox_scenarios.lint.effects import needs
+from sandbox_scenarios.lint.effects import effects, needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, ToldValue
 from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
-from sandbox_mcp.authoring.drafting.words import DONE, NEGATIVE, OFF, ON, has, words
-from sandbox_mcp.world import Row
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, words
+from sandbox_mcp.tools.hints import Hints
+from sandbox_mcp.world import Column, Row
 
-RECKONING = ("time", "conversion")
-CLOCK = "get_current_timestamp"
 LENIENT = 60
 """Seconds that a moment may be off if it was reckoned from the clock."""
 MANY_WORDS = 6
-_HIDDEN = ("sender_person_id", "sender_phone_number", "creation_timestamp")
-_RELATIVE = ("due_timestamp", "reminder_timestamp")
 
 
 @dataclass(slots=True)
@@ -50,6 +46,7 @@ class Drafter:
 
     def __init__(self, story: Story, flow: Flow, setting: DraftSetting) -> None:
         self.story, self.flow, self.setting = story, flow, setting
+        self.home, self.hints = story.home, story.home.hints
         self.drafted: dict[str, Drafted] = {}
         self._of_step: dict[int, set[str]] = {}
 
@@ -74,7 +71,7 @@ class Drafter:
         told = {item.ref.step for items in self.flow.told for item in items}
         if step.number in told:
             return True
-        if step.tool.domain in RECKONING and step.tool.name != CLOCK:
+        if step.tool.computes or step.tool.name in self.hints.reckons:
             return False
         return step.number in self.flow.used or self._only_looked(step)
 
@@ -91,23 +88,25 @@ class Drafter:
         self._of_step[step.number] = {name}
 
     def _before(self, step: StoryStep) -> set[str]:
-        """The milestones that a call comes after, because of values or of the state of the phone."""
+        """The milestones that a call comes after, because of values or of the state of switches and gates."""
         found: set[str] = set()
         for source in self.flow.sources(step.number):
             found |= self._of_step.get(source) or self._before(self.story.steps[source])
         services = set(needs(step.tool.name, step.event.arguments))
-        if step.tool.domain == "setting" and step.event.arguments.get("on") is True:
-            services.add("low_battery_mode")
+        if step.tool.name in self.hints.switches and step.event.arguments.get("on") is True:
+            services.add(self.hints.off_first)
         for name in services:
             found |= {item for item in (f"{name}_on", f"{name}_off") if item in self.drafted}
-        return found | ({"signed_in_on"} & set(self.drafted))
+        openers = [gate.opened_by for gate in self.home.gates.values()]
+        opened = {f"{column}_on" for effect in effects(self.home, openers) for column in effect.columns}
+        return found | (opened & set(self.drafted))
 
     # Deeds
 
     def _changes(self, number: int, table: str) -> None:
         """What a turn changed in a table, compared with the start."""
         turn, start = self.story.turns[number], self.story.start.table(table)
-        if SCHEMAS[table].single:
+        if self.home.state_tables[table].single:
             self._switched(number, table, turn.steps)
             return
         touched = {change.key: step for step in turn.steps for change in step.event.changes if change.table == table}
@@ -122,7 +121,8 @@ class Drafter:
         end = self.story.end.table(table).get(key)
         if after is None or end is None:
             return after is end
-        return all(end[name] == value for name, value in after.items() if name != "creation_timestamp")
+        passing = {column.name for column in self.home.state_tables[table].columns if column.passing}
+        return all(end[name] == value for name, value in after.items() if name not in passing)
 
     def _grouped(
         self, number: int, table: str, kind: str, row: dict[str, Any], step: StoryStep, *, lasting: bool
@@ -152,7 +152,9 @@ class Drafter:
                         self._switch(number, table, column, change.after[column], step)
 
     def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
-        name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
+        name, other = f"{table}_{column}", ""
+        if isinstance(value, bool):
+            name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
         state = next(iter(self.story.end.table(table).values()))
         after = self._before(step) | ({other} & self.drafted.keys())
         mine = Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)
@@ -160,28 +162,36 @@ class Drafter:
         self._of_step.setdefault(step.number, set()).add(name)
 
     def _row(self, table: str, key: str, before: Row | None, after: Row | None, step: StoryStep) -> dict[str, Any]:
-        schema = SCHEMAS[table]
+        schema = self.home.state_tables[table]
+        columns = {column.name: column for column in schema.columns if column.name != schema.key}
         if after is None:
             return {schema.key: self.setting.value(schema.key, key)}
         if before is None:
-            shown = (name for name, value in after.items() if value is not None and name not in (schema.key, *_HIDDEN))
-            return {name: self._cell(name, after[name], step) for name in shown if self._known(name, after[name])}
+            shown = [column for name, column in columns.items() if not column.passing and name not in self.hints.own]
+            given = [column for column in shown if after[column.name] is not None]
+            return {item.name: self._cell(item, after[item.name], step) for item in given if self._known(item, after)}
         row: dict[str, Any] = {schema.key: self.setting.value(schema.key, key)}
         for name, value in after.items():
             if value != before[name]:
-                row[name] = {"any": True} if name == "creation_timestamp" else self._cell(name, value, step)
+                row[name] = {"any": True} if columns[name].passing else self._cell(columns[name], value, step)
         return row
 
-    def _known(self, name: str, value: Any) -> bool:
+    def _known(self, column: Column, row: Row) -> bool:
         """Whether a file can name a value; ids of rows that the session made are new each time."""
-        return not name.endswith("_id") or value in self.setting.labels
+        named = column.role is not None and column.role.kind == "id"
+        return not named or row[column.name] in self.setting.labels
 
-    def _cell(self, name: str, value: Any, step: StoryStep) -> Any:
-        """What a new value should be like: texts by the words that come from the user, moments not to the second."""
+    def _cell(self, column: Column, value: Any, step: StoryStep) -> Any:
+        """What a new value should be like: texts by the words that come from the user, moments not to the second.
+
+        A moment that the agent gave as the user said it is meant as it is.
+        """
+        name, role = column.name, column.role.kind if column.role else None
         written = self.setting.value(name, value)
-        if name in _RELATIVE and (name == "due_timestamp" or name in self.flow.arguments[step.number]):
+        given = any(parameter.name == name for parameter in step.tool.parameters)
+        if role == "moment" and value is not None and (not given or name in self.flow.arguments[step.number]):
             return {"close": written, "within": LENIENT}
-        if name == "content" and isinstance(value, str):
+        if role == "text" and isinstance(value, str) and " " in value:
             said = self.story.said_until(step.turn)
             wanted = [word for word in words(value) if has(said, word)] or words(value)[:MANY_WORDS]
             return {"facts": [[word] for word in wanted]} if wanted else value
@@ -224,7 +234,7 @@ class Drafter:
         """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""
         steps = [step for step in self.story.turns[number].steps if step.tool.action]
         if steps:
-            usual = [word for step in steps for word in _usual(step.tool.name, step.event.arguments)]
+            usual = [word for step in steps for word in _usual(step, self.hints)]
             said = any(has(reply, word) for word in usual)
             return [list(dict.fromkeys(usual if said else [*usual, *(words(reply) or reply.split())]))]
         fresh = [word for word in words(reply) if not has(self.story.said_until(number), word)]
@@ -251,7 +261,8 @@ def _wordings(item: ToldValue) -> list[list[str]]:
     return [[text]] if len(text.split()) <= MANY_WORDS else [[word] for word in words(text)[:MANY_WORDS]]
 
 
-def _usual(tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
-    if "on" in arguments:
-        yield from ON if arguments["on"] else OFF
-    yield from DONE.get(tool, ())
+def _usual(step: StoryStep, hints: Hints) -> Iterator[str]:
+    """How people say that a call has done its work."""
+    if "on" in step.event.arguments:
+        yield from ON if step.event.arguments["on"] else OFF
+    yield from step.tool.said or hints.said.get(step.tool.name, ())

@@ -7,17 +7,13 @@ or to something that could be mistaken for the right one, and, where nothing cou
 from collections.abc import Iterator
 from typing import Any
 
+from sandbox_scenarios.lint.effects import effects
+
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import words
-from sandbox_mcp.world import Row
-from sandbox_mcp.worlds.phone.registry import agent_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
-
-TARGETS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer", "phone_number": "contact"}
-"""Arguments that say who or what is meant, and the table they are found in."""
-NEW = ("add_contact",)
-"""Tools that are given a number without meaning anybody on the phone."""
+from sandbox_mcp.tools import Tool, World
+from sandbox_mcp.world import Row, TableSchema
 
 
 def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
@@ -31,34 +27,46 @@ def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
 
 def _attempts(story: Story) -> Iterator[dict[str, Any]]:
     for spec in story.started.tools:
-        if spec.action and spec.tool in agent_tools():
+        if spec.action and spec.tool in story.home.agent_tools:
             yield {"id": f"tried_{spec.tool}", "tool": spec.tool, "attempt": True}
 
 
 def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:
-    for name, table in TARGETS.items():
+    for name, schema, column in _targets(story.home, step.tool):
         value = step.event.arguments.get(name)
-        if value is None or step.tool.name in NEW:
+        if value is None:
             continue
-        rows = story.start.table(table)
-        right = next((row for row in rows.values() if row[name] == value), None)
+        rows = story.start.table(schema.name)
+        right = next((row for row in rows.values() if row[column] == value), None)
         for key, row in rows.items():
-            if right is not None and row[name] != value and _alike(right, row) and not _meant(story, name, row):
+            other = row[column]
+            if right is not None and other != value and _alike(schema, right, row) and not _meant(story, name, other):
                 label = setting.labels[key].partition(".")[2]
-                body = {"tool": step.tool.name, "arguments": {name: setting.value(name, row[name])}}
+                body = {"tool": step.tool.name, "arguments": {name: setting.value(name, other)}}
                 yield {"id": f"{step.tool.name}_{label}", "about": "Not the one that is meant.", **body}
 
 
-def _alike(one: Row, other: Row) -> bool:
+def _targets(home: World, tool: Tool) -> Iterator[tuple[str, TableSchema, str]]:
+    """The arguments that say which row is meant, with its table and column; a tool that adds such rows means none."""
+    added = {effect.table for effect in effects(home, [tool.name]) if effect.kind == "adds"}
+    for parameter in tool.parameters:
+        role = parameter.role
+        table = role.table if role and role.kind == "id" else home.hints.targets.get(parameter.name)
+        schema = home.state_tables.get(table or "")
+        if schema is not None and schema.name not in added:
+            yield parameter.name, schema, schema.key if role else parameter.name
+
+
+def _alike(schema: TableSchema, one: Row, other: Row) -> bool:
     """Whether two rows share a word of what people call them."""
-    named = [set(words(" ".join(str(row.get(name) or "") for name in _called(row)))) for row in (one, other)]
+    called = [column.name for column in schema.columns if column.role is None or column.role.kind == "text"]
+    named = [
+        {word for name in called if isinstance(row[name], str) for word in words(str(row[name])) if not word.isdigit()}
+        for row in (one, other)
+    ]
     return bool(named[0] & named[1])
 
 
-def _called(row: Row) -> tuple[str, ...]:
-    return ("name", "relationship") if SCHEMAS["contact"].key in row else ("content", "label")
-
-
-def _meant(story: Story, name: str, row: Row) -> bool:
+def _meant(story: Story, name: str, value: Any) -> bool:
     """Whether the session meant that one too, at some point."""
-    return any(step.tool.action and step.event.arguments.get(name) == row[name] for step in story.steps)
+    return any(step.tool.action and step.event.arguments.get(name) == value for step in story.steps)

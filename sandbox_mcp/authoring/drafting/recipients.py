@@ -26,7 +26,7 @@ def user_of(story: Story) -> dict[str, Any]:
     return {
         "goal": opening,
         "knows": knows or [opening],
-        "does_not_know": ["What the phone says."],
+        "does_not_know": [f"What there is {story.home.place}."],
         "opening": opening,
         **({"script": script} if script else {}),
     }

@@ -1,6 +1,6 @@
 """The world of a draft: which base it branches from, what is different there, and what its rows are called.
 
-Policy: the base that shares most rows is the one; what differs is written row by row. A phone that no base resembles
+Policy: the base that shares most rows is the one; what differs is written row by row. A world that no base resembles
 is written whole. Rows get the base's labels, or labels made of what stands in them.
 """
 
@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sandbox_scenarios import Suite, UnknownScenarioError
 from sandbox_scenarios.build import SINGLE
 
 from sandbox_mcp.authoring.drafting.story import Story
+from sandbox_mcp.tools import World
 from sandbox_mcp.world import Clock, Row, Snapshot, TableSchema, to_local, to_timestamp
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -30,10 +30,11 @@ class DraftSetting:
     clock: Mapping[str, Any]
     labels: Mapping[str, str]
     zone: str
+    moments: frozenset[str]
 
     def value(self, name: str, value: Any) -> Any:
         """A value as a file has it: ids by their labels, moments as dates."""
-        return _cell(name, value, self.labels, self.zone)
+        return _cell(name in self.moments, value, self.labels, self.zone)
 
 
 def moment(timestamp: float, zone: str) -> datetime | float:
@@ -46,41 +47,53 @@ def setting_of(story: Story, suite: Suite) -> DraftSetting:
     """Where a story takes place. Raises like :meth:`Suite.get`."""
     clock = story.started.clock
     now = Clock(clock["now"], clock["zone"], clock["step"])
-    base = _nearest(story.start, suite, _candidates(story.started.scenario, suite))
+    home, moments = story.home, _moments(story.home)
+    base = _nearest(story, suite, _candidates(story.started.scenario, suite))
     if base is None:
-        labels = _labels(story.start, {})
+        labels = _labels(home, story.start, {})
         written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
-        return DraftSetting(None, _whole(story.start, labels, now.zone), written, labels, now.zone)
+        return DraftSetting(None, _whole(home, story.start, labels, now.zone), written, labels, now.zone, moments)
     given = suite.base(base)
-    labels = _labels(story.start, suite.labels(base))
-    world = _different(given.world, story.start, {**suite.labels(base), **labels}, now.zone)
-    return DraftSetting(base, world, _other_clock(given.clock, now), labels, now.zone)
+    labels = _labels(home, story.start, suite.labels(base))
+    world = _different(home, given.world, story.start, {**suite.labels(base), **labels}, now.zone)
+    return DraftSetting(base, world, _other_clock(given.clock, now), labels, now.zone, moments)
+
+
+def _moments(home: World) -> frozenset[str]:
+    """The columns and arguments that hold moments; an argument without a role says so by its name."""
+    columns = (column for schema in home.state_tables.values() for column in schema.columns)
+    parameters = [parameter for tool in home.agent_tools.values() for parameter in tool.parameters]
+    by_role = (item.name for item in (*columns, *parameters) if item.role and item.role.kind == "moment")
+    return frozenset((*by_role, *(item.name for item in parameters if item.role is None and "timestamp" in item.name)))
 
 
 def _candidates(scenario: str, suite: Suite) -> tuple[str, ...]:
     """The base of the scenario that the log names; of a log of anything else, all there are."""
     try:
-        return suite.lineage(scenario)[-1:]
+        return tuple(name for name in suite.lineage(scenario)[-1:] if name != scenario)
     except UnknownScenarioError:
         return suite.bases()
 
 
-def _nearest(state: Snapshot, suite: Suite, names: tuple[str, ...]) -> str | None:
-    """The base most of whose rows are on the phone, if any is."""
+def _nearest(story: Story, suite: Suite, names: tuple[str, ...]) -> str | None:
+    """The base of the same world most of whose rows are there, if any are; of a world without rows, the only one."""
+    bases = {name: base.world.tables for name in names if (base := suite.base(name)).home.name == story.home.name}
     shared = {
-        name: sum(key in state.table(table) for table, rows in suite.base(name).world.tables.items() for key in rows)
-        for name in names
+        name: sum(key in story.start.table(table) for table, rows in tables.items() for key in rows)
+        for name, tables in bases.items()
     }
     best = max(shared, key=lambda name: shared[name], default=None)
+    if best is not None and len(names) == 1 and not any(story.start.tables.values()):
+        return best
     return best if best is not None and shared[best] > 1 else None
 
 
-def _labels(state: Snapshot, known: Mapping[str, str]) -> Mapping[str, str]:
+def _labels(home: World, state: Snapshot, known: Mapping[str, str]) -> Mapping[str, str]:
     labels: dict[str, str] = {}
     taken = Counter(known.values())
     for table, rows in state.tables.items():
         for key, row in rows.items():
-            label = known.get(key) or f"{table}.{_label(SCHEMAS[table], row)}"
+            label = known.get(key) or f"{table}.{_label(home.state_tables[table], row)}"
             if key not in known:
                 taken[label] += 1
             labels[key] = f"{label}_{taken[label]}" if taken[label] > 1 else label
@@ -91,36 +104,41 @@ def _label(schema: TableSchema, row: Row) -> str:
     """A word or two of what stands in the row."""
     if schema.single:
         return SINGLE
-    text = next((str(row[name]) for name in ("name", "content", "label") if row.get(name)), schema.name)
+    told = [item.name for item in schema.columns if item.role is None or item.role.kind == "text"]
+    named = [name for name in told if name == "name"] or told
+    text = next((str(row[name]) for name in named if isinstance(row[name], str) and row[name]), schema.name)
     words = [word for word in _WORD.findall(text.casefold()) if not word.isdigit()]
-    return "_".join(words[:2] if schema.name != "contact" else words[:1]) or schema.name
+    return "_".join(words[:1] if named == ["name"] else words[:2]) or schema.name
 
 
 def _row(schema: TableSchema, row: Row, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
     cells = {name: value for name, value in row.items() if name != schema.key and value is not None}
-    return {name: _cell(name, value, labels, zone) for name, value in cells.items()}
+    moments = {item.name for item in schema.columns if item.role and item.role.kind == "moment"}
+    return {name: _cell(name in moments, value, labels, zone) for name, value in cells.items()}
 
 
-def _cell(name: str, value: Any, labels: Mapping[str, str], zone: str) -> Any:
+def _cell(is_moment: bool, value: Any, labels: Mapping[str, str], zone: str) -> Any:
     if isinstance(value, str) and value in labels:
         return f"@{labels[value]}"
-    return moment(value, zone) if "timestamp" in name and isinstance(value, float) else value
+    if isinstance(value, tuple):
+        return [_cell(is_moment, item, labels, zone) for item in cast("tuple[Any, ...]", value)]
+    return moment(value, zone) if is_moment and isinstance(value, float) else value
 
 
-def _whole(state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
+def _whole(home: World, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
     world: dict[str, Any] = {}
     for table, rows in state.tables.items():
-        schema = SCHEMAS[table]
+        schema = home.state_tables[table]
         written = {labels[key].partition(".")[2]: _row(schema, row, labels, zone) for key, row in rows.items()}
         if written:
             world[table] = written[SINGLE] if schema.single else written
     return world
 
 
-def _different(base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
+def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
     """What has to be added to, changed in and taken from a base."""
     world: dict[str, Any] = {}
-    for table, schema in SCHEMAS.items():
+    for table, schema in home.state_tables.items():
         before, after = base.table(table), state.table(table)
         changed: dict[str, Any] = {labels[key].partition(".")[2]: None for key in before if key not in after}
         for key, row in after.items():

@@ -9,27 +9,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sandbox_scenarios.stage import home_of
+
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.tools import Tool
+from sandbox_mcp.tools import Tool, World
 from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall, Trajectory
 from sandbox_mcp.world import Snapshot, fold, snapshot_of
-from sandbox_mcp.worlds.phone.registry import agent_tools
 
 CONFIRMATION = "confirmation"
 
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One call of the story: its number from 0, the turn it belongs to, and the event."""
+    """One call of the story: its number from 0, the turn it belongs to, the event, and the tool called."""
 
     number: int
     turn: int
     event: ToolCall
-
-    @property
-    def tool(self) -> Tool:
-        """The tool called."""
-        return agent_tools()[self.event.tool or ""]
+    tool: Tool
 
     @property
     def result(self) -> Any:
@@ -46,7 +43,7 @@ class StoryTurn:
     steps: tuple[StoryStep, ...]
     reply: str
     state: Snapshot
-    """The phone after the turn."""
+    """The world after the turn."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,7 @@ class Story:
     started: SessionStarted
     turns: tuple[StoryTurn, ...]
     left_out: tuple[ToolCall, ...]
+    home: World
 
     @cached_property
     def steps(self) -> tuple[StoryStep, ...]:
@@ -64,17 +62,17 @@ class Story:
 
     @cached_property
     def start(self) -> Snapshot:
-        """The phone before anything happened."""
+        """The world before anything happened."""
         return snapshot_of(self.started.world or {})
 
     @property
     def end(self) -> Snapshot:
-        """The phone at last."""
+        """The world at last."""
         return self.turns[-1].state
 
     @property
     def zone(self) -> str:
-        """The zone of the phone's clock."""
+        """The zone of the world's clock."""
         return str(self.started.clock["zone"])
 
     def said_until(self, turn: int) -> str:
@@ -87,24 +85,27 @@ def story_of(trajectory: Trajectory) -> Story:
 
     Raises:
         RunError: the log recorded no state, or holds no message.
+        UnknownWorldError: its world is not installed here.
     """
     started = trajectory.started
     if started.world is None:
         raise RunError(f"the log {trajectory.path or started.session!r} recorded no state, so nothing can be drafted")
-    teller = _Teller(snapshot_of(started.world))
+    home = home_of(started)
+    teller = _Teller(snapshot_of(started.world), home)
     for event in trajectory.events:
         teller.hear(event)
     turns = teller.told()
     if not turns:
         raise RunError(f"in the log {trajectory.path or started.session!r} the user says nothing to the agent")
-    return Story(started, turns, tuple(teller.left_out))
+    return Story(started, turns, tuple(teller.left_out), home)
 
 
 class _Teller:
     """Puts events into turns."""
 
-    def __init__(self, state: Snapshot) -> None:
+    def __init__(self, state: Snapshot, home: World) -> None:
         self.state = state
+        self._tools = home.agent_tools
         self.turns: list[StoryTurn] = []
         self.left_out: list[ToolCall] = []
         self._said: list[str] = []
@@ -128,10 +129,11 @@ class _Teller:
         self.state = fold(self.state, event.changes)
         if event.caller != "agent":
             return
-        if event.tool not in agent_tools() or (event.error is not None and CONFIRMATION not in event.meta):
+        tool = self._tools.get(event.tool or "")
+        if tool is None or (event.error is not None and CONFIRMATION not in event.meta):
             self.left_out.append(event)
             return
-        self._steps.append(StoryStep(self._count, len(self.turns), event))
+        self._steps.append(StoryStep(self._count, len(self.turns), event, tool))
         self._count += 1
 
     def _close(self, reply: str) -> None:

@@ -1,11 +1,9 @@
-"""Which words of a text matter, and how people say that something was done.
+"""Which words of a text matter, and how people say what is so.
 
 Policy: a draft's replies accept any of the usual wordings; what was said in the recorded session is one of them.
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONG = 4
@@ -17,22 +15,6 @@ would your yours you're i'll i've it's that's
 COMMON = frozenset(_COMMON.split())
 """Words that say little."""
 
-DONE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "add_contact": ("added", "saved", "created", "in your contacts"),
-        "modify_contact": ("changed", "updated", "modified", "now"),
-        "remove_contact": ("removed", "deleted", "gone"),
-        "send_message_with_phone_number": ("sent", "texted", "messaged", "told", "let"),
-        "add_reminder": ("reminder", "remind", "set", "added"),
-        "modify_reminder": ("moved", "changed", "updated", "rescheduled", "now"),
-        "remove_reminder": ("removed", "deleted", "gone", "cancelled"),
-        "set_timer": ("timer", "set", "started"),
-        "cancel_timer": ("cancelled", "canceled", "stopped"),
-        "sign_in": ("signed in", "logged in"),
-        "sign_out": ("signed out", "logged out"),
-    }
-)
-"""How people say that a tool has done its work; for switches it is the state they are in."""
 ON = ("on", "enabled", "activated")
 OFF = ("off", "disabled", "deactivated")
 NEGATIVE = ("can't", "cannot", "can not", "unable", "not able", "not possible", "no way", "don't have")

@@ -24,6 +24,24 @@ SWITCHES: Mapping[str, str] = {
     "set_location_service_status": "location_service",
 }
 """The column that each switch sets."""
+SAID: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "add_contact": ("added", "saved", "created", "in your contacts"),
+        "modify_contact": ("changed", "updated", "modified", "now"),
+        "remove_contact": ("removed", "deleted", "gone"),
+        "send_message_with_phone_number": ("sent", "texted", "messaged", "told", "let"),
+        "add_reminder": ("reminder", "remind", "set", "added"),
+        "modify_reminder": ("moved", "changed", "updated", "rescheduled", "now"),
+        "remove_reminder": ("removed", "deleted", "gone", "cancelled"),
+        "set_timer": ("timer", "set", "started"),
+        "cancel_timer": ("cancelled", "canceled", "stopped"),
+        "sign_in": ("signed in", "logged in"),
+        "sign_out": ("signed out", "logged out"),
+    }
+)
+"""How people say that a tool has done its work; for switches it is the state they are in."""
+TARGETS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer", "phone_number": "contact"}
+"""Arguments that say who or what is meant, and the table they are found in."""
 LOOKS: tuple[Tried, ...] = (
     ("search_contacts", {"is_self": True}),
     ("search_messages", {"content": "hello"}),
@@ -187,6 +205,12 @@ def hints() -> Hints:
         windows=frozenset({"datetime_info_to_timestamp", "shift_timestamp"}),
         ends_as={("messaging", "phone_number"): "recipient_phone_number", ("timer", "seconds"): "due_timestamp"},
         switches=SWITCHES,
+        said=SAID,
+        targets=TARGETS,
+        own=frozenset({"sender_person_id", "sender_phone_number"}),
+        reckons=frozenset({"convert_currency"}),
+        off_first="low_battery_mode",
+        clock="get_current_timestamp",
         looks=LOOKS,
         back=_back,
         meddling=_meddling,

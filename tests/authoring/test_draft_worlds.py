@@ -1,0 +1,87 @@
+"""Drafting from a log of any world: by the roles and effects that it declares, with its own name and rows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.authoring.drafting import draft, prove
+from sandbox_mcp.authoring.new_world import new_world
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.worlds import FILES
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def played(suite: Suite, name: str) -> Trajectory:
+    scenario = suite.get(name)
+    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+
+
+def drafted(suite: Suite, name: str, tmp_path: Path, *places: Path) -> dict[str, Any]:
+    """The entry that is drafted from the reference of a scenario, once it has been proved."""
+    made = draft(played(suite, name), suite, "drafted_anew")
+    path = tmp_path / "drafted.yaml"
+    path.write_text(made.text, encoding="utf-8")
+    proof = prove(path, made.name, places)
+    assert proof.holds, (proof, made.text)
+    entry: dict[str, Any] = yaml.safe_load(made.text)["scenarios"][0]
+    return entry
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    new_world("workshop", tmp_path / "made")
+    monkeypatch.setenv(FILES, str(tmp_path / "made" / "workshop" / "__init__.py"))
+    return tmp_path / "made" / "scenarios"
+
+
+def test_a_deed_in_a_declared_world_is_drafted_with_its_base(workshop: Path, tmp_path: Path) -> None:
+    entry = drafted(Suite([workshop]), "workshop_call_off", tmp_path, workshop)
+    assert entry["extends"] == "workshop_base"
+    assert entry["tools"] == ["find_repairs", "call_off"]
+    [_, deed] = entry["reference"][0]["turns"][0]["calls"]
+    assert deed["arguments"]["repair"].startswith("$")
+    called_off = {"id": "@repair.kettle", "status": "called_off"}
+    assert [item["updates"] for item in entry["milestones"] if "updates" in item] == [called_off]
+    assert {"called off", "cancelled"} <= set(entry["milestones"][-1]["message"]["content"]["facts"][0])
+
+
+def test_a_new_row_is_asked_for_by_its_words_and_its_moment(workshop: Path, tmp_path: Path) -> None:
+    suite = Suite([workshop])
+    [name] = [item for item in suite.names() if item != "workshop_call_off"]
+    entry = drafted(suite, name, tmp_path, workshop)
+    [added] = [item["adds"] for item in entry["milestones"] if "adds" in item]
+    assert added["customer"].startswith("@customer.")
+    assert added["due"].keys() == {"close", "within"}
+
+
+def test_a_world_that_no_base_resembles_is_written_whole_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = TESTS / "worlds" / "declared"
+    monkeypatch.setenv(FILES, str(declared / "library.py"))
+    log = played(Suite([declared / "library.yaml"]), "lend_the_lamplighters")
+    made = draft(log, Suite(), "drafted_anew")
+    (tmp_path / "drafted.yaml").write_text(made.text, encoding="utf-8")
+    assert prove(tmp_path / "drafted.yaml", made.name).holds, made.text
+    [entry] = yaml.safe_load(made.text)["scenarios"]
+    assert (entry["world"], entry.get("extends")) == ("library", None)
+    assert {"book", "reader"} <= entry["state"].keys()
+
+
+@pytest.mark.parametrize("name", ["movies_bridge_director", "data_brenna_people"])
+def test_an_answer_that_was_looked_up_is_drafted_in_a_world_of_fixed_tables(name: str, tmp_path: Path) -> None:
+    entry = drafted(Suite(), name, tmp_path)
+    assert entry["milestones"][-1]["message"]["content"]["facts"]
+
+
+def test_a_session_over_a_tape_is_drafted_over_the_same_tape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, "")
+    place = TESTS / "worlds" / "recorded" / "lamps.yaml"
+    entry = drafted(Suite([place]), "light_the_second_lamp", tmp_path, place)
+    assert entry["extends"] == "dark_room"
+    assert [item["table"] for item in entry["milestones"] if "adds" in item] == ["act"]
