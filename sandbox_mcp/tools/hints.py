@@ -23,7 +23,7 @@ class Hints:
     or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is the column of a table
     that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks`` are
     queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change of
-    a row, and that was not asked for.
+    a row, and calls that were not asked for.
 
     For drafts: ``said`` are the words with which an agent tells that a tool has done its work, where the tool itself
     declares none; ``targets`` the table whose column of the same name an argument names; ``own`` are columns that tools
