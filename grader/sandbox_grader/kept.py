@@ -107,10 +107,10 @@ class SharedScores:
         counted = graded.told.counted
         told = self._told.get(counted) or self._told.setdefault(counted, self._read(counted))
         found = Scores(session=graded.session, trial=graded.trial, seconds=graded.seconds, path=path, **told)
-        if not self._details:
-            crashed = found.verdicts.get(NAMED)
-            return found if crashed is None or not crashed.details else _named(found, {NAMED: crashed.details})
-        return _named(found, dict.fromkeys(found.verdicts, ()) | json.loads(graded.told.details))
+        if self._details:
+            return _named(found, dict.fromkeys(found.verdicts, ()) | json.loads(graded.told.details))
+        rows = found.verdicts[NAMED].details if NAMED in found.verdicts else ()
+        return _named(found, {NAMED: rows}) if any("id" in row for row in rows) else found
 
     def _read(self, counted: Sequence[str]) -> dict[str, Any]:
         scenario, variant, categories, mode, agent, origin = json.loads(counted[0])
@@ -160,7 +160,7 @@ class KeptScores:
         self._key = key
         self._logs = logs
         self._new: list[tuple[str, GradedLog]] = []
-        self._holding = dict[str, int]()
+        self._holding = set[int]()
         self._grown = False
 
     def read(self) -> Iterator[tuple[str, GradedLog]]:
@@ -174,7 +174,7 @@ class KeptScores:
                 asked = "SELECT chunk, counted, details FROM scores WHERE key = ? ORDER BY chunk"
                 for chunk, counted, details in store.execute(asked, (self._key,)):
                     for name, graded in self._chunk(_read(counted), _read(details)):
-                        self._holding[name] = chunk
+                        self._holding.add(chunk)
                         yield name, graded
         except _BROKEN:
             return  # the other logs are graded again
@@ -227,7 +227,7 @@ class KeptScores:
             said = "INSERT INTO scores (key, counted, details) VALUES (?, ?, ?)"
             chunk = store.execute(said, (self._key, counted, details)).lastrowid
             store.commit()
-            self._holding |= {name: chunk or 0 for name, _ in self._new}
+            self._holding.add(chunk or 0)
         self._new = []
         self._grown = True
 
@@ -238,10 +238,9 @@ class KeptScores:
             return
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
             latest = store.execute("SELECT key FROM scores GROUP BY key ORDER BY MAX(chunk) DESC").fetchall()
-            holding = set(self._holding.values())
             keys = [key for (key,) in latest][:KEYS]
             for chunk, key in store.execute("SELECT chunk, key FROM scores").fetchall():
-                if key not in keys or (key == self._key and chunk not in holding):
+                if key not in keys or (key == self._key and chunk not in self._holding):
                     store.execute("DELETE FROM scores WHERE chunk = ?", (chunk,))
             store.commit()
 
@@ -254,7 +253,11 @@ class ScoreBook:
 
     def __init__(self, paths: Sequence[Path], key: str | None) -> None:
         self._folders = list(_folders(paths, key)) if key else []
-        self._homes = {place: (kept, log) for kept, places in self._folders for log, place in places.items()}
+        self._homes: list[KeptScores | None] = [None] * len(paths)
+        self._names = [""] * len(paths)
+        for kept, places in self._folders:
+            for log, place in places.items():
+                self._homes[place], self._names[place] = kept, log
 
     def read(self) -> Iterator[tuple[int, GradedLog]]:
         """What still holds; of what is told twice the last counts."""
@@ -263,9 +266,8 @@ class ScoreBook:
 
     def add(self, place: int, graded: GradedLog) -> None:
         """Keep what was graded now."""
-        if place in self._homes:
-            kept, log = self._homes[place]
-            kept.add(log, graded)
+        if kept := self._homes[place]:
+            kept.add(self._names[place], graded)
 
     def __enter__(self) -> "ScoreBook":
         return self

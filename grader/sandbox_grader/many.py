@@ -8,7 +8,7 @@ nor is it where the folder cannot be written to. Scores are the same either way.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -104,11 +104,11 @@ def grade_many(
         with without_collection():
             for place, graded in book.read():
                 found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
-        todo = [(place, paths[place]) for place, known in enumerate(found) if known is None]
+        todo = [place for place, known in enumerate(found) if known is None]
         done = len(paths) - len(todo)
         jobs = jobs or (_cores() if len(todo) > ALONE else 1)
         work = _Work(find, mode, options, ours=ours)
-        for place, graded in work.all(todo, jobs):
+        for place, graded in work.all(paths, todo, jobs):
             if isinstance(graded, _Found):
                 found[place] = graded
             else:
@@ -148,28 +148,32 @@ class _Work:
     options: Mapping[str, Any]
     ours: bool
 
-    def all(self, logs: Sequence[tuple[int, Path]], jobs: int) -> Iterator[tuple[int, GradedLog | _Found]]:
-        """Grade logs, each under the number that it has."""
-        if jobs == 1 or not logs:
-            yield from zip((place for place, _ in logs), self.each(path for _, path in logs), strict=True)
+    def all(self, paths: Sequence[Path], todo: Sequence[int], jobs: int) -> Iterator[tuple[int, GradedLog | _Found]]:
+        """Grade those of the logs that are to do, by their places."""
+        if jobs == 1 or not todo:
+            yield from zip(todo, self.each(paths[place] for place in todo), strict=True)
             return
-        size = max(CHUNK, min(MOST, len(logs) // (8 * jobs)))
-        chunks = (logs[start : start + size] for start in range(0, len(logs), size))
-        with ProcessPoolExecutor(min(jobs, -(-len(logs) // size)), get_context("spawn")) as pool:
-            running = {pool.submit(self.chunk, some): some for some in islice(chunks, 2 * jobs)}
+        size = max(CHUNK, min(MOST, len(todo) // (8 * jobs)))
+        chunks = (todo[start : start + size] for start in range(0, len(todo), size))
+        with ProcessPoolExecutor(min(jobs, -(-len(todo) // size)), get_context("spawn")) as pool:
+
+            def begun(chunk: Sequence[int]) -> Future[list[GradedLog | _Found]]:
+                return pool.submit(self.chunk, [paths[place] for place in chunk])
+
+            running = {begun(chunk): chunk for chunk in islice(chunks, 2 * jobs)}
             try:
                 while running:
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         graded = running.pop(future)
-                        running |= {pool.submit(self.chunk, some): some for some in islice(chunks, 1)}
-                        yield from zip((place for place, _ in graded), future.result(), strict=True)
+                        running |= {begun(chunk): chunk for chunk in islice(chunks, 1)}
+                        yield from zip(graded, future.result(), strict=True)
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def chunk(self, logs: Sequence[tuple[int, Path]]) -> list[GradedLog | _Found]:
+    def chunk(self, paths: Sequence[Path]) -> list[GradedLog | _Found]:
         """In another process: some logs together."""
         try:
-            return list(self.each(path for _, path in logs))
+            return list(self.each(paths))
         except SandboxError as error:  # its attributes would not come through to the other process
             raise GraderError(str(error)) from None
 

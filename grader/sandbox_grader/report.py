@@ -42,6 +42,7 @@ DIGITS = 6
 MOST_TRIALS = 8
 """pass@k and pass^k are told for every k up to this many trials, and for all of them."""
 Arranged = tuple[Sequence[Scores], Sequence[Scores]]
+Counted = tuple[Sequence[Scores], str, Sequence[ScoredSession]]
 Judged = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
 
@@ -80,15 +81,20 @@ class Report:
         default=((), ()), init=False, repr=False, compare=False
     )
     """The sessions as they were when they were last put into order, and in order."""
+    _values: Counted = field(default=((), "", ()), init=False, repr=False, compare=False)
+    """What counts of sessions in order, and by which metric."""
 
     @property
     def ordered(self) -> list[Scores]:
         """The sessions by scenario, variant and trial."""
+        return list(self._in_order())
+
+    def _in_order(self) -> Sequence[Scores]:
         seen, ordered = self._arranged
         if len(seen) != len(self.sessions) or not all(map(is_, seen, self.sessions)):
             ordered = sorted(self.sessions, key=lambda item: (item.scenario, item.variant, item.trial, item.session))
             self._arranged = list(self.sessions), ordered
-        return list(ordered)
+        return ordered
 
     @property
     def counted(self) -> list[ScoredSession]:
@@ -98,8 +104,14 @@ class Report:
             GraderError: no session knows the metric.
         """
         check_metric(self.metric, self.sessions)
-        values = ((item, item.value(self.metric)) for item in self.ordered)
-        return [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in values if value is not None]
+        ordered = self._in_order()
+        if self._values[0] is not ordered or self._values[1] != self.metric:
+            values = ((item, item.value(self.metric)) for item in ordered)
+            scored = [
+                ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in values if value is not None
+            ]
+            self._values = ordered, self.metric, scored
+        return list(self._values[2])
 
     @property
     def estimate(self) -> Estimate | None:
