@@ -88,12 +88,6 @@ def types_in(schema: JsonSchema) -> tuple[JsonType, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def expected_by(schema: JsonSchema) -> str:
-    """What a schema asks for, in a few words."""
-    kinds = types_in(schema)
-    return " or ".join(kinds) or "something else"
-
-
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """One way in which a value is not what a schema asks for: where, what was expected, and the value there."""

@@ -44,11 +44,6 @@ class _Stamp(NamedTuple):
     time: int
 
 
-def is_url(place: str) -> bool:
-    """Whether a place is named by a URL."""
-    return URL.match(place) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class StoredCopy:
     """A place in object storage, and the folder of its copy; ``path`` is what stands there for the place itself."""
