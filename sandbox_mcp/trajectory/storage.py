@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory.packs import LEFT_OUT, PACKED, SUFFIX
 
-URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 COPIED = (SUFFIX, PACKED, PACKED + LEFT_OUT, SUFFIX + ".aside", ".json")
 """How the names of files end that belong to a run."""
 SUMMED = re.compile(r"(.*/)?(run|summary[^/]*)\.json")
