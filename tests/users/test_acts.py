@@ -132,6 +132,11 @@ def test_what_surrounds_an_act_does_not_hide_it(text: str, act: Act) -> None:
             Act.ASKS,
         ),
         ("Turn the wifi off.", "I'd switch it off, if you wouldn't mind.", Act.LEAVE),
+        (
+            "Whoever texted me last is my swimming partner now. Please put that in my contacts.",
+            "I can't read your messages. Do you know who texted you last?",
+            Act.ASKS,
+        ),
         ("How far is Osaka Castle from here?", "Before that, I have to know where you are.", Act.ASKS),
         ("Text Fredrik that I'll be late.", "Two Fredriks are in there, and I'm torn between them.", Act.ASKS),
         ("Text Fredrik that I'll be late.", "The service is down. Will you allow me to switch it on?", Act.LEAVE),

@@ -32,6 +32,8 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     act, agreed = combined(rules, scores)
     if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
+    if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
+        act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
     if rules.act is Act.OFFERS and Act.GIVES_UP in rules.acts and _hands_on(found):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
     claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))

@@ -63,7 +63,7 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
 
 def without_data(text: str) -> str:
     """A message without the data that it begins with, if prose follows them: what a tool returned, and then the answer."""
-    bare = text.strip()
+    bare = text.strip(_MARKS)
     if not _DATA.match(bare):
         return text
     end = bare.find("```", 3) + 3 if bare.startswith("```") else _closed(bare)
@@ -72,6 +72,8 @@ def without_data(text: str) -> str:
     return behind if end > len("```") and said >= _PROSE else text
 
 
+_MARKS = " \t\r\n*_>~"
+"""Marks of bold and quotation that may stand around a whole message."""
 _PROSE = 2
 """So many everyday English words make prose of what follows data."""
 
@@ -95,7 +97,7 @@ def _closed(text: str) -> int:
 
 def _without_marks(text: str) -> str:
     """A message without the marks of bold, code and quotation around it, and without what follows its last bracket."""
-    bare = text.strip(" \t\r\n*_>~")
+    bare = text.strip(_MARKS)
     end = len(bare)
     while end and not (bare[end - 1].isalnum() or bare[end - 1] in _CLOSING):
         end -= 1
