@@ -6,9 +6,21 @@ whose arguments say less than that, or whose wrong values are better chosen by h
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sandbox_mcp.world import Row, Snapshot
+
+Kind = Literal["adds", "removes", "updates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One way to change a table; ``columns`` are those an update may set."""
+
+    table: str
+    kind: Kind
+    columns: frozenset[str] = frozenset()
+
 
 Tried = tuple[str, Mapping[str, Any]]
 """A call to try: the tool and its arguments."""
@@ -25,10 +37,13 @@ class Hints:
     queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change of
     a row, and calls that were not asked for.
 
+    ``effects`` are what tools do that declare more than that, or nothing, and ``needs`` says which switches must be on
+    for a call; ``off_first`` is the switch that has to be off before another one can be switched on.
+
     For drafts: ``said`` are the words with which an agent tells that a tool has done its work, where the tool itself
     declares none; ``targets`` the table whose column of the same name an argument names; ``own`` are columns that tools
-    fill in by themselves, ``reckons`` queries whose results people work out in their heads, ``off_first`` is the switch
-    that has to be off before another one can be switched on, ``clock`` the query that tells the time.
+    fill in by themselves, ``reckons`` queries whose results people work out in their heads. ``clock`` is the query that
+    tells the time, ``units`` the argument of a tool that converts which names the unit of its result.
     """
 
     wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None
@@ -37,12 +52,15 @@ class Hints:
     windows: frozenset[str] = frozenset()
     ends_as: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    effects: Mapping[str, Effect] = field(default_factory=dict[str, Effect])
+    needs: Callable[[str, Mapping[str, Any]], frozenset[str]] | None = None
     said: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     targets: Mapping[str, str] = field(default_factory=dict[str, str])
     own: frozenset[str] = frozenset()
     reckons: frozenset[str] = frozenset()
     off_first: str = ""
     clock: str = ""
+    units: Mapping[str, str] = field(default_factory=dict[str, str])
     looks: tuple[Tried, ...] = ()
     back: Callable[[str, str, Row | None, Row | None], Iterator[Tried]] | None = None
     meddling: Callable[[Snapshot, Snapshot, float], Iterator[Tried]] | None = None

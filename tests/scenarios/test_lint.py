@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import Complaint, lint
-from sandbox_scenarios.lint.effects import EFFECTS, SERVICES, needs
+from sandbox_scenarios.lint.effects import needs
 from sandbox_scenarios.lint.quick import WHAT
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number
 from sandbox_scenarios.model import PlannedCall
 
 from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
 from sandbox_mcp.world import IdStream, Running
+from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
 from tests.suite import SUITE
@@ -482,7 +483,7 @@ def test_calls_fail_without_the_services_that_they_need_and_only_then(call: Plan
     scenario = SUITE.get("wifi_off")
     for service in SERVICES:
         outcome = tried(world_of(scenario, **{service: False}), call)
-        assert (outcome.fault is not None) == (service in needs(call.tool, call.arguments)), service
+        assert (outcome.fault is not None) == (service in needs(scenario.home, call.tool, call.arguments)), service
 
 
 @pytest.mark.parametrize("text", ["06 39 98 01 48", "it's 0639980148.", "+33639980148"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sandbox_grader.toolscan import name_similarity
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import Complaint, LintFinding, lint
-from sandbox_scenarios.lint.effects import EFFECTS, SERVICES, blocked, effects, needs
+from sandbox_scenarios.lint.effects import blocked, effects, needs
 from sandbox_scenarios.lint.flow import flow
 from sandbox_scenarios.lint.leaks import leaks
 from sandbox_scenarios.lint.parts import LACKS, categories, parts, says
@@ -21,6 +21,7 @@ from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, So
 from sandbox_scenarios.stats import CLASSIC, measure
 
 from sandbox_mcp.worlds import default
+from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.scenarios.files import entry, file_of, written
@@ -221,7 +222,7 @@ def test_effects_of_queries_are_none() -> None:
 
 @pytest.mark.parametrize("name", agent_tools())
 def test_needs_are_services(name: str) -> None:
-    assert needs(name, {}) <= set(SERVICES)
+    assert needs(default(), name, {}) <= set(SERVICES)
 
 
 def test_what_blocks_a_solution_is_what_is_off_and_needed() -> None:

@@ -1,4 +1,4 @@
-"""The phone is named in its own folder: the places that still name its tools are listed, and there are no others."""
+"""The phone is named in its own folder; the places elsewhere that name its tools have a reason, and are all listed."""
 
 import ast
 from collections.abc import Iterator
@@ -10,12 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
 PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py", "sandbox_mcp/authoring/toolsandbox/planning.py"}
 """What a paper printed, and what reads ToolSandbox's own material, whose tools these are."""
-STILL = {
-    "grader/sandbox_grader/conduct/replies.py",
-    "sandbox_mcp/cli/knowledge.py",
-    "scenarios/sandbox_scenarios/lint/effects.py",
-}
-"""Where a tool of the phone is still named. This list only gets shorter."""
+STILL = {"sandbox_mcp/cli/knowledge.py"}
+"""What offers the phone's live sources, which are of the phone's own kind, on the command line: ``--knowledge``."""
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:

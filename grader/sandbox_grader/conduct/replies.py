@@ -47,8 +47,6 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
     ),
     "mail address": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
 }
-_CONVERSIONS: Mapping[str, str] = {"convert_currency": "to_currency_code", "unit_conversion": "to_unit"}
-"""Our tools that convert, and the argument that names the unit of the result."""
 _NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 NEAR = 0.05
 """How far, relative to the value, an amount may be off and still be a rounding."""
@@ -170,7 +168,7 @@ class _Told:
     def _found(self, call: ToolCall) -> None:
         result = text_of(call.result)
         self.kinds |= {kind for kind, pattern in _KINDS.items() if kind not in self.kinds and pattern.search(result)}
-        unit = call.arguments.get(_CONVERSIONS.get(tool_name(call), ""))
+        unit = call.arguments.get(self._heard.home.hints.units.get(tool_name(call), ""))
         if isinstance(unit, str) and unit.strip():
             self.units[unit.strip()] = call.result
 

@@ -92,7 +92,7 @@ class Drafter:
         found: set[str] = set()
         for source in self.flow.sources(step.number):
             found |= self._of_step.get(source) or self._before(self.story.steps[source])
-        services = set(needs(step.tool.name, step.event.arguments))
+        services = set(needs(self.home, step.tool.name, step.event.arguments))
         if step.tool.name in self.hints.switches and step.event.arguments.get("on") is True:
             services.add(self.hints.off_first)
         for name in services:

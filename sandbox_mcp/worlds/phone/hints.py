@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_mcp.tools.hints import Hints, Tried
+from sandbox_mcp.tools.hints import Effect, Hints, Tried
 from sandbox_mcp.world import Row, Snapshot
 from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
 from sandbox_mcp.worlds.phone.world import phone
@@ -24,6 +24,54 @@ SWITCHES: Mapping[str, str] = {
     "set_location_service_status": "location_service",
 }
 """The column that each switch sets."""
+SERVICES = ("cellular", "wifi", "location_service")
+"""What other tools need."""
+
+
+def _updates(table: str, *columns: str) -> Effect:
+    return Effect(table, "updates", frozenset(columns))
+
+
+EFFECTS: Mapping[str, Effect] = MappingProxyType(
+    {
+        "add_contact": Effect("contact", "adds"),
+        "modify_contact": _updates("contact", "name", "phone_number", "relationship", "is_self"),
+        "remove_contact": Effect("contact", "removes"),
+        "send_message_with_phone_number": Effect("messaging", "adds"),
+        "add_reminder": Effect("reminder", "adds"),
+        "modify_reminder": _updates(
+            "reminder", "content", "creation_timestamp", "reminder_timestamp", "latitude", "longitude"
+        ),
+        "remove_reminder": Effect("reminder", "removes"),
+        "set_timer": Effect("timer", "adds"),
+        "cancel_timer": Effect("timer", "removes"),
+        "set_low_battery_mode_status": _updates("setting", "low_battery_mode", *SERVICES),
+        "set_wifi_status": _updates("setting", "wifi"),
+        "set_cellular_service_status": _updates("setting", "cellular"),
+        "set_location_service_status": _updates("setting", "location_service"),
+        "sign_in": _updates("account", "signed_in"),
+        "sign_out": _updates("account", "signed_in"),
+    }
+)
+"""The one effect of every tool that acts."""
+
+_ONLINE = ("search_holiday", "search_lat_lon", "search_stock", "convert_currency")
+_AROUND = ("search_location_around_lat_lon", "search_weather_around_lat_lon")
+
+
+def _needs(tool: str, arguments: Mapping[str, Any]) -> frozenset[str]:
+    """The services that must be on for a call to succeed."""
+    if tool == "send_message_with_phone_number":
+        return frozenset({"cellular"})
+    if tool == "get_current_location":
+        return frozenset({"location_service"})
+    if tool in _ONLINE:
+        return frozenset({"wifi"})
+    if tool in _AROUND:
+        return frozenset({"wifi"} if arguments.get("latitude") is not None else {"wifi", "location_service"})
+    return frozenset()
+
+
 SAID: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "add_contact": ("added", "saved", "created", "in your contacts"),
@@ -205,12 +253,15 @@ def hints() -> Hints:
         windows=frozenset({"datetime_info_to_timestamp", "shift_timestamp"}),
         ends_as={("messaging", "phone_number"): "recipient_phone_number", ("timer", "seconds"): "due_timestamp"},
         switches=SWITCHES,
+        effects=EFFECTS,
+        needs=_needs,
         said=SAID,
         targets=TARGETS,
         own=frozenset({"sender_person_id", "sender_phone_number"}),
         reckons=frozenset({"convert_currency"}),
         off_first="low_battery_mode",
         clock="get_current_timestamp",
+        units={"convert_currency": "to_currency_code", "unit_conversion": "to_unit"},
         looks=LOOKS,
         back=_back,
         meddling=_meddling,
