@@ -57,10 +57,10 @@ class Drafting:
         return Move(said if isinstance(said, str) else f"Here you are:\n```json\n{json.dumps(said)}\n```")
 
 
-def synth(answer: Callable[[str, int], Any], out: Path, *arguments: object) -> Result:
+def synth(answer: Callable[[str, int], Any], out: Path, *arguments: object, beside: str = "wifi_off") -> Result:
     """Draft beside a suite of one scenario, because every opening of a suite is looked at."""
     own = out.parent / f"{out.name}.yaml"
-    own.write_text("family: own\nscenarios:\n  - {name: my_wifi_off, extends: wifi_off}\n", encoding="utf-8")
+    own.write_text(f"family: own\nscenarios:\n  - {{name: my_own, extends: {beside}}}\n", encoding="utf-8")
     with running(Endpoint(Drafting(answer))) as url:
         options = ["--model", "m", "--base-url", url, "-o", out, "--quiet", "--scenarios", own, *arguments]
         return CliRunner().invoke(group, ["synth", *map(str, options)])
@@ -242,7 +242,7 @@ def test_branches_of_a_scenario(tmp_path: Path, twist: str) -> None:
     def answer(question: str, _: int) -> Any:
         asked = (
             "state"
-            if "another state of the phone" in question
+            if "another state of its world" in question
             else "withheld"
             if "without the tool" in question
             else ""
@@ -253,3 +253,120 @@ def test_branches_of_a_scenario(tmp_path: Path, twist: str) -> None:
     reasons = [(item["twist"], item["filter"], item["why"]) for item in rejected(tmp_path)]
     assert done.exit_code == 0, reasons
     assert Suite([tmp_path]).names() == (BRANCHED[twist]["name"],)
+
+
+ELSEWHERE: dict[str, dict[str, Any]] = {
+    "studio": {
+        "name": "office_grout_for_the_bathroom",
+        "about": "A reminder, and a word to the colleague who asked for it.",
+        "user": {
+            "goal": "You want to be reminded of the grout on Thursday at noon, and Jonas told that you order it.",
+            "opening": (
+                "Grout for the bathroom! Put a reminder to order it for Thursday, 11 March 2027 at noon, and message "
+                "jbrandt that I am ordering the grout."
+            ),
+            "knows": ["Jonas's username is jbrandt."],
+            "does_not_know": ["What is in the calendar on Thursday."],
+        },
+        "reference": [
+            {
+                "calls": [
+                    {
+                        "tool": "AddReminder",
+                        "arguments": {"task": "Order grout for the bathroom", "due_date": "2027-03-11 12:00:00"},
+                    },
+                    {
+                        "tool": "SendMessage",
+                        "arguments": {"receiver": "jbrandt", "message": "I am ordering the grout."},
+                    },
+                ],
+                "reply": "I set the reminder and sent the message to jbrandt.",
+            }
+        ],
+    },
+    "sports_press_box": {
+        "name": "sports_top_of_the_summit",
+        "about": "One look at a table.",
+        "user": {
+            "goal": "You want to know how many points the first of the Summit League had in 2024.",
+            "opening": "Settle a bet for us: with how many points did the winners of the Summit League finish in 2024?",
+            "does_not_know": ["The results of any season."],
+        },
+        "reference": [
+            {
+                "calls": [
+                    {
+                        "tool": "get_league_season_table",
+                        "arguments": {"league": "Summit League", "season": 2024},
+                        "as": "table",
+                    }
+                ],
+                "reply": "The winners, ${table.0.team}, finished with ${table.0.points} points.",
+            }
+        ],
+    },
+}
+"""A draft for a base of the office, and one for a base of a look-up world."""
+
+
+@pytest.mark.parametrize(
+    ("base", "original"), [("studio", "office_tiles_late"), ("sports_press_box", "sports_summit_last")]
+)
+def test_worlds_other_than_the_phone_get_drafts_with_milestones_of_their_own(
+    tmp_path: Path, base: str, original: str
+) -> None:
+    asked: list[str] = []
+    draft = ELSEWHERE[base]
+    used = [call["tool"] for turn in draft["reference"] for call in turn["calls"]]
+    found = next(
+        seed
+        for seed in range(5000)
+        for [order] in [orders(SUITE, "tools", (), (base,), 1, seed)]
+        if order.required[0] == used[0] and set(used) <= set(order.offered)
+    )
+    done = synth(
+        lambda question, _: asked.append(question) or draft,
+        tmp_path, "tools", "--base", base, "--count", 1, "--seed", found, "--mend", 0, "--json", beside=original,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output + (tmp_path / "rejected.jsonl").read_text()
+    drafted = Suite([tmp_path]).get(draft["name"])
+    assert drafted.home.name == SUITE.base(base).home.name
+    assert drafted.milestones
+    assert told(done)["lint --deep"] == (1, 1)
+    assert "Jonas Brandt" in asked[0] or "Summit League" in asked[0]  # what the world knows is shown
+
+
+def test_another_state_elsewhere_stands_beside_the_name_of_the_world(tmp_path: Path) -> None:
+    """Rows of the office are written under ``state``, where ``world`` names the office."""
+    away = {
+        "name": "office_rabbit_bill_once_more",
+        "about": "Something of the kind is noted already, for another bill.",
+        "state": {"reminder": {"cat": {"account": "@account.lidia", "task": "Send the bill for the cat"}}},
+        "user": {
+            "goal": "You want to be reminded to send the rabbit's bill by Wednesday at noon.",
+            "opening": "Noon on Wednesday, that is when the rabbit's bill has to go out. Let me have a reminder of it.",
+            "knows": ["You mean Wednesday of this week."],
+            "does_not_know": ["Which reminders there are already."],
+        },
+        "reference": [
+            {
+                "calls": [
+                    {
+                        "tool": "AddReminder",
+                        "arguments": {"task": "Send the bill for the rabbit", "due_date": "2027-06-16 12:00:00"},
+                    }
+                ],
+                "reply": "I will remind you to send the bill for the rabbit by Wednesday at noon.",
+            }
+        ],
+    }
+    name = "office_add_reminder"
+    done = synth(
+        lambda question, _: away if "another state of its world" in question else "No.",
+        tmp_path, "branch", name, "--count", 3, "--mend", 0, "--json", beside=name,
+    )  # fmt: skip
+    assert done.exit_code == 0, [(item["filter"], item["why"]) for item in rejected(tmp_path)]
+    drafted = Suite([tmp_path]).get("office_rabbit_bill_once_more")
+    tasks = {row["task"] for row in drafted.world.table("reminder").values()}
+    assert "Send the bill for the cat" in tasks
+    assert len(tasks) == len({row["task"] for row in SUITE.get(name).world.table("reminder").values()}) + 1

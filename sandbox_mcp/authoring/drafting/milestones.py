@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from sandbox_grader.values import is_array
 from sandbox_scenarios.lint.effects import effects, needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, ToldValue
 from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
-from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, words
+from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.world import Column, Row
+from sandbox_mcp.worlds import DEFAULT
 
 LENIENT = 60
 """Seconds that a moment may be off if it was reckoned from the clock."""
@@ -82,10 +84,25 @@ class Drafter:
         return quiet and question_in(self.story.turns[step.turn].reply, self.story.turns[0].said) is None
 
     def _query(self, step: StoryStep) -> None:
-        name = step.tool.name
-        if name not in self.drafted:  # a second call of the tool asks for nothing more
-            self.drafted[name] = Drafted(name, {"tool": name}, step.turn, self._before(step))
+        """A milestone on a look-up: on the phone that its tool was called, elsewhere also with what.
+
+        What a phone is asked can be put in many ways; a service with one argument for everything in one alone.
+        """
+        tool, name = step.tool.name, snake(step.tool.name)
+        body: dict[str, Any] = {"tool": tool}
+        if self.story.home.name != DEFAULT and (given := self._stated(step)):
+            body["arguments"] = given
+            same = [item for item in self.drafted.values() if item.body.get("tool") == tool]
+            twin = next((item.id for item in same if item.body == body), None)
+            name = twin or (f"{name}_{len(same) + 1}" if same else name)
+        if name not in self.drafted:  # a second call of the tool that asks for the same asks for nothing more
+            self.drafted[name] = Drafted(name, body, step.turn, self._before(step))
         self._of_step[step.number] = {name}
+
+    def _stated(self, step: StoryStep) -> dict[str, Any]:
+        """The arguments of a call that come from no earlier one; of texts a part is enough."""
+        own = {k: v for k, v in step.event.arguments.items() if k not in self.flow.arguments[step.number]}
+        return {name: _asked(value) for name, value in own.items() if value is not None}
 
     def _before(self, step: StoryStep) -> set[str]:
         """The milestones that a call comes after, because of values or of the state of switches and gates."""
@@ -186,6 +203,8 @@ class Drafter:
 
         A moment that the agent gave as the user said it is meant as it is.
         """
+        if is_array(value):
+            return {"set": list(value)}
         name, role = column.name, column.role.kind if column.role else None
         written = self.setting.value(name, value)
         given = any(parameter.name == name for parameter in step.tool.parameters)
@@ -266,3 +285,10 @@ def _usual(step: StoryStep, hints: Hints) -> Iterator[str]:
     if "on" in step.event.arguments:
         yield from ON if step.event.arguments["on"] else OFF
     yield from step.tool.said or hints.said.get(step.tool.name, ())
+
+
+def _asked(value: Any) -> Any:
+    """What an argument of a look-up has to be: lists in any order, texts as part of what is given."""
+    if is_array(value):
+        return {"set": list(value)}
+    return {"contains": value.casefold()} if isinstance(value, str) else value

@@ -11,7 +11,7 @@ from sandbox_scenarios.lint.effects import effects
 
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
-from sandbox_mcp.authoring.drafting.words import words
+from sandbox_mcp.authoring.drafting.words import snake, words
 from sandbox_mcp.tools import Tool, World
 from sandbox_mcp.world import Row, TableSchema
 
@@ -28,7 +28,7 @@ def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
 def _attempts(story: Story) -> Iterator[dict[str, Any]]:
     for spec in story.started.tools:
         if spec.action and spec.tool in story.home.agent_tools:
-            yield {"id": f"tried_{spec.tool}", "tool": spec.tool, "attempt": True}
+            yield {"id": f"tried_{snake(spec.tool)}", "tool": spec.tool, "attempt": True}
 
 
 def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:
@@ -43,7 +43,7 @@ def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[
             if right is not None and other != value and _alike(schema, right, row) and not _meant(story, name, other):
                 label = setting.labels[key].partition(".")[2]
                 body = {"tool": step.tool.name, "arguments": {name: setting.value(name, other)}}
-                yield {"id": f"{step.tool.name}_{label}", "about": "Not the one that is meant.", **body}
+                yield {"id": f"{snake(step.tool.name)}_{label}", "about": "Not the one that is meant.", **body}
 
 
 def _targets(home: World, tool: Tool) -> Iterator[tuple[str, TableSchema, str]]:

@@ -33,3 +33,8 @@ def _matters(word: str) -> bool:
 def has(text: str, word: str) -> bool:
     """Whether a text has a word, whole and in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def snake(name: str) -> str:
+    """A tool's name as ids are written: ``SendMessage`` is ``send_message``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

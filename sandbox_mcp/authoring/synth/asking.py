@@ -6,6 +6,7 @@ one form to answer in. It is shown no milestone, so that none can be written to 
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,6 +15,7 @@ from sandbox_scenarios.schema import RawTurn, RawUser
 
 from sandbox_mcp.authoring.synth.orders import DraftOrder
 from sandbox_mcp.world import to_local
+from sandbox_mcp.world.fixed import FixedRows
 
 ROLE = (
     "You write test scenarios for assistants that act through tools. A scenario has a person who wants something, "
@@ -38,8 +40,8 @@ FORM = """Answer with one JSON object and nothing else:
 }
 One item of "reference" for each message of the person. A call may name its result with "as"; "$found.0.person_id" is
 then a value of that result as an argument, and "${found.0.name}" the same inside a reply or a text. Never write an id
-yourself: look it up. Times in arguments are seconds since 1970: take them from calls that reckon. Replies state what
-was found or done in plain words. "script" may be left out."""
+yourself: look it up. Moments are written as the arguments want them; those in seconds since 1970 come from calls that
+reckon. Replies state what was found or done in plain words. "script" may be left out."""
 TASKS: Mapping[str, str] = {
     "tools": (
         "Invent a person with a wish that takes several of the tools below, and among them the tool {required}. Make "
@@ -60,9 +62,9 @@ TASKS: Mapping[str, str] = {
         "cannot be done."
     ),
     "state": (
-        "Take the scenario below and let it begin in another state of the phone, so that something has to be done "
-        'first: a service that is off, low battery mode. Say so under "state", for example '
-        '{{"setting": {{"wifi": false}}}}. '
+        "Take the scenario below and let it begin in another state of its world, so that something has to be done "
+        "first: a service that is off, an account that is not logged in, an entry that stands elsewhere. Say so under "
+        '"state", by table and by the row as the data have it, for example {{"setting": {{"wifi": false}}}}. '
         "The wish stays; the solution finds out and deals with it."
     ),
     "turns": (
@@ -75,6 +77,10 @@ TASKS: Mapping[str, str] = {
     ),
 }
 """What is asked for, by kind or, for a branch, by its twist."""
+
+
+SAMPLE = 40
+"""So many rows are shown of a table that stands in a file of its own, and can be long."""
 
 
 class DraftAnswer(BaseModel):
@@ -107,6 +113,11 @@ def _data(scenario: Scenario) -> str:
     clock = scenario.clock
     now = to_local(clock.now, clock.zone).strftime("%A, %d %B %Y, %H:%M")
     tables = {name: [dict(row) for row in rows.values()] for name, rows in scenario.world.tables.items() if rows}
+    tables |= {
+        name: [dict(row) for row in islice(FixedRows.of(schema).rows.values(), SAMPLE)]
+        for name, schema in scenario.home.tables.items()
+        if schema.fixed is not None
+    }
     return f"It is {now} ({clock.zone}), {clock.now:.0f} seconds since 1970.\n{_json(tables)}"
 
 

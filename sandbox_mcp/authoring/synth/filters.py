@@ -24,6 +24,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
 from sandbox_mcp.authoring.synth.asking import DraftAnswer
 from sandbox_mcp.authoring.synth.orders import DraftOrder
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.worlds import DEFAULT
 
 ALIKE = 0.7
 """ROUGE-L from which two openings are near-duplicates."""
@@ -174,10 +175,11 @@ def _skeleton(it: Candidate) -> dict[str, Any]:
         return {**head, "extends": order.original, "user": {"opening": answer.user.opening}}
     turns = [turn.model_dump(by_alias=True, exclude_defaults=True) for turn in answer.reference]
     extends = order.original if order.twist == "state" else order.base
+    rows = "world" if it.suite.base(order.base).home.name == DEFAULT else "state"
     return {
         **head,
         "extends": extends,
-        **({"world": answer.state} if answer.state and order.twist == "state" else {}),
+        **({rows: answer.state} if answer.state and order.twist == "state" else {}),
         "tools": list(dict.fromkeys(order.offered)),
         "user": user,
         "reference": [{"turns": turns}],

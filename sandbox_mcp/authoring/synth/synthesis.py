@@ -91,7 +91,8 @@ async def synthesise(
         raise RunError(f"the model that drafts {problem}")
     shop.out.mkdir(parents=True, exist_ok=True)
     made, endpoint = Synthesis(), Completions(shop.settings)
-    openings = [scenario.user.opening for scenario in shop.suite.all()]
+    worlds = dict.fromkeys(shop.suite.world(order.base) for order in wanted)
+    openings = [scenario.user.opening for world in worlds for scenario in shop.suite.all(world)]
     try:
         for number, order in enumerate(wanted, start=1):
             with TemporaryDirectory() as folder:
