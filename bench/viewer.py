@@ -127,7 +127,7 @@ def _multiplied(place: Path, wanted: int) -> int:
 
 
 def _ask(url: str, path: str = "", **parameters: str) -> dict[str, object] | None:
-    with urllib.request.urlopen(f"{url}{path}?{urlencode(parameters)}", timeout=120) as answer:
+    with urllib.request.urlopen(f"{url}{path}?{urlencode(parameters)}", timeout=600) as answer:
         body = answer.read()
     return json.loads(body) if path else None
 

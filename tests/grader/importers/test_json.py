@@ -158,3 +158,22 @@ class TestLoad:
 @given(st.text())
 def test_every_text_shows_on_one_line(text):
     assert "\n" not in shown(text)
+
+
+@pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.txt"])
+@pytest.mark.parametrize("space", ["\n", "\r\n\r\n", "", " "])
+def test_documents_over_several_lines_behind_each_other_are_read_like_lines(tmp_path, name, space):
+    written = [{"a": [1, {"b": "}{"}]}, [2, 3], {"c": None}]
+    path = tmp_path / name
+    path.write_bytes(space.join(json.dumps(item, indent=2) for item in written).encode())
+    found = load(path)
+    assert ([item.value for item in found.nodes], found.lines) == (written, True)
+    assert found.nodes[0].line == 1
+
+
+@pytest.mark.parametrize("behind", ["nonsense", "{", "5", ",", "{}x"])
+def test_what_stands_behind_a_document_and_is_none_is_a_fault(tmp_path, behind):
+    path = tmp_path / "log.json"
+    path.write_text('{\n "a": 1\n}\n' + behind)
+    with pytest.raises(ImportFormatError, match="is not JSON"):
+        load(path)

@@ -7,6 +7,7 @@ A last line that a crash cut off is dropped and named, any other broken line is 
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ BLANK = b"\xef\xbb\xbf\r\n\t "
 MAX_DEPTH = 150
 """How deep a document may nest. The log's reader stops at 198 levels, of which an event needs a few itself."""
 
+_NEXT = re.compile(r"[ \t\r\n]*+(?=[{\[])")
 LINES = frozenset({".jsonl", ".ndjson"})
 
 
@@ -246,11 +248,24 @@ def _reason(error: Exception) -> str:
 def load(path: Path) -> Loaded:
     """A file of one JSON document, or of one per line; a file that is not called so is recognised by its first line.
 
+    Documents behind each other that take several lines each, as a pretty-printer leaves them, are read like lines.
+
     Raises:
         ImportFormatError: it cannot be read, is not UTF-8 or is not JSON.
         NothingToImportError: it is empty, or an empty array.
     """
     data = read_bytes(path)
+    try:
+        return _lines_or_whole(data, path)
+    except NothingToImportError:
+        raise
+    except ImportFormatError:
+        if printed := _in_sequence(data, str(path)):
+            return printed
+        raise
+
+
+def _lines_or_whole(data: bytes, path: Path) -> Loaded:
     if not (path.suffix.lower() in LINES or _looks_like_lines(data)):
         return load_whole(data, str(path))
     try:
@@ -262,6 +277,26 @@ def load(path: Path) -> Loaded:
         except ImportFormatError:
             pass
         raise
+
+
+def _in_sequence(data: bytes, path: str) -> Loaded | None:
+    """Several documents with nothing between them but blanks; None where the bytes are anything else."""
+    try:
+        text = data.decode("utf-8-sig")
+        decoder, at, line = json.JSONDecoder(), 0, 1
+        nodes: list[JsonNode] = []
+        losses: list[Loss] = []
+        while rest := _NEXT.match(text, at):
+            line, at = line + text.count("\n", at, rest.end()), rest.end()
+            _, end = decoder.raw_decode(text, at)
+            value, replaced = loads(text[at:end])
+            nodes.append(JsonNode(value, path, line))
+            losses.extend(_beyond_json(replaced, line))
+            line, at = line + text.count("\n", at, end), end
+    except (ValueError, RecursionError):
+        return None
+    whole = len(nodes) > 1 and not text[at:].strip()
+    return Loaded(tuple(nodes), lines=True, losses=tuple(losses)) if whole else None
 
 
 def _looks_like_lines(data: bytes) -> bool:
