@@ -112,10 +112,12 @@ def http_pair(folder: Path, era: str, connections: int) -> Iterator[Pair]:
 def started_bare() -> Iterator[tuple[int, str]]:
     port = free_port()
     process = subprocess.Popen(bare(str(port), str(TOOLS)), cwd=ROOT)
-    wait_for(port)
-    yield process.pid, f"http://127.0.0.1:{port}/mcp"
-    process.terminate()
-    process.wait(10)
+    try:
+        wait_for(port)
+        yield process.pid, f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 @contextmanager
@@ -125,10 +127,12 @@ def started_ours(folder: Path) -> Iterator[tuple[int, str]]:
     process = subprocess.Popen(
         ours(folder, "--http", "--port", str(port)), cwd=ROOT, stderr=subprocess.DEVNULL, env=env
     )
-    wait_for(port)
-    yield process.pid, f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait(20)
+    try:
+        wait_for(port)
+        yield process.pid, f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
 
 
 def free_port() -> int:

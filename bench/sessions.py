@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench.load import META, MODERN, ROOT, Http
-from bench.server import API_TOKEN, SCENARIO, free_port, new_session, ours, rss_of, started_bare, wait_for
+from bench.server import API_TOKEN, SCENARIO, cpu_of, free_port, new_session, ours, rss_of, started_bare, wait_for
 from bench.table import BudgetRow, show
 
 BATCH = {**META, "io.github.sandbox-mcp/batch": {"id": "one", "index": 0, "size": 1}}
@@ -93,12 +93,13 @@ def rows(sessions: int, rounds: int, clients: int, workers: int) -> Iterator[Bud
             bare: list[float] = []
             mine: list[float] = []
             slower: list[float] = []
-            spent = 0.0
+            spent = cpu = 0.0
             for number in range(rounds):  # in turn, so that whatever else the machine does hits both
                 bare += (theirs := latencies(bare_url[:-4], ["/mcp"] * sessions, clients, "echo_1", {"text": "hello"}))
-                began = time.perf_counter()
+                busy, began = sum(map(cpu_of, tree(process.pid))), time.perf_counter()
                 mine += (own := latencies(base, paths, clients, "set_wifi_status", {"on": number % 2 == 1}))
                 spent += time.perf_counter() - began
+                cpu += sum(map(cpu_of, tree(process.pid))) - busy
                 slower.append(statistics.fmean(own) / statistics.fmean(theirs))
                 memory.append(sum(map(rss_of, tree(process.pid))))
         finally:
@@ -116,6 +117,7 @@ def rows(sessions: int, rounds: int, clients: int, workers: int) -> Iterator[Bud
         spread = cuts[98] / cuts[49]
         told = f"p99 against p50, {who} ({cuts[49] * 1e3:.1f} ms and {cuts[98] * 1e3:.1f} ms, {clients} at a time)"
         yield BudgetRow(told, f"{spread:.2f}x", f"{SPREAD}x", spread / SPREAD if who == "ours" else 0.0)
+    yield BudgetRow(f"processor time per call, {workers} worker(s)", f"{cpu / len(mine) * 1e6:.0f} us", "-", 0.0)
     ratio = statistics.median(slower)
     yield BudgetRow(
         f"time per call against bare ({len(mine) / spent:.0f} calls a second, {workers} worker(s))", f"{ratio:.2f}x",

@@ -166,8 +166,6 @@ class HandedProtocol(PatientProtocol):
         self._read = bytearray(read)
         self._is_ours = bool(read)
         self._left = 0.0
-        self._answered = self._http.on_response_complete
-        self._http.on_response_complete = self._look_further
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected, or comes from another worker."""
@@ -209,9 +207,9 @@ class HandedProtocol(PatientProtocol):
         self._left -= size
         super().data_received(piece)
 
-    def _look_further(self) -> None:
+    def _next(self) -> None:
         """Go on, once a request is answered, with what was sent meanwhile."""
-        self._answered()
+        super()._next()
         if self._read and self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
             asyncio.get_running_loop().call_soon(self.data_received, b"")

@@ -1,5 +1,6 @@
 """``serve --http --workers N`` as processes: every worker serves every session, and none is missed when it dies."""
 
+import http.client
 import json
 import os
 import re
@@ -69,6 +70,20 @@ async def session_of_its_own(base: str, era: str, number: int) -> str:
     reply = await to_thread.run_sync(api, base, "POST", f"/api/sessions/{new['id']}/messages", {"text": "Hello?"})
     assert "reply" in reply
     return new["id"]
+
+
+async def test_a_connection_is_kept_from_answer_to_answer_whoever_gives_it(tmp_path: Path) -> None:
+    with http_process("--log-dir", str(tmp_path), *WORKERS, SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        ids = [api(said["base"], "POST", "/api/sessions", {**PLAY, "seed": number})["id"] for number in range(6)]
+        kept = http.client.HTTPConnection(said["base"].removeprefix("http://"), timeout=30)
+        kept.connect()
+        own = kept.sock
+        for id_ in ids:
+            kept.request("GET", f"/api/sessions/{id_}", headers={"Authorization": f"Bearer {TOKEN}"})
+            assert json.load(kept.getresponse())["id"] == id_
+            assert kept.sock is own
+        kept.close()
+    assert "Traceback" not in said["rest"]
 
 
 @pytest.mark.parametrize("era", ERAS)
