@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.model import Fact, FactType
-from sandbox_scenarios.units import UNITS, temperature_scale, unit_of_measure
+from sandbox_scenarios.units import UNITS, currency_code, temperature_scale, unit_of_measure, unit_of_time
 
 TYPES: tuple[FactType, ...] = get_args(FactType)
 OPTIONS = ("about", "attribute", "not", "unit", "direction")
@@ -131,21 +131,34 @@ def facts_of(item: Any) -> tuple[Fact, ...]:
 
 
 def measured_in(kind: FactType, unit: str) -> tuple[FactType, str]:
-    """A type of fact and its unit, for a unit in any of its names; a quantity of degrees is a temperature.
+    """A type of fact and its unit, for a unit in any of its names.
+
+    A quantity of degrees is a temperature, one of percent a percentage, one of hours a count, one of euros money.
 
     Raises:
         ValueProblemError: a quantity or temperature in a unit that no message could be read as stating.
     """
-    if kind not in ("quantity", "temperature") or not unit or _PLACE.search(unit):
+    if kind not in ("quantity", "temperature", "money") or not unit or _PLACE.search(unit):
         return kind, unit
+    if kind == "money":
+        return kind, currency_code(unit) or unit
     scale = temperature_scale(unit)
     if scale:
         return "temperature", scale
-    known = unit_of_measure(unit) if kind == "quantity" else ""
-    if not known:
-        expected = ", ".join(sorted(UNITS)) + ", °C, °F" if kind == "quantity" else "°C or °F"
-        raise ValueProblemError(f"a {kind} in an unknown unit {unit!r}; expected {expected}")
-    return kind, known
+    if kind == "temperature":
+        raise ValueProblemError(f"a temperature in an unknown unit {unit!r}; expected °C or °F")
+    if unit.strip().lower() in ("%", "percent", "per cent"):
+        return "percent", ""
+    readings: tuple[tuple[FactType, str], ...] = (
+        ("quantity", unit_of_measure(unit)), ("count", unit_of_time(unit)), ("money", currency_code(unit)),
+    )  # fmt: skip
+    for reading in readings:
+        if reading[1]:
+            return reading
+    expected = ", ".join(sorted(UNITS))
+    raise ValueProblemError(
+        f"a quantity in an unknown unit {unit!r}; expected °C, °F, %, a time, a currency, {expected}"
+    )
 
 
 def wordings_of(item: Any) -> tuple[str, ...]:

@@ -116,6 +116,20 @@ def test_a_unit_is_known_by_every_name(unit: str) -> None:
         assert facts_of({kind: f"-3.4 {unit}"}) == facts_of(COLD)
 
 
+@pytest.mark.parametrize(
+    ("quantity", "fact", "message"),
+    [
+        ("12 %", {"percent": 12}, "It went up by 12 percent."),
+        ("3 hours", {"count": "3 hours"}, "That takes 3 hours."),
+        ("85 €", {"money": "85 EUR"}, "You owe 85 euros."),
+        ("40 m²", {"quantity": "40 square meters"}, "The flat has 40 square metres."),
+    ],
+)
+def test_a_quantity_of_another_kind_is_read_as_that(quantity: str, fact: object, message: str) -> None:
+    assert hear(message, facts_of({"quantity": quantity})).right
+    assert hear(message, facts_of(fact)).right
+
+
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueProblemError, match="unknown unit 'parsecs'"):
         facts_of({"quantity": "12 parsecs"})
