@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import is_
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox_grader.errors import GraderError
@@ -376,6 +377,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
+_UNSAID: dict[str, Any] = dict.fromkeys(
+    ("agent", "user", "limits", "worlds", "clock", "versions", "wall"), MappingProxyType[str, Any]({})
+)
+"""What an outline leaves out, one nothing for all of them: there are as many outlines as sessions."""
+
+
 def _outline(scores: Scores) -> Subject:
     """A session without what happened in it: enough to tell which one it was."""
     started = SessionStarted(
@@ -384,6 +391,7 @@ def _outline(scores: Scores) -> Subject:
         variant=scores.variant,
         trial=scores.trial,
         categories=scores.categories,
+        **_UNSAID,
     )
     return Subject(Trajectory(started, (), None, scores.path))
 
