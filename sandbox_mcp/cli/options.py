@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import click
 
@@ -46,6 +44,9 @@ class LogPlace(click.Path):
         """The path, or that of the copy. Raises :class:`StorageError` where there can be none."""
         place = str(value)
         if place.lower().startswith("file://"):
+            from urllib.parse import urlsplit
+            from urllib.request import url2pathname  # brings HTTP and TLS along
+
             place = url2pathname(urlsplit(place).path)
         if "://" not in place:
             return super().convert(place, param, ctx)
