@@ -191,6 +191,7 @@ class HandedProtocol(PatientProtocol):
         """Keep the next request, or hand the connection over, once its head is there."""
         head = _END_OF_HEAD.search(self._read)
         if not self._read or (head is None and len(self._read) < LONGEST_HEAD):
+            self._wait_for_more()
             return
         owner = self._desk.owner(bytes(self._read))
         if not self._is_ours and not self._desk.is_mine(owner):
@@ -200,16 +201,26 @@ class HandedProtocol(PatientProtocol):
         self._left = len(self._read) if head is None else head.end() + _length_of_body(self._read[: head.end()])
         self._feed()
 
+    @property
+    def next_begun(self) -> bool:
+        """Whether the beginning of a request has come in, here or with uvicorn."""
+        return bool(self._read) or super().next_begun
+
     def _feed(self) -> None:
         size = int(min(self._left, len(self._read)))
         piece = bytes(self._read[:size])
         del self._read[:size]
         self._left -= size
         super().data_received(piece)
+        if self._read and not self._left and self._http.cycle is not None and self._http.cycle.response_complete:
+            self._go_on()  # it was answered before its end came in, together with the beginning of the next
 
     def _next(self) -> None:
         """Go on, once a request is answered, with what was sent meanwhile."""
         super()._next()
+        self._go_on()
+
+    def _go_on(self) -> None:
         if self._read and self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
             asyncio.get_running_loop().call_soon(self.data_received, b"")

@@ -149,35 +149,45 @@ class PatientProtocol(asyncio.Protocol):
         self._until = None
         if awaited is not None:
             patience = self._among.patience
-            seconds = patience.head if awaited[0] == "head" else patience.body
-            self._until = asyncio.get_running_loop().call_later(seconds, self._too_late)
+            seconds = {"head": patience.head, "body": patience.body, "idle": patience.idle}[awaited[0]]
+            self._until = asyncio.get_running_loop().call_later(seconds, self._too_late, awaited[0])
 
     def _owed(self) -> tuple[str, object] | None:
         """What the client has yet to send, of which request; None where it is for us to answer."""
         cycle = self._http.cycle
         if cycle is None:
             return "head", None
-        if cycle.more_body:
+        if cycle.more_body and self._is_in_a_body(cycle):
             return "body", cycle
-        # Between requests uvicorn's own limit holds, until the next one begins to come in.
-        begun = self._http.timeout_keep_alive_task is None or self._came_with_the_last()
-        return ("head", cycle) if cycle.response_complete and begun else None
+        if not cycle.response_complete:
+            return None
+        if self.next_begun:
+            return "head", cycle
+        # Between requests uvicorn's own limit holds, unless the end of a body that was answered early has put it off.
+        return None if self._http.timeout_keep_alive_task is not None else ("idle", cycle)
 
-    def _came_with_the_last(self) -> bool:
-        """Whether the beginning of the next request was sent in one go with a request that has been answered."""
+    def _is_in_a_body(self, cycle: Any) -> bool:
+        """Whether the body of the last request has not come in whole; uvicorn does not say so of one answered early."""
+        parser = getattr(self._http, "conn", None)
+        return not cycle.response_complete if parser is None else str(parser.their_state) == "SEND_BODY"
+
+    @property
+    def next_begun(self) -> bool:
+        """Whether the beginning of a request has come in, behind one that has been answered."""
         parser = getattr(self._http, "conn", None)  # httptools, which may be installed too, does not tell
-        return parser is not None and bool(parser.trailing_data[0])
+        return self._http.timeout_keep_alive_task is None if parser is None else bool(parser.trailing_data[0])
 
     def _next(self) -> None:
         """An answer has gone out."""
         self._answered()
         self._wait_for_more()
 
-    def _too_late(self) -> None:
+    def _too_late(self, awaited: str) -> None:
         if self._transport is None or self._transport.is_closing():
             return
         cycle = self._http.cycle
-        if cycle is None or not cycle.response_started or cycle.response_complete:
+        # Who has the answer already would take another for that to its next request.
+        if cycle is None or not cycle.response_started or (cycle.response_complete and awaited == "head"):
             self._transport.write(LATE)
         self._transport.close()
 

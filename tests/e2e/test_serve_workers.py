@@ -1,5 +1,6 @@
 """``serve --http --workers N`` as processes: every worker serves every session, and none is missed when it dies."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -84,6 +85,20 @@ async def test_a_connection_is_kept_from_answer_to_answer_whoever_gives_it(tmp_p
             assert kept.sock is own
         kept.close()
     assert "Traceback" not in said["rest"]
+
+
+async def test_a_request_is_answered_that_comes_with_the_end_of_one_answered_early() -> None:
+    with http_process(*WORKERS, SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        where = said["base"].removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(*where)
+        writer.write(b"POST /s/nonsense/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+        first = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(re.findall(rb"(?i)content-length: *(\d+)", first)[0]))
+        writer.write(b"{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        async with asyncio.timeout(20):
+            second = await reader.readuntil(b"\r\n")
+        writer.close()
+    assert (b" 404 " in first, b" 200 " in second) == (True, True)
 
 
 @pytest.mark.parametrize("era", ERAS)

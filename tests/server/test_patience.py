@@ -65,7 +65,8 @@ async def test_a_body_that_does_not_come_is_not_waited_for(path: str, caplog: py
         token = f"Authorization: Bearer {server.settings.api_token}\r\nAccept: application/json, text/event-stream\r\n"
         head = HEAD.format(method="POST", path=path) + token + "Content-Length: 100\r\n\r\n{"
         async with wire(server, head) as (reader, _):
-            assert b"HTTP/1.1 4" in await rest_of(reader)
+            answer = await rest_of(reader)
+    assert (answer.count(b"HTTP/1.1"), answer[:10]) == (1, b"HTTP/1.1 4")
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
@@ -80,6 +81,15 @@ async def test_between_requests_a_connection_stays_open_for_a_limited_time() -> 
     async with served(patience=Patience(idle=SHORT)) as server, wire(server, asked) as (reader, _):
         answer = await rest_of(reader)
     assert (b" 200 " in answer, b" 408 " in answer) == (True, False)
+
+
+async def test_a_body_that_comes_behind_its_answer_leaves_the_connection_idle() -> None:
+    head = HEAD.format(method="POST", path="/s/nonsense/mcp") + "Content-Length: 2\r\n\r\n"
+    patience = Patience(head=SHORT, body=LONG, idle=SHORT)
+    async with served(patience=patience) as server, wire(server, head) as (reader, writer):
+        assert b" 404 " in await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"{}")
+        assert b"HTTP/1.1" not in await rest_of(reader)
 
 
 def test_clients_let_go_of_a_connection_before_the_server_does() -> None:
