@@ -178,7 +178,8 @@ class PatientProtocol(asyncio.Protocol):
         return self._http.timeout_keep_alive_task is None if parser is None else bool(parser.trailing_data[0])
 
     def _next(self) -> None:
-        """An answer has gone out."""
+        """An answer has gone out; a connection that is idle holds on to nothing that it was about."""
+        self._http.cycle.scope = self._http.scope = {}
         self._answered()
         self._wait_for_more()
 

@@ -26,7 +26,7 @@ READ_AS: dict[str, tuple[str, ...]] = {
     "date": ("date",),
     "weekday": ("weekday",),
     "duration": ("duration", "time"),
-    "count": ("number", "duration", "phone"),
+    "count": ("number", "duration", "phone", "quantity"),
     "money": ("money", "number"),
     "temperature": ("temperature", "number"),
     "quantity": ("quantity", "number"),
@@ -332,8 +332,11 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
             and item.number == number / 60
             and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
         )
-    if kind == "number" and number.is_integer():
-        return item.number == number
+    if kind == "number":
+        said = item.number / item.factor  # as it is written, whatever it is a number of
+        return math.isclose(said, number) or (
+            not number.is_integer() and _near(said, number, item.step / item.factor, spoken, item, SHARES["quantity"])
+        )
     if kind == "money" and item.kind == "money" and not _currency_fits(item.unit, fact.unit):
         return False
     if kind == "temperature" and item.unit and fact.unit and item.unit != fact.unit and item.kind == kind:
@@ -382,6 +385,10 @@ def _counted(item: Mention, number: float, unit: str) -> bool:
         return bool(seconds) and item.number == number * (seconds or 1)
     if item.kind == "phone":  # seven digits and more look like one
         return str(item.value) == str(int(number))
+    if item.kind == "quantity":  # what is counted is a unit, such as hectares
+        return item.unit == UNITS.get(unit.lower(), ("",))[0] and math.isclose(
+            item.number, number * UNITS[unit.lower()][1]
+        )
     if (
         not seconds
         and item.unit in _COUNTED_ELSE

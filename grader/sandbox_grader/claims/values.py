@@ -24,7 +24,8 @@ class Mention:
     """A value in a text. ``value`` in the base unit of its kind; ``unit`` a currency, dimension or the noun counted.
 
     ``step`` is what the last written digit is worth, in the unit of ``value``. Times are minutes of the day, with
-    ``half`` False where morning or afternoon is open; dates are (year or 0, month, day) alternatives.
+    ``half`` False where morning or afternoon is open; dates are (year or 0, month, day) alternatives. ``factor`` is
+    what the unit of a quantity is worth in the base unit.
     """
 
     kind: Kind
@@ -34,6 +35,7 @@ class Mention:
     unit: str = ""
     step: float = 0.0
     half: bool = True
+    factor: float = 1.0
 
     @property
     def number(self) -> float:
@@ -370,9 +372,8 @@ def _quantity(match: re.Match[str]) -> Mention | None:
     dimension, factor = UNITS[match[2].lower()]
     if match[2] == "K":
         return None
-    return Mention(
-        "quantity", match.start(), match.end(), float(match[1]) * factor, dimension, _digits(match[1]) * factor
-    )
+    value, step = float(match[1]) * factor, _digits(match[1]) * factor
+    return Mention("quantity", match.start(), match.end(), value, dimension, step, factor=factor)
 
 
 def _bare(match: re.Match[str]) -> Mention | None:
@@ -382,7 +383,8 @@ def _bare(match: re.Match[str]) -> Mention | None:
     announced = _IN_UNIT.search(match.string[max(0, match.start() - 60) : match.start()])
     if announced and not noun:
         dimension, factor = UNITS[announced[1].lower().removesuffix("s")]
-        return Mention("quantity", match.start(), match.end(), float(match[1]) * factor, dimension, step * factor)
+        value = float(match[1]) * factor
+        return Mention("quantity", match.start(), match.end(), value, dimension, step * factor, factor=factor)
     return Mention("number", match.start(), match.end(), float(match[1]), noun, step)
 
 

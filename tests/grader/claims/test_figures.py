@@ -133,3 +133,17 @@ def test_a_quantity_of_another_kind_is_read_as_that(quantity: str, fact: object,
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueProblemError, match="unknown unit 'parsecs'"):
         facts_of({"quantity": "12 parsecs"})
+
+
+@pytest.mark.parametrize("unit", ["millimetres", "mm", "km", "kilograms", "miles", "litres", ""])
+def test_a_bare_number_may_be_told_with_whatever_it_is_a_number_of(unit: str) -> None:
+    assert hear(f"Usually 20.9 {unit}.", facts_of({"number": 20.9})).right
+    assert not hear(f"Usually 29 {unit}.", facts_of({"number": 20.9})).right
+
+
+@pytest.mark.parametrize("message", ["It had 5678 hectares.", "5,678 ha.", "It had 56.78 square kilometres.", "5678."])
+def test_units_can_be_counted(message: str) -> None:
+    fact = facts_of({"count": "5678 hectares"})
+    assert hear(message, fact).right
+    assert not hear(message.replace("78", "87"), fact).right
+    assert not hear("It had 5678 litres.", fact).right

@@ -111,7 +111,3 @@ def test_what_is_no_checkout_is_one_line(tmp_path: Path, file: str, text: str | 
 
 def test_a_folder_without_databases_is_one_line(tmp_path: Path) -> None:
     assert "has no folder 'databases'" in str(replayed(tmp_path).exception)
-
-
-def test_logs_and_a_checkout_are_one_too_many(tmp_path: Path) -> None:
-    assert CliRunner().invoke(group, ["replay", "x.jsonl", "--tooltalk", str(tmp_path)]).exit_code == 2
