@@ -87,6 +87,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
     from sandbox_mcp.run.transports import transport
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import SessionManager
+    from sandbox_mcp.telemetry import traced
 
     agent, users = _agent(role, options), _users(role, options)
     spec = SessionSpec(
@@ -102,7 +103,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
         with folder.writer(unit) as log:
             async with transport("http" if agent.needs_url else "direct", manager) as reach:
                 try:
-                    await play(manager, spec, agent, users.make(spec), log, reach)
+                    await play(manager, spec, agent, users.make(spec), traced(log), reach)
                 finally:
                     with anyio.CancelScope(shield=True):
                         await agent.aclose()

@@ -21,10 +21,9 @@ PLAYED = ("wifi_off", "colleagues_to_friends", "late_for_dinner_no_address_book"
 """One call; a batch of calls over several turns; none at all; calls that fail."""
 
 
-def sandbox(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program(), *args], env={**os.environ, **variables}, capture_output=True, text=True, check=True
-    )
+def sandbox(*args: str, typed: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **variables}
+    return subprocess.run([program(), *args], env=env, input=typed, capture_output=True, text=True, check=True)
 
 
 def run(out: Path, *args: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -181,6 +180,15 @@ def test_a_collector_that_is_not_there_costs_one_line_and_no_session(tmp_path: P
     assert len(told) == 1
     assert "everything else goes on" in told[0]
     assert all(read_trajectory(log).complete for log in find_logs([tmp_path]))
+
+
+def test_what_a_person_plays_is_a_trace_as_well(tmp_path: Path) -> None:
+    told = {"typed": "set_wifi_status on=false\nWifi is off.\n", "OTEL_TRACES_EXPORTER": "console"}
+    done = sandbox("play", "wifi_off", "--out", str(tmp_path), **told)
+    assert [name in done.stderr for name in ("invoke_workflow wifi_off", "execute_tool set_wifi_status")] == [
+        True,
+        True,
+    ]
 
 
 def test_an_exporter_that_is_not_known_is_named(tmp_path: Path) -> None:
