@@ -32,6 +32,8 @@ class Terminal:
         try:
             return self._read(prompt, words)
         except KeyboardInterrupt:
+            if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell has started in the background
+                raise
             signal.raise_signal(signal.SIGINT)  # for whoever else would have got it, such as the event loop
             await anyio.sleep_forever()
             raise

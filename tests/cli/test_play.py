@@ -118,7 +118,11 @@ def test_what_does_not_go_together_is_told(tmp_path: Path, arguments: list[str],
 
 
 AT_ITS_TERMINAL = """
-import fcntl, sys, termios
+import fcntl, signal, sys, termios
+if sys.argv.pop(1) == "ignored":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+else:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 from sandbox_mcp.cli import main
 main()
@@ -129,10 +133,10 @@ main()
 class Pty:
     """The command at a terminal of its own."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, interrupts: str = "heard") -> None:
         self._mine, theirs = os.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", AT_ITS_TERMINAL, "play", *arguments],
+            [sys.executable, "-c", AT_ITS_TERMINAL, interrupts, "play", *arguments],
             stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, env={**os.environ, "TERM": "dumb"},
         )  # fmt: skip
         os.close(theirs)
@@ -176,8 +180,10 @@ def test_at_a_terminal_lines_are_edited_and_completed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_at_a_terminal_ctrl_c_stops_at_once(tmp_path: Path) -> None:
-    terminal = Pty("wifi_off", "--out", str(tmp_path))
+@pytest.mark.parametrize("interrupts", ["heard", "ignored"])
+def test_at_a_terminal_ctrl_c_stops_at_once(tmp_path: Path, interrupts: str) -> None:
+    """Also where whoever started it has interrupts ignored, as a shell does for what runs in the background."""
+    terminal = Pty("wifi_off", "--out", str(tmp_path), interrupts=interrupts)
     terminal.until("you> ")
     terminal.types("\x03\n")  # the line's end is for an interrupt that comes before the line is waited for
     assert "interrupted" in terminal.until("interrupted")
