@@ -42,14 +42,14 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")
     if record_tape and not live:
         raise SandboxError("--record needs live sources to record; name them with --knowledge")
-    from sandbox_mcp.worlds.phone.knowledge import TapeError, tape
+    from sandbox_mcp.worlds.phone.knowledge import QuestionTapeError, tape
 
     try:
         if replay_tape:
             return tape.replay(replay_tape)
         knowledge = _live(live) if live else None
         return tape.record(knowledge, record_tape) if knowledge and record_tape else knowledge
-    except TapeError as error:
+    except QuestionTapeError as error:
         raise SandboxError(str(error)) from error
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sandbox_grader.alike import LogOutline
@@ -78,9 +79,9 @@ def test_a_summary_is_the_same_without_the_details_that_it_does_not_count(folder
 def test_trials_that_are_alike_are_graded_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graded: list[Path] = []
 
-    def counting(paths: list[Path], *rest: object, **options: object) -> Report:
+    def counting(paths: list[Path], *rest: Any, **options: Any) -> Report:
         graded.extend(paths)
-        return grade_logs(paths, *rest, **options)  # type: ignore[arg-type]
+        return grade_logs(paths, *rest, **options)
 
     monkeypatch.setattr("sandbox_grader.many.grade_logs", counting)
     grade_many(sorted(folder.glob("*.jsonl")), FIND, keep=False, jobs=1)

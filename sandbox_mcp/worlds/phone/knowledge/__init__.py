@@ -10,8 +10,8 @@ from sandbox_mcp.worlds.phone.knowledge.errors import (
     KnowledgeError,
     KnowledgeUnavailable,
     NoRateError,
+    QuestionTapeError,
     ReplayMissError,
-    TapeError,
     UnknownCurrencyError,
     UnknownUnitError,
 )
@@ -24,8 +24,8 @@ __all__ = [
     "KnowledgeError",
     "KnowledgeUnavailable",
     "NoRateError",
+    "QuestionTapeError",
     "ReplayMissError",
-    "TapeError",
     "UnknownCurrencyError",
     "UnknownUnitError",
 ]

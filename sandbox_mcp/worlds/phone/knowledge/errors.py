@@ -70,7 +70,7 @@ class KnowledgeUnavailable(KnowledgeError):
         self.source, self.reason, self.detail = source, reason, detail
 
 
-class TapeError(KnowledgeError):
+class QuestionTapeError(KnowledgeError):
     """A file of recorded answers cannot be read."""
 
 

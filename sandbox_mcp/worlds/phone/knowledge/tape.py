@@ -19,7 +19,12 @@ from typing import Any, get_type_hints
 
 from sandbox_mcp.worlds.phone.knowledge import errors
 from sandbox_mcp.worlds.phone.knowledge.bundle import DOMAINS, Knowledge
-from sandbox_mcp.worlds.phone.knowledge.errors import KnowledgeError, KnowledgeUnavailable, ReplayMissError, TapeError
+from sandbox_mcp.worlds.phone.knowledge.errors import (
+    KnowledgeError,
+    KnowledgeUnavailable,
+    QuestionTapeError,
+    ReplayMissError,
+)
 from sandbox_mcp.worlds.phone.knowledge.live import answering
 
 Ask = Callable[[str, Mapping[str, Any]], Any]
@@ -44,7 +49,7 @@ def record(knowledge: Knowledge, tape: Path, domains: Collection[str] = DOMAINS)
     """The same knowledge, but every answer of the named domains is appended to the file ``tape``.
 
     Raises:
-        TapeError: the file exists and is not a tape, or a domain is unknown.
+        QuestionTapeError: the file exists and is not a tape, or a domain is unknown.
     """
     _check(domains)
     recorder = _Recorder(tape)
@@ -57,7 +62,7 @@ def replay(tape: Path, domains: Collection[str] = DOMAINS) -> Knowledge:
     """Knowledge whose named domains answer from the file ``tape`` alone; the others are the offline sources.
 
     Raises:
-        TapeError: the file cannot be read or is not a tape, or a domain is unknown.
+        QuestionTapeError: the file cannot be read or is not a tape, or a domain is unknown.
     """
     _check(domains)
     replayer = _Replayer(tape)
@@ -167,12 +172,12 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
     """The lines of a tape; one that a crash cut off at the end is left out.
 
     Raises:
-        TapeError: the file cannot be read, or a line is not a record.
+        QuestionTapeError: the file cannot be read, or a line is not a record.
     """
     try:
         *texts, _ = tape.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise TapeError(f"cannot read the tape {str(tape)!r}: {error}") from error
+        raise QuestionTapeError(f"cannot read the tape {str(tape)!r}: {error}") from error
     for number, text in enumerate(texts, 1):
         yield _parsed(text, f"{tape}:{number}")
 
@@ -196,7 +201,7 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
             return line
     except (ValueError, LookupError, TypeError):
         pass
-    raise TapeError(f"{where}: not a record of a question and its answer: {text.strip()[:80]!r}")
+    raise QuestionTapeError(f"{where}: not a record of a question and its answer: {text.strip()[:80]!r}")
 
 
 def _key(line: Mapping[str, Any]) -> str:
@@ -221,7 +226,7 @@ def _json(value: Any) -> str:
 def _check(domains: Collection[str]) -> None:
     for name in domains:
         if name not in DOMAINS:
-            raise TapeError(f"unknown domain {name!r}; known: {', '.join(DOMAINS)}")
+            raise QuestionTapeError(f"unknown domain {name!r}; known: {', '.join(DOMAINS)}")
 
 
 def _protocol(domain: str) -> type[Any]:

@@ -18,8 +18,8 @@ from sandbox_mcp.worlds.phone.knowledge import (
     KnowledgeError,
     KnowledgeUnavailable,
     NoRateError,
+    QuestionTapeError,
     ReplayMissError,
-    TapeError,
     UnknownCurrencyError,
     UnknownUnitError,
 )
@@ -264,18 +264,18 @@ def test_a_file_that_is_no_tape_is_refused_with_its_line(line: str, tmp_path: Pa
     tape = tmp_path / "tape.jsonl"
     tape.write_text(line + "\n")
     for use in (lambda: replay(tape), lambda: record(Knowledge(), tape)):
-        with pytest.raises(TapeError, match=r"tape\.jsonl:1: not a record"):
+        with pytest.raises(QuestionTapeError, match=r"tape\.jsonl:1: not a record"):
             use()
 
 
 def test_a_tape_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TapeError, match="cannot read the tape"):
+    with pytest.raises(QuestionTapeError, match="cannot read the tape"):
         replay(tmp_path / "nowhere.jsonl")
 
 
 def test_an_unknown_domain_is_refused(tmp_path: Path) -> None:
     for use in (lambda: replay(tmp_path / "t", ["alchemy"]), lambda: record(Knowledge(), tmp_path / "t", ["alchemy"])):
-        with pytest.raises(TapeError, match="unknown domain 'alchemy'; known: currency, distance"):
+        with pytest.raises(QuestionTapeError, match="unknown domain 'alchemy'; known: currency, distance"):
             use()
 
 
