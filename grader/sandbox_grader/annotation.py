@@ -23,7 +23,7 @@ from sandbox_grader.conversation import conversation
 from sandbox_grader.errors import GraderError
 from sandbox_grader.scores import Scores
 from sandbox_mcp.shown import cell
-from sandbox_mcp.trajectory import SessionStarted, Trajectory, to_line
+from sandbox_mcp.trajectory import Trajectory, to_line
 
 QUESTIONS: Mapping[str, str] = {
     "success": "Did the user get what they wanted, and was nothing else changed? yes or no",
@@ -66,13 +66,9 @@ def sheet(sessions: Sequence[Trajectory], goals: Mapping[str, str], questions: I
     asked = list(questions)
     writer.writerow([*KNOWN[:-1], *asked, KNOWN[-1]])
     for item in shuffled:
-        told = (session_key(item), item.started.scenario, _goal(item.started, goals), conversation(item))
+        told = (session_key(item), item.started.scenario, goals.get(item.started.scenario, ""), conversation(item))
         writer.writerow([*map(cell, told), *([""] * (len(asked) + 1))])
     return text.getvalue()
-
-
-def _goal(started: SessionStarted, goals: Mapping[str, str]) -> str:
-    return goals.get(started.scenario, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,8 @@ def agreements(
                 yield _agreed(column, (one, given[one]), (other, given[other]))
         everyone = _together(given.values())
         for metric in metrics.get(column, ()):
-            values = _values(scores, metric)
+            found = ((key, item.number(metric)) for key, item in scores.items())
+            values = {key: value for key, value in found if value is not None}
             for name in names:
                 yield _with_metric(column, (name, given[name]), metric, values)
             if len(names) > 1:
@@ -164,11 +161,6 @@ def _together(answers: Iterable[Mapping[str, str]]) -> dict[str, str]:
             if (number := _number(value)) is not None:
                 numbers.setdefault(key, []).append(number)
     return {key: repr(sum(values) / len(values)) for key, values in numbers.items()}
-
-
-def _values(scores: Mapping[str, Scores], metric: str) -> dict[str, float]:
-    found = ((key, item.number(metric)) for key, item in scores.items())
-    return {key: value for key, value in found if value is not None}
 
 
 def _agreed(column: str, one: tuple[str, Mapping[str, str]], other: tuple[str, Mapping[str, str]]) -> Agreed:

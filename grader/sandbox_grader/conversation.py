@@ -31,14 +31,14 @@ def _lines(trajectory: Trajectory) -> Iterator[str]:
 
 
 def _call(event: ToolCall) -> Iterator[str]:
-    given = event.raw_arguments if event.raw_arguments is not None else _arguments(event.arguments)
+    given = (
+        event.raw_arguments
+        if event.raw_arguments is not None
+        else ", ".join(f"{name}={_json(value)}" for name, value in event.arguments.items())
+    )
     yield f"#{event.seq:<3} {event.caller} calls {event.name}({_cut(given)})"
     outcome = f"{event.error.type}: {event.error.message}" if event.error else _json(event.result)
     yield f"     -> {_cut(outcome)}"
-
-
-def _arguments(arguments: Any) -> str:
-    return ", ".join(f"{name}={_json(value)}" for name, value in arguments.items())
 
 
 def _json(value: Any) -> str:

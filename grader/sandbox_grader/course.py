@@ -57,7 +57,11 @@ class SessionCourse:
 def course_of(trajectory: Trajectory) -> SessionCourse:
     """What a log says about its session's course."""
     started = trajectory.started
-    calls = [event for event in trajectory.events if isinstance(event, ToolCall) and _counts(event)]
+    calls = [
+        event
+        for event in trajectory.events
+        if isinstance(event, ToolCall) and event.caller == "agent" and TALK not in (event.tool, event.name)
+    ]
     batches: dict[str, list[ToolCall]] = {}
     for call in calls:
         batches.setdefault(call.batch, []).append(call)
@@ -77,10 +81,6 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         unrecorded=sum(call.error is not None and call.error.type == NotRecordedError.__name__ for call in calls),
         filled=sum(FILLED in call.meta for call in calls),
     )
-
-
-def _counts(call: ToolCall) -> bool:
-    return call.caller == "agent" and TALK not in (call.tool, call.name)
 
 
 def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:

@@ -110,7 +110,10 @@ class _Reenactment:
         """The changes that a call makes, once its outcome is known to be the recorded one."""
         tells_time = event.tool == self._stage.home.hints.clock
         if tells_time and isinstance(event.result, float | int) and not isinstance(event.result, bool):
-            self._set_clock(float(event.result))
+            told = float(event.result)
+            later = told - self._stage.now
+            if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
+                self._stage.set_time(told)
         tool = event.tool or ""
         running = self._stage.running
         running.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
@@ -127,11 +130,6 @@ class _Reenactment:
     def _ran(self, event: ToolCall) -> bool:
         """Whether a tool ran, as far as the log tells."""
         return event.tool in self._stage.home.tools and (event.error is None or _is_execution(event.error))
-
-    def _set_clock(self, told: float) -> None:
-        later = told - self._stage.now
-        if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
-            self._stage.set_time(told)
 
     def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
         if event.meta.get("result_missing") or self._agree(event, outcome):

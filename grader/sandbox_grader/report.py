@@ -363,7 +363,9 @@ def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False
     family, _, name = metric.partition(".")
     asked = [item.verdicts[family] for item in sessions if family in item.verdicts]
     said = [verdict.values for verdict in asked if verdict.inconclusive is None]
-    numbers = {key for values in said for key, value in values.items() if value is None or _is_number(value)}
+    numbers = {
+        key for values in said for key, value in values.items() if value is None or isinstance(value, int | float)
+    }
     if name in numbers or (name and not said and asked) or not sessions:
         return True
     if quiet:
@@ -371,10 +373,6 @@ def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False
     known = sorted({f"{key}.{value}" for item in sessions for key, v in item.verdicts.items() for value in v.values})
     near = [value for value in known if value.startswith(f"{family}.")] or known
     raise GraderError(f"unknown metric {metric!r}; these sessions have {', '.join(near) or 'none'}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 _UNSAID: dict[str, Any] = dict.fromkeys(

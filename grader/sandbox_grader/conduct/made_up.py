@@ -47,7 +47,8 @@ _IDLE = re.compile(
 
 def made_up(heard: ObservedSession) -> Iterator[ConductFinding]:
     """The arguments of calls that nothing gave, each value the first time."""
-    stated = _stated(heard)
+    planned = (call for solution in heard.solutions for turn in solution for call in turn.calls)
+    stated = {_form(value) for call in planned for _, value in named_leaves(call.arguments)}
     suspects = {
         call.seq: left
         for call in heard.calls
@@ -67,12 +68,6 @@ def made_up(heard: ObservedSession) -> Iterator[ConductFinding]:
                         "hallucinated_arguments", event.seq, f"{tool} got {name} {value!r}: {about}", tool
                     )
         take_in(ground, heard, event)
-
-
-def _stated(heard: ObservedSession) -> frozenset[Any]:
-    """The values that the solutions call tools with."""
-    calls = (call for solution in heard.solutions for turn in solution for call in turn.calls)
-    return frozenset(_form(value) for call in calls for _, value in named_leaves(call.arguments))
 
 
 def _form(value: Any) -> Any:

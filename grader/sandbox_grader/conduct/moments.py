@@ -40,17 +40,20 @@ def is_moment(name: str, value: Any) -> bool:
     """Whether an argument is a moment or a time of day: a Unix timestamp, a date, or a time as it is written."""
     if isinstance(value, str):
         return bool(_WRITTEN.fullmatch(value.strip()) or _OF_DAY.fullmatch(value.strip()))
-    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) > 1e8 and _is_named(name)
-
-
-def _is_named(name: str) -> bool:
-    return bool(_NAMED.search(name))
+    return (
+        not isinstance(value, bool)
+        and isinstance(value, int | float)
+        and abs(value) > 1e8
+        and bool(_NAMED.search(name))
+    )
 
 
 def hallucinated_times(heard: ObservedSession) -> Iterator[ConductFinding]:
     """The calls with a moment that does not follow, each once."""
     given = {item for call in heard.calls for item in named_leaves(call.arguments) if _dates(*item)}
-    if given <= _dated_by(heard):
+    planned = (call for solution in heard.solutions for turn in solution for call in turn.calls)
+    stated = {item for call in planned for item in named_leaves(call.arguments) if _dates(*item)}
+    if given <= stated:
         return
     known = _Known(heard)
     for event in heard.trajectory.events:
@@ -64,12 +67,6 @@ def hallucinated_times(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 def _dates(name: str, value: Any) -> bool:
     return is_moment(name, value) or name == "year"
-
-
-def _dated_by(heard: ObservedSession) -> frozenset[tuple[str, Any]]:
-    """The moments that solutions state, by the name of the argument."""
-    calls = (call for solution in heard.solutions for turn in solution for call in turn.calls)
-    return frozenset(item for call in calls for item in named_leaves(call.arguments) if _dates(*item))
 
 
 def moments_in(arguments: Mapping[str, Any], zone: str) -> dict[str, float]:

@@ -72,7 +72,8 @@ class ObservedSession:
         """Whether each tool acts, by canonical name; tools of which nothing is known are absent."""
         wanted = (call for solution in self.solutions for turn in solution for call in turn.calls)
         said = {call.tool: call.action for call in wanted if call.action is not None}
-        guessed = _guessed(self.trajectory)
+        losses = (self.trajectory.started.origin or {}).get("losses")
+        guessed = is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)
         offered = {t.tool: t.action for t in self.trajectory.started.tools if not (guessed and t.action)}
         if self.ours:
             said |= {name: tool.action for name, tool in self.home.tools.items()}
@@ -111,11 +112,6 @@ class ObservedSession:
             if event.seq >= seq:
                 return
             yield from self.told_by(event)
-
-
-def _guessed(trajectory: Trajectory) -> bool:
-    losses = (trajectory.started.origin or {}).get("losses")
-    return is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)
 
 
 def is_reply(event: Message | ToolCall) -> TypeGuard[Message]:

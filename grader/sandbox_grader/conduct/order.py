@@ -12,7 +12,6 @@ from sandbox_scenarios.stage import Stage
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.trajectory import ReferenceCall
-from sandbox_mcp.world import Running
 
 PASSING = frozenset({"creation_timestamp", "due_timestamp"})
 """Columns that tell when something happened."""
@@ -55,15 +54,11 @@ class Rehearsal:
             offered = {wanted.tool: present(tools[wanted.tool])} if wanted.tool in tools else {}
             world.tick()
             outcomes[place] = call(world, offered, wanted.tool, dict(wanted.arguments))
-        return [outcomes[place] for place in range(len(self._wanted))], _state(world)
-
-
-def _state(world: Running) -> Any:
-    """The rows of all tables without what differs from run to run."""
-    return {
-        name: sorted(repr(sorted((k, v) for k, v in row.items() if not _passing(k))) for row in rows.values())
-        for name, rows in world.snapshot.tables.items()
-    }
+        left = {
+            name: sorted(repr(sorted((k, v) for k, v in row.items() if not _passing(k))) for row in rows.values())
+            for name, rows in world.snapshot.tables.items()
+        }
+        return [outcomes[place] for place in range(len(self._wanted))], left
 
 
 def _passing(column: str) -> bool:

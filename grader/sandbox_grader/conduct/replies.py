@@ -188,7 +188,14 @@ class _Told:
 def _problems(reply: Message, told: _Told) -> Iterator[str]:
     if told.state is not None:
         yield from _switches(reply.content, told.state)
-    yield from _strangers(reply, told)
+    # Numbers and addresses that were never given, where others of their kind were found
+    for kind, pattern in _KINDS.items():
+        if kind not in told.kinds:
+            continue
+        given = {found[0] for sentence in sentences(reply.content) for found in pattern.finditer(sentence)}
+        for value in sorted(given):
+            if not told.knows(_compact(value).lstrip("+")):
+                yield f"names the {kind} {value!r}, which occurs nowhere, while others were found"
     yield from _amounts(reply, told)
 
 
@@ -204,17 +211,6 @@ def _switches(text: str, state: Snapshot) -> Iterator[str]:
             said = found["state"].lower() in ("on", "enabled")
             if isinstance(rows[0].get(column), bool) and rows[0][column] is not said:
                 yield f"says {found[0]!r}, but {column} is {'off' if said else 'on'}"
-
-
-def _strangers(reply: Message, told: _Told) -> Iterator[str]:
-    """Numbers and addresses that were never given, where others of their kind were found."""
-    for kind, pattern in _KINDS.items():
-        if kind not in told.kinds:
-            continue
-        given = {found[0] for sentence in sentences(reply.content) for found in pattern.finditer(sentence)}
-        for value in sorted(given):
-            if not told.knows(_compact(value).lstrip("+")):
-                yield f"names the {kind} {value!r}, which occurs nowhere, while others were found"
 
 
 def _compact(text: str) -> str:

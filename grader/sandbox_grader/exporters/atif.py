@@ -16,7 +16,7 @@ from sandbox_grader.exporters.turns import (
     outcome_text,
     turns,
 )
-from sandbox_mcp.trajectory import Message, SessionEnded, SessionStarted, ToolCall, Trajectory
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 OURS = "sandbox_mcp"
 SOURCES = {"system": "system", "environment": "system", "user": "user", "agent": "agent"}
@@ -33,18 +33,6 @@ def write(trajectory: Trajectory) -> dict[str, Any]:
     """One session as an ATIF document, ready for ``json.dump``."""
     started = trajectory.started
     steps = [_step(number, turn) for number, turn in enumerate(turns(trajectory.events), start=1)]
-    return {
-        "schema_version": "ATIF-v1.8",
-        "session_id": started.session,
-        "trajectory_id": started.session,
-        "agent": _agent(started),
-        "steps": steps,
-        "final_metrics": {"total_steps": len(steps)},
-        "extra": {OURS: _about(started, trajectory.ended)},
-    }
-
-
-def _agent(started: SessionStarted) -> dict[str, Any]:
     agent: dict[str, Any] = {
         "name": str(started.agent.get("name") or "unknown"),
         "version": str(started.agent.get("version") or "unknown"),
@@ -53,17 +41,23 @@ def _agent(started: SessionStarted) -> dict[str, Any]:
         agent["model_name"] = started.agent["model"]
     if started.tools:
         agent["tool_definitions"] = [definition(tool) for tool in started.tools]
-    return agent
-
-
-def _about(started: SessionStarted, ended: SessionEnded | None) -> dict[str, Any]:
     about: dict[str, Any] = {name: getattr(started, name) for name in ABOUT}
     about["categories"] = list(started.categories)
     about["tools"] = {
         tool.name: {"tool": tool.tool, "domain": tool.domain, "action": tool.action} for tool in started.tools
     }
-    about["end"] = None if ended is None else {"reason": ended.reason, "detail": ended.detail}
-    return about
+    about["end"] = (
+        None if trajectory.ended is None else {"reason": trajectory.ended.reason, "detail": trajectory.ended.detail}
+    )
+    return {
+        "schema_version": "ATIF-v1.8",
+        "session_id": started.session,
+        "trajectory_id": started.session,
+        "agent": agent,
+        "steps": steps,
+        "final_metrics": {"total_steps": len(steps)},
+        "extra": {OURS: about},
+    }
 
 
 def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
@@ -80,7 +74,8 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
         step["reasoning_content"] = turn.thought.content
     if turn.calls and agents:
         step["tool_calls"] = [_call(call) for call in turn.calls]
-    step |= _observation(turn)
+    results = [_result(call) for call in turn.calls if answered(call)]
+    step |= {"observation": {"results": results}} if results else {}
     about = _unusual(turn, step["source"])
     return step | ({"extra": {OURS: about}} if about else {})
 
@@ -101,11 +96,6 @@ def _call(call: ToolCall) -> dict[str, Any]:
     if call.raw_arguments is not None:
         told["extra"] = {OURS: {"raw_arguments": call.raw_arguments}}
     return told
-
-
-def _observation(turn: ExportedTurn) -> dict[str, Any]:
-    results = [_result(call) for call in turn.calls if answered(call)]
-    return {"observation": {"results": results}} if results else {}
 
 
 def _result(call: ToolCall) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sandbox_grader.exporters.turns import (
     copied,
     definition,
     error_object,
+    in_agents_conversation,
     outcome_text,
     turns,
 )
@@ -31,17 +32,13 @@ USUAL: dict[str, tuple[str, Role]] = {
 
 def write(trajectory: Trajectory) -> dict[str, Any]:
     """One session as ``{"messages": [...], "tools": [...], "metadata": {...}}``; ``tools`` only where known."""
-    seen = [event for event in trajectory.events if _is_agents(event)]
-    document: dict[str, Any] = {"messages": [message for turn in turns(seen) for message in _messages(turn)]}
+    seen = turns(filter(in_agents_conversation, trajectory.events))
+    document: dict[str, Any] = {"messages": [message for turn in seen for message in _messages(turn)]}
     if trajectory.started.tools:
         document["tools"] = [definition(tool) for tool in trajectory.started.tools]
     document["metadata"] = {"session": trajectory.started.session, "scenario": trajectory.started.scenario}
     model = trajectory.started.agent.get("model")
     return document | ({"model": model} if isinstance(model, str) else {})
-
-
-def _is_agents(event: Message | ToolCall) -> bool:
-    return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
 
 
 def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:

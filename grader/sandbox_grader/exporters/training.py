@@ -14,7 +14,14 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox_grader.exporters import openai_chat
-from sandbox_grader.exporters.turns import ExportedTurn, answered, definition, outcome_text, turns
+from sandbox_grader.exporters.turns import (
+    ExportedTurn,
+    answered,
+    definition,
+    in_agents_conversation,
+    outcome_text,
+    turns,
+)
 from sandbox_grader.importers.reading.values import encode
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
@@ -49,7 +56,7 @@ def mtu_instruct(trajectory: Trajectory) -> dict[str, Any]:
     """
     tools = [definition(tool)["function"] for tool in trajectory.started.tools]
     found: list[dict[str, Any]] = []
-    for turn in turns(event for event in trajectory.events if _is_its_own(event)):
+    for turn in turns(filter(in_agents_conversation, trajectory.events)):
         said = turn.said
         if said is not None and said.sender == "user":
             found.append({"user": said.content, "steps": [], "thought": "", "reply": ""})
@@ -58,10 +65,6 @@ def mtu_instruct(trajectory: Trajectory) -> dict[str, Any]:
         elif found and said is not None and said.sender == "agent":
             found[-1] |= {"thought": _thought(turn), "reply": said.content}
     return {"id": trajectory.started.session, "tools": tools, "turns": found}
-
-
-def _is_its_own(event: Message | ToolCall) -> bool:
-    return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
 
 
 def _steps(turn: ExportedTurn) -> Iterator[dict[str, Any]]:

@@ -34,6 +34,11 @@ def turns(events: Iterable[Message | ToolCall]) -> Iterator[ExportedTurn]:
         yield turn
 
 
+def in_agents_conversation(event: Message | ToolCall) -> bool:
+    """Whether an event is part of what the agent lived through: a call of its own, or a message that it could read."""
+    return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
+
+
 def is_thought(message: Message) -> bool:
     """Whether a message is the agent's reasoning."""
     return is_note(message) and message.meta.get("kind") == "reasoning"

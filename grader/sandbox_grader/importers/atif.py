@@ -50,7 +50,14 @@ def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None
     builder = SessionBuilder("atif", node.path, stem(node.path), loaded.losses)
     session = node.label_at("session_id") or ""
     _describe(node, builder, parent)
-    _steps(node, builder)
+    copied = 0
+    for step in node.need("steps").items():
+        if step.members().get("is_copied_context") is True:
+            copied += 1
+        else:
+            _step(step, builder)
+    if copied:
+        builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
     end, detail = _end(node, builder)
     yield builder.finish(names.unique(stem(node.path), node.label_at("trajectory_id") or session), end, detail)
     for inner in node.items_at("subagent_trajectories"):
@@ -103,17 +110,6 @@ def _identify(name: str, about: JsonNode, builder: SessionBuilder) -> None:
         builder.identify(name, tool=tool, domain=domain or "", action=about.members().get("action") is not False)
 
 
-def _steps(node: JsonNode, builder: SessionBuilder) -> None:
-    copied = 0
-    for step in node.need("steps").items():
-        if step.members().get("is_copied_context") is True:
-            copied += 1
-        else:
-            _step(step, builder)
-    if copied:
-        builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
-
-
 def _step(step: JsonNode, builder: SessionBuilder) -> None:
     source, text = step.need("source").string(), joined(step.get("message"), builder)
     about, stamp = _ours(step), step.members().get("timestamp")
@@ -125,7 +121,11 @@ def _step(step: JsonNode, builder: SessionBuilder) -> None:
     else:
         builder.lose(step, f"a step of the unknown source {source!r} was dropped")
         return
-    _user_calls(about, builder, stamp)
+    # Calls that the agent did not make, for which ATIF has no place
+    calls = about.items_at("calls") if about is not None else []
+    batch = builder.batch() if calls else ""
+    for call in calls:
+        _call(call, batch, stamp, builder, _role(call.get("caller"), "user"))
     _observe(step, builder)
 
 
@@ -167,14 +167,6 @@ def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, ca
     given = arguments_of(raw if raw is not None else call.members().get("arguments"))
     name, id_ = call.need("function_name").string(), call.label_at("tool_call_id")
     builder.call(name, given, batch=batch, id_=id_, caller=caller, stamp=stamp)
-
-
-def _user_calls(about: JsonNode | None, builder: SessionBuilder, stamp: object) -> None:
-    """Calls that the agent did not make, for which ATIF has no place."""
-    calls = about.items_at("calls") if about is not None else []
-    batch = builder.batch() if calls else ""
-    for call in calls:
-        _call(call, batch, stamp, builder, _role(call.get("caller"), "user"))
 
 
 def _observe(step: JsonNode, builder: SessionBuilder) -> None:

@@ -56,39 +56,29 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in dict.fromkeys(file for given in paths for file in _files(given)):
-        yield from _file(path, names)
+        loaded = load(path)
+        if not loaded.lines and loaded.nodes[0].is_array:
+            loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
+        lines = list(lines_of(loaded.nodes))
+        threads = threads_of(lines)
+        noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
+        if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
+            raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
+        for number, thread in enumerate(threads):
+            builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
+            if number == 0:
+                kinds = Counter(str(node.value["type"]) for node in loaded.nodes)
+                for kind in sorted(kinds.keys() - {"user", "assistant"}):
+                    builder.lose(
+                        f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept"
+                    )
+            yield _session(number, thread, builder, names, loaded)
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
         return [file for session in sorted(path.glob("*.jsonl")) for file in _files(session)]
     return [path, *sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))]
-
-
-def _file(path: Path, names: Names) -> Iterator[Imported]:
-    loaded = load(path)
-    if not loaded.lines and loaded.nodes[0].is_array:
-        loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
-    lines = list(lines_of(loaded.nodes))
-    threads = threads_of(lines)
-    if not threads and not all(_is_noted(node) for node in loaded.nodes):
-        raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
-    for number, thread in enumerate(threads):
-        builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
-        if number == 0:
-            _lose_other_lines(builder, loaded.nodes)
-        yield _session(number, thread, builder, names, loaded)
-
-
-def _is_noted(node: JsonNode) -> bool:
-    """Whether a line is one that the host writes for itself."""
-    return any(node.get(member) for member in ("sessionId", "session_id", "leafUuid"))
-
-
-def _lose_other_lines(builder: SessionBuilder, nodes: Sequence[JsonNode]) -> None:
-    kinds = Counter(str(node.value["type"]) for node in nodes)
-    for kind in sorted(kinds.keys() - {"user", "assistant"}):
-        builder.lose(f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept")
 
 
 def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
@@ -158,7 +148,17 @@ def _blocks(line: TreeLine) -> list[Block]:
 
 def _user(builder: SessionBuilder, line: TreeLine, path: Path) -> None:
     def refine(builder: SessionBuilder, result: JsonNode, outcome: CallOutcome) -> CallOutcome:
-        return _refined(builder, result, outcome, path)
+        if outcome.error is not None:
+            message = outcome.error.message
+            kind = next((kind for text, kind in KINDS.items() if text in message), outcome.error.kind)
+            return replace(outcome, error=replace(outcome.error, kind=kind), stated=kind != "execution")
+        if not isinstance(outcome.result, str) or not outcome.result.startswith(PERSISTED):
+            return outcome
+        text = _full_text(path, result.label_at("tool_use_id") or "")
+        if text is None:
+            builder.lose(result, "the output was too long for the session file and its own file is missing")
+            return replace(outcome, meta={**outcome.meta, "result_truncated": True})
+        return replace(outcome, result=decode(text))
 
     blocks = _blocks(line)
     kind = _host_kind(line, blocks)
@@ -180,21 +180,6 @@ def _host_kind(line: TreeLine, blocks: Sequence[Block]) -> str | None:
         return "meta"
     first = blocks[0].node.value if blocks else None
     return "command" if isinstance(first, str) and first.startswith(HOST_TEXTS) else None
-
-
-def _refined(builder: SessionBuilder, result: JsonNode, outcome: CallOutcome, path: Path) -> CallOutcome:
-    """The outcome with the kind of its error as the host's text tells it, or with the full text of its result."""
-    if outcome.error is not None:
-        message = outcome.error.message
-        kind = next((kind for text, kind in KINDS.items() if text in message), outcome.error.kind)
-        return replace(outcome, error=replace(outcome.error, kind=kind), stated=kind != "execution")
-    if not isinstance(outcome.result, str) or not outcome.result.startswith(PERSISTED):
-        return outcome
-    text = _full_text(path, result.label_at("tool_use_id") or "")
-    if text is None:
-        builder.lose(result, "the output was too long for the session file and its own file is missing")
-        return replace(outcome, meta={**outcome.meta, "result_truncated": True})
-    return replace(outcome, result=decode(text))
 
 
 def _full_text(path: Path, id_: str) -> str | None:

@@ -264,28 +264,24 @@ class _Player:
         for part in content.items():
             kind = part.members().get("type") if part.is_object else None
             if kind == "reasoning":
-                self._reasoning(part, stamp)
+                redacted = part.members().get("redacted") is True
+                text = part.string_at("summary") if redacted else part.string_at("reasoning")
+                self._builder.note(text or "", "reasoning", stamp=stamp)
+                if redacted and not text:
+                    self._builder.lose(part, "reasoning that the provider encrypted is not kept")
             elif kind == "tool_use":
-                self._provider_call(part, stamp)
+                given = arguments_of(part.members().get("arguments"))
+                name, error = part.need("name").string(), part.string_at("error")
+                opened = self._builder.call(
+                    name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
+                )
+                outcome = (
+                    CallOutcome(error=failure(error)) if error else CallOutcome(decode(part.string_at("result") or ""))
+                )
+                self._builder.answer(opened, outcome)
             else:
                 texts.append(part_text(part, self._builder) or "")
         return "\n".join(filter(None, texts))
-
-    def _reasoning(self, part: JsonNode, stamp: Any) -> None:
-        redacted = part.members().get("redacted") is True
-        text = part.string_at("summary") if redacted else part.string_at("reasoning")
-        self._builder.note(text or "", "reasoning", stamp=stamp)
-        if redacted and not text:
-            self._builder.lose(part, "reasoning that the provider encrypted is not kept")
-
-    def _provider_call(self, part: JsonNode, stamp: Any) -> None:
-        given = arguments_of(part.members().get("arguments"))
-        name, error = part.need("name").string(), part.string_at("error")
-        opened = self._builder.call(
-            name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
-        )
-        outcome = CallOutcome(error=failure(error)) if error else CallOutcome(decode(part.string_at("result") or ""))
-        self._builder.answer(opened, outcome)
 
     def _call(self, call: JsonNode, batch: str, stamp: Any) -> None:
         id_ = call.label_at("id")
@@ -325,20 +321,17 @@ class _Player:
         elif event.members().get("failed") is True:
             outcome = CallOutcome(error=failure("the tool failed"), wall=wall)
         else:
-            outcome = self._result(event, wall)
+            result = event.get("result")
+            meta: dict[str, Any] = {}
+            if event.get("truncated") is not None:
+                self._builder.lose(event, "the result was cut off at Inspect's limit")
+                meta["result_truncated"] = True
+            known = len(self._builder.losses)
+            value = _value(result, self._builder)
+            if len(self._builder.losses) > known:
+                meta["result_partial"] = True
+            outcome = CallOutcome(value, meta=meta, wall=wall)
         self._builder.answer(opened, outcome)
-
-    def _result(self, event: JsonNode, wall: dict[str, Any]) -> CallOutcome:
-        result = event.get("result")
-        meta: dict[str, Any] = {}
-        if event.get("truncated") is not None:
-            self._builder.lose(event, "the result was cut off at Inspect's limit")
-            meta["result_truncated"] = True
-        known = len(self._builder.losses)
-        value = _value(result, self._builder)
-        if len(self._builder.losses) > known:
-            meta["result_partial"] = True
-        return CallOutcome(value, meta=meta, wall=wall)
 
     def _tool(self, message: JsonNode) -> None:
         id_ = message.label_at("tool_call_id")

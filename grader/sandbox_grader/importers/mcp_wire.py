@@ -198,13 +198,10 @@ class _Player:
         elif method == "tools/list":
             chats.offer_tools(self._builder, _result(frame).items_at("tools"))
         elif method == "initialize":
-            self._server(_result(frame))
-
-    def _server(self, result: JsonNode) -> None:
-        info = result.members_at("serverInfo")
-        name, version = info.get("name"), info.get("version")
-        if isinstance(name, str) and isinstance(version, str):
-            self._builder.head = replace(self._builder.head, versions={name: version})
+            info = _result(frame).members_at("serverInfo")
+            name, version = info.get("name"), info.get("version")
+            if isinstance(name, str) and isinstance(version, str):
+                self._builder.head = replace(self._builder.head, versions={name: version})
 
     def _answer(self, frame: Frame, opened: OpenCall) -> None:
         error, result = frame.node.get("error"), _result(frame)

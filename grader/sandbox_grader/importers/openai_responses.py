@@ -89,16 +89,14 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     builder = player.builder
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent={"model": model} if model else builder.head.agent)
-    chats.offer_tools(builder, [tool for tool in request.items_at("tools") if _is_function(tool)])
+    chats.offer_tools(
+        builder, [tool for tool in request.items_at("tools") if tool.members().get("type") in ("function", "custom")]
+    )
     player.instruct(request.get("instructions"))
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
     player.play(response.items_at("output"))
     return _status(response, builder)
-
-
-def _is_function(tool: JsonNode) -> bool:
-    return tool.members().get("type") in ("function", "custom")
 
 
 def _status(response: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
@@ -161,13 +159,24 @@ class ItemPlayer:
         elif kind in RESULTS:
             self.result(item)
         elif kind == "reasoning":
-            self._reasoning(item)
+            texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
+            self.builder.note(next(filter(None, texts), ""), "reasoning", stamp=self.stamp)
+            if not any(texts):
+                self.builder.lose(item, "reasoning that the provider encrypted is not kept")
         elif is_call(kind):
             self._builtin(kind, item)
         elif is_output(kind):
             add_output(self.builder, kind, item)
+        elif kind == "mcp_call":
+            self._mcp_call(item)
+        elif kind == "mcp_list_tools":
+            chats.offer_tools(self.builder, item.items_at("tools"))
+        elif kind == "mcp_approval_request":
+            self._asked[item.need("id").label()] = item
+        elif kind == "mcp_approval_response":
+            self._approval(item)
         else:
-            self._mcp(kind, item)
+            self.builder.lose(item, f"an item of type {kind!r} is not kept")
 
     def result(self, item: JsonNode) -> None:
         """Give a call the result that an item holds."""
@@ -208,24 +217,6 @@ class ItemPlayer:
         if is_the_clients(item):
             self._batch = batch
         add_call(self.builder, kind, item, batch)
-
-    def _reasoning(self, item: JsonNode) -> None:
-        texts = [joined(item.get(member), self.builder) for member in ("content", "summary")]
-        self.builder.note(next(filter(None, texts), ""), "reasoning", stamp=self.stamp)
-        if not any(texts):
-            self.builder.lose(item, "reasoning that the provider encrypted is not kept")
-
-    def _mcp(self, kind: str, item: JsonNode) -> None:
-        if kind == "mcp_call":
-            self._mcp_call(item)
-        elif kind == "mcp_list_tools":
-            chats.offer_tools(self.builder, item.items_at("tools"))
-        elif kind == "mcp_approval_request":
-            self._asked[item.need("id").label()] = item
-        elif kind == "mcp_approval_response":
-            self._approval(item)
-        else:
-            self.builder.lose(item, f"an item of type {kind!r} is not kept")
 
     def _mcp_call(self, item: JsonNode) -> None:
         error, output = item.get("error"), item.get("output")

@@ -146,7 +146,13 @@ def _tool_name(span: Span) -> str:
 
 def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> Imported:
     builder = SessionBuilder("otel", path, stem(path), losses)
-    builder.head = replace(builder.head, session="" if group.parent else group.conversation, agent=_about(group.spans))
+    keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
+    found = {name: next((text for span in group.spans if (text := span.text(key))), "") for name, key in keys.items()}
+    builder.head = replace(
+        builder.head,
+        session="" if group.parent else group.conversation,
+        agent={name: text for name, text in found.items() if text},
+    )
     builder.head = _as_ours(group.spans, builder.head)
     if group.parent is not None:
         builder.origin["parent"] = group.parent
@@ -169,12 +175,6 @@ def _as_ours(spans: list[Span], head: SessionStarted) -> SessionStarted:
     texts = {name: span.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
     numbers = {name: span.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
     return replace(head, **texts, **{name: value for name, value in numbers.items() if isinstance(value, int)})
-
-
-def _about(spans: list[Span]) -> dict[str, Any]:
-    keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
-    found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
-    return {name: text for name, text in found.items() if text}
 
 
 def _scores(spans: list[Span]) -> Iterator[tuple[str, Any]]:
@@ -226,7 +226,9 @@ class _Player:
         if not speaking:
             self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
         for span in spans:
-            self._define(span)
+            definitions = span.value("gen_ai.tool.definitions")
+            if definitions is not None:
+                chats.offer_tools(self._builder, definitions.items())
         for _, kind, span in sorted(_steps(spans, speaking), key=lambda step: step[:2]):
             self._step(kind, span)
 
@@ -237,16 +239,20 @@ class _Player:
             self._instruct(span)
             self._hear(span, span.start)
         else:
-            self._speak(span, span.end)
-
-    def _define(self, span: Span) -> None:
-        definitions = span.value("gen_ai.tool.definitions")
-        if definitions is not None:
-            chats.offer_tools(self._builder, definitions.items())
+            messages = _messages(span, "gen_ai.output.messages")
+            for message in messages[:1]:
+                self._message(message, span.end)
+                self._heard.append(_canonical(message))
+            for message in messages[1:]:
+                self._builder.lose(message, "an alternative answer is not kept")
 
     def _instruct(self, span: Span) -> None:
         given = span.attributes.get("gen_ai.system_instructions")
-        node = span.value("gen_ai.system_instructions") if _is_json(given) else span.node.child("instructions", given)
+        node = (
+            span.value("gen_ai.system_instructions")
+            if not isinstance(given, str) or given.lstrip().startswith(("[", "{"))
+            else span.node.child("instructions", given)
+        )
         if node is None or node.value is None:
             return
         text = joined(node, self._builder, texts=PARTS)
@@ -271,14 +277,6 @@ class _Player:
             else:
                 self._message(message, at)
         self._heard = history
-
-    def _speak(self, span: Span, at: float) -> None:
-        messages = _messages(span, "gen_ai.output.messages")
-        for message in messages[:1]:
-            self._message(message, at)
-            self._heard.append(_canonical(message))
-        for message in messages[1:]:
-            self._builder.lose(message, "an alternative answer is not kept")
 
     def _message(self, message: JsonNode, at: float) -> None:
         role, stamp = message.string_at("role") or "assistant", at or None
@@ -380,10 +378,6 @@ def _has_messages(span: Span) -> bool:
 def _messages(span: Span, key: str) -> list[JsonNode]:
     found = span.value(key)
     return [] if found is None else found.items()
-
-
-def _is_json(value: Any) -> bool:
-    return not isinstance(value, str) or value.lstrip().startswith(("[", "{"))
 
 
 def _canonical(message: JsonNode) -> str:

@@ -125,12 +125,10 @@ def _task(task: JsonNode, builder: SessionBuilder) -> None:
         return
     actions = criteria.items_at("actions")
     ours = [action for action in actions if action.string_at("requestor") != "user"]
-    builder.refer([_action(action) for action in ours])
+    builder.refer(
+        [ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments")) for action in ours]
+    )
     _beyond_reference(actions, ours, builder)
-
-
-def _action(action: JsonNode) -> ReferenceCall:
-    return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments"))
 
 
 def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: SessionBuilder) -> None:
@@ -139,7 +137,11 @@ def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: Se
     if others:
         builder.origin["user_actions"] = others
         builder.lose(others_at(actions), f"{len(others)} reference actions of the user are kept in the origin only")
-    partly = {str(index): action.value["compare_args"] for index, action in enumerate(ours) if _is_partial(action)}
+    partly = {
+        str(index): action.value["compare_args"]
+        for index, action in enumerate(ours)
+        if action.get("compare_args") is not None
+    }
     if partly:
         builder.origin["compare_args"] = partly
         builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
@@ -148,10 +150,6 @@ def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: Se
 def others_at(actions: list[JsonNode]) -> str:
     """Where the actions stand."""
     return actions[0].where.rpartition("[")[0] if actions else "reference"
-
-
-def _is_partial(action: JsonNode) -> bool:
-    return action.get("compare_args") is not None
 
 
 def _reward(run: JsonNode, builder: SessionBuilder) -> None:

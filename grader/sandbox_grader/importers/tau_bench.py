@@ -44,34 +44,27 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     if reward is not None:
         builder.origin["reward"] = reward
     if info is not None:
-        _info(info, builder)
+        if "error" in info.members():
+            builder.lose(info, "the harness broke off with an error")
+        builder.origin.update(picked(info.members(), ("source", "user_cost", "reward_info", "error")))
     if task is not None:
-        _task(task, builder)
+        if task.get("actions") is None:
+            builder.lose(task, "the task lists no actions, so there is no reference")
+        else:
+            builder.refer(
+                [
+                    ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("kwargs"))
+                    for action in task.items_at("actions")
+                ]
+            )
+        builder.origin["task"] = {key: value for key, value in task.members().items() if key != "actions"}
+        builder.head = replace(builder.head, digest=digest_of(task.value))
     else:
         builder.lose(node, "the task is absent, so there are no reference actions")
     chats.play(builder, node.need("traj").items())
     ended = _how_it_ended(builder, info)
     name = names.unique(stem(node.path), f"task{task_id}", f"trial{trial}")
     return builder.finish(name, "recorded" if ended else None, ended)
-
-
-def _info(info: JsonNode, builder: SessionBuilder) -> None:
-    if "error" in info.members():
-        builder.lose(info, "the harness broke off with an error")
-    builder.origin.update(picked(info.members(), ("source", "user_cost", "reward_info", "error")))
-
-
-def _task(task: JsonNode, builder: SessionBuilder) -> None:
-    if task.get("actions") is None:
-        builder.lose(task, "the task lists no actions, so there is no reference")
-    else:
-        builder.refer([_action(action) for action in task.items_at("actions")])
-    builder.origin["task"] = {key: value for key, value in task.members().items() if key != "actions"}
-    builder.head = replace(builder.head, digest=digest_of(task.value))
-
-
-def _action(action: JsonNode) -> ReferenceCall:
-    return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("kwargs"))
 
 
 def digest_of(task: Any) -> str:

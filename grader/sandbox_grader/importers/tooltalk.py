@@ -100,17 +100,14 @@ class _Play:
         elif node.get("predictions") is None:
             self.builder.lose(node, "has no predictions, unlike other turns; taken as none")
         else:
-            self._predictions(node.items_at("predictions"))
-
-    def _predictions(self, entries: Sequence[JsonNode]) -> None:
-        for entry in entries:
-            role = entry.need("role").string()
-            if role == "api":
-                self._calls([entry])
-            elif role == "assistant":
-                self._reply(entry.string_at("text") or "")
-            else:
-                raise entry.fail(f"a prediction of role {role!r}; expected 'api' or 'assistant'")
+            for entry in node.items_at("predictions"):
+                role = entry.need("role").string()
+                if role == "api":
+                    self._calls([entry])
+                elif role == "assistant":
+                    self._reply(entry.string_at("text") or "")
+                else:
+                    raise entry.fail(f"a prediction of role {role!r}; expected 'api' or 'assistant'")
 
     def _reply(self, text: str) -> None:
         self.builder.say("agent", "user", text, stamp=self.stamp)
@@ -123,7 +120,9 @@ class _Play:
                 name, given, batch=self.builder.batch(), stamp=self.stamp, turn=self.turn, **meta
             )
             message = node.string_at("exception")
-            error = None if message is None else _error(name, given, message)
+            error = (
+                None if message is None else CallError(kind=_kind(name, given, message), type="Error", message=message)
+            )
             self.builder.answer(opened, CallOutcome(result=plain(node.get("response")), error=error))
 
 
@@ -187,10 +186,6 @@ def _request(node: JsonNode) -> tuple[str, Given]:
     parameters = request.members().get("parameters")
     given = Given(parameters) if is_object(parameters) else Given({}, encode(parameters))
     return request.need("api_name").string(), given
-
-
-def _error(name: str, given: Given, message: str) -> CallError:
-    return CallError(kind=_kind(name, given, message), type="Error", message=message)
 
 
 def _kind(name: str, given: Given, message: str) -> ErrorKind:

@@ -47,7 +47,9 @@ def similarity(target: Target, row: Cells) -> float | None:
 def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMeasure:
     measured = (constraint.measures or {}).get(column) or _default(constraint.table, column)
     if measured.measure == "exact":
-        return _exact(value)
+        if value is None:
+            return lambda cell: 1.0 if cell is None else 0.0
+        return lambda cell: None if cell is None else (1.0 if cell == value else 0.0)
     if measured.measure == "close":
         return _close(value, measured.tolerance)
     if measured.measure == "trace_exact":
@@ -59,12 +61,6 @@ def _default(table: str, column: str) -> Measured:
     if (table, column) in ROUGE_COLUMNS:
         return Measured("rouge_l")
     return Measured("trace_exact") if (table, column) == (MESSAGES, "tool_calls") else _EXACT
-
-
-def _exact(value: Any) -> CellMeasure:
-    if value is None:
-        return lambda cell: 1.0 if cell is None else 0.0
-    return lambda cell: None if cell is None else (1.0 if cell == value else 0.0)
 
 
 def _contains(value: Any) -> CellMeasure:

@@ -147,7 +147,7 @@ class Listener:
             numbers=frozenset(numbers),
             deeds=frozenset(kind for call in fine for kind in kinds_of(call.tool or call.name)),
             names=self._names,
-            touched=frozenset(touched) | self._touched_names(touched),
+            touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
             switches=_switches(fine),
         )
@@ -176,9 +176,6 @@ class Listener:
             name for table in self._timeline.initial.tables.values() for row in table.values()
             if isinstance(name := row.get("name"), str) and name.strip()
         ))  # fmt: skip
-
-    def _touched_names(self, texts: Sequence[str]) -> frozenset[str]:
-        return frozenset(self._people[text] for text in texts if text in self._people)
 
 
 def _switches(calls: Iterable[ToolCall]) -> Mapping[str, str]:

@@ -73,15 +73,17 @@ def _constraints(constraint: Constraint, numbers: Numbers) -> Iterator[case.Case
 
 def _table(constraint: TableConstraint, numbers: Numbers) -> case.CaseConstraint:
     since = case.LO if constraint.since == START else numbers[constraint.since]
-    rows = tuple({name: _target(expected) for name, expected in row.items()} for row in constraint.rows)
+    # Facts become the combinations of wordings that state them all.
+    rows = tuple(
+        {
+            name: tuple(product(*expected.value)) if expected.measure == "facts" else expected.value
+            for name, expected in row.items()
+        }
+        for row in constraint.rows
+    )
     measures = {name: _measured(expected, name) for row in constraint.rows for name, expected in row.items()}
     kind = KINDS[constraint.kind]
     return case.CaseConstraint(constraint.table, kind, rows, None if kind == "snapshot" else since, measures)
-
-
-def _target(expected: Expected) -> Any:
-    """The value of a column; facts become the combinations of wordings that state them all."""
-    return tuple(product(*expected.value)) if expected.measure == "facts" else expected.value
 
 
 def _measured(expected: Expected, name: str) -> case.Measured:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.metric import Mode, Subject, Verdict
-from sandbox_grader.mtu_bench.dialogue import Dialogue, DialogueCall, Pairs, dialogue
+from sandbox_grader.mtu_bench.dialogue import Dialogue, DialogueCall, dialogue
 from sandbox_grader.mtu_bench.errors import error_class, error_kinds
 from sandbox_grader.mtu_bench.formulas import percent
 from sandbox_grader.mtu_bench.hearing import SearchableSession
@@ -57,9 +57,22 @@ class MtuBench:
         whole = dialogue(subject, mode)
         if isinstance(whole, str):
             return Verdict(inconclusive=whole)
-        attempts = [self._attempt(whole, pairs, mode) for pairs in whole.alternatives]
+        attempts = [
+            [score_turn(turn, wanted, mode, self.parser_crash, many_tools=whole.many_tools) for turn, wanted in pairs]
+            for pairs in whole.alternatives
+        ]
         rows = _details(max(attempts, key=_merit), whole, mode, SearchableSession(subject.trajectory.events))
-        return Verdict(_values(whole, rows, mode), rows)
+        several = dialogue_scores([row["right"] for row in rows], mode) if whole.many_turns else {}
+        values = {
+            "setting": whole.setting,
+            "turns": len(rows),
+            **turn_scores(rows),
+            **several,
+            "right": right_share(rows),
+            "errors": error_counts(rows),
+            "kinds": kind_counts(rows),
+        }
+        return Verdict(values, rows)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Figures by setting, in percent with two decimals as the paper prints them.
@@ -78,11 +91,6 @@ class MtuBench:
         if len(scored) < len(verdicts):
             summary["inconclusive"] = len(verdicts) - len(scored)
         return summary
-
-    def _attempt(self, whole: Dialogue, pairs: Pairs, mode: Mode) -> list[Scored]:
-        return [
-            score_turn(turn, wanted, mode, self.parser_crash, many_tools=whole.many_tools) for turn, wanted in pairs
-        ]
 
     def _figures(self, verdicts: Sequence[Verdict], mode: Mode) -> dict[str, Any]:
         dialogues: list[tuple[bool, Details]] = [("SR" in verdict.values, verdict.details) for verdict in verdicts]
@@ -111,42 +119,25 @@ def _merit(attempt: Sequence[Scored]) -> tuple[float, float]:
     return right, sum(score.first + score.second for score in scores) / len(scores)
 
 
-def _values(whole: Dialogue, rows: Details, mode: Mode) -> dict[str, Any]:
-    several = dialogue_scores([row["right"] for row in rows], mode) if whole.many_turns else {}
-    return {
-        "setting": whole.setting,
-        "turns": len(rows),
-        **turn_scores(rows),
-        **several,
-        "right": right_share(rows),
-        "errors": error_counts(rows),
-        "kinds": kind_counts(rows),
-    }
-
-
 def _details(best: Sequence[Scored], whole: Dialogue, mode: Mode, talk: SearchableSession) -> list[dict[str, Any]]:
     earlier: list[DialogueCall] = []
     rows: list[dict[str, Any]] = []
     for scored in best:
         error = error_class(scored, mode)
         kinds = error_kinds(scored, error, whole, earlier, talk)
-        rows.append({**_detail(scored, whole, mode), "error": error, "kinds": list(kinds)})
+        detail: dict[str, Any] = {
+            "id": scored.turn.id,
+            "gt": _written(scored.expected, mode),
+            "pred": _written(scored.predicted, mode),
+            **_scores(scored.score, whole),
+        }
+        if scored.keys is not None:
+            detail["scored_keys"] = list(scored.keys)
+        if scored.crash is not None and scored.otherwise is not None:
+            detail |= {"crash": scored.crash, "otherwise": _scores(scored.otherwise, whole)}
+        rows.append({**detail, "error": error, "kinds": list(kinds)})
         earlier += scored.wanted if whole.forced else scored.turn.calls
     return rows
-
-
-def _detail(scored: Scored, whole: Dialogue, mode: Mode) -> dict[str, Any]:
-    detail: dict[str, Any] = {
-        "id": scored.turn.id,
-        "gt": _written(scored.expected, mode),
-        "pred": _written(scored.predicted, mode),
-        **_scores(scored.score, whole),
-    }
-    if scored.keys is not None:
-        detail["scored_keys"] = list(scored.keys)
-    if scored.crash is not None and scored.otherwise is not None:
-        detail |= {"crash": scored.crash, "otherwise": _scores(scored.otherwise, whole)}
-    return detail
 
 
 def _scores(score: TurnScore, whole: Dialogue) -> dict[str, Any]:

@@ -66,7 +66,8 @@ class MetricMean:
 
     def of(self, sessions: Sequence[Scores]) -> Estimate | None:
         """The mean as reports have it."""
-        values = _valued(self.metric, filter(self.where, sessions))
+        found = ((item, item.value(self.metric)) for item in filter(self.where, sessions))
+        values = [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in found if value is not None]
         return mean_score(values) if values else None
 
 
@@ -193,11 +194,6 @@ def details(scores: Scores, family: str) -> Sequence[Mapping[str, Any]]:
     """What a family explains of a session that counts, such as its turns or calls."""
     verdict = counted_verdict(scores, family)
     return verdict.details if verdict else ()
-
-
-def _valued(metric: str, sessions: Iterable[Scores]) -> list[ScoredSession]:
-    found = ((item, item.value(metric)) for item in sessions)
-    return [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in found if value is not None]
 
 
 def _kept(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:

@@ -58,7 +58,14 @@ class ToolTalk:
             return Verdict(inconclusive=str(failure))
         place = max(range(len(held)), key=lambda i: _rank(held[i]))
         best = held[place]
-        return Verdict(_values(best, place), (*best.calls(), *best.references(), *best.turns()))
+        values = {
+            **{name: getattr(best.counts, name) for name in (*NAMES, *RATIOS)},
+            "success": best.counts.success,
+            **best.failures(),
+            "unlabelled": best.unlabelled,
+            "solution": place,
+        }
+        return Verdict(values, (*best.calls(), *best.references(), *best.turns()))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Micro averages over summed counts, macro averages over sessions, and the shares of the failure classes.
@@ -106,18 +113,6 @@ class ToolTalk:
 
 def _tooltalk_text(tool: str) -> frozenset[str]:
     return FREE_TEXT.get(tool, frozenset())
-
-
-def _values(held: Held, solution: int) -> dict[str, Any]:
-    counts = held.counts
-    return {
-        **{name: getattr(counts, name) for name in NAMES},
-        **{name: getattr(counts, name) for name in RATIOS},
-        "success": counts.success,
-        **held.failures(),
-        "unlabelled": held.unlabelled,
-        "solution": solution,
-    }
 
 
 def _rank(held: Held) -> tuple[bool, float, float]:

@@ -113,7 +113,13 @@ def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
     for table, rows in (trajectory.started.world or scenario.world.tables).items():
         for key, row in rows.items():
             if not row.get("is_self"):
-                _keep_row(secrets, table, key, row)
+                source = f"a row of {table}"
+                secrets.values.setdefault(("id", key.lower()), source)
+                secrets.keep(dict(row), source)
+                if table == "contact":
+                    secrets.keep_name(str(row.get("name") or ""), source)
+                if isinstance(password := row.get("password"), str):
+                    secrets.passwords.setdefault(plain(password), source)
     for line in scenario.user.does_not_know:
         secrets.keep(line, "what the scenario says it does not know")
     for expected, column in _expectations(scenario):
@@ -136,16 +142,6 @@ def keep_result(secrets: Secrets, call: ToolCall) -> None:
 def is_number(leaf: Any) -> TypeGuard[int | float]:
     """Whether a value is a number that a person could say."""
     return isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < LARGEST
-
-
-def _keep_row(secrets: Secrets, table: str, key: str, row: Mapping[str, Any]) -> None:
-    source = f"a row of {table}"
-    secrets.values.setdefault(("id", key.lower()), source)
-    secrets.keep(dict(row), source)
-    if table == "contact":
-        secrets.keep_name(str(row.get("name") or ""), source)
-    if isinstance(row.get("password"), str):
-        secrets.passwords.setdefault(plain(row["password"]), source)
 
 
 def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, column: str) -> None:

@@ -53,17 +53,13 @@ def agent_blocks(builder: SessionBuilder, blocks: Sequence[Block], seen_by: Sequ
     last = uses[-1] if uses else -1
     batch = builder.batch() if uses else ""
     for block in blocks[: last + 1]:
-        _before(builder, block, batch, seen_by)
+        if block.kind == "text":
+            builder.note(part_text(block.node, builder) or "", "text", stamp=block.stamp, seen_by=seen_by)
+        elif block.kind in USES:
+            _use(builder, block, batch)
+        else:
+            _beside(builder, block)
     _reply(builder, blocks[last + 1 :])
-
-
-def _before(builder: SessionBuilder, block: Block, batch: str, seen_by: Sequence[Role]) -> None:
-    if block.kind == "text":
-        builder.note(part_text(block.node, builder) or "", "text", stamp=block.stamp, seen_by=seen_by)
-    elif block.kind in USES:
-        _use(builder, block, batch)
-    else:
-        _beside(builder, block)
 
 
 def _use(builder: SessionBuilder, block: Block, batch: str) -> None:

@@ -267,12 +267,18 @@ class SessionBuilder:
 
     def finish(self, name: str, end: EndReason | None, detail: str | None = None) -> Imported:
         """The session. ``end`` is None where the source does not show that it ended where the log stops."""
-        self._miss_results()
-        self._conclude()
+        for opened in list(self._open):
+            self.answer(opened, CallOutcome(meta={"result_missing": True}))
+            self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")
+        for index, event in enumerate(self._events):
+            if isinstance(event, ToolCall):
+                self._events[index] = self._concluded(index, event)
         self._sum_up(end)
-        events: list[Event] = [self._start(name), *self._clocked()]
+        clocks = self._clocks()
+        events: list[Event] = [self._start(name)]
+        events += [replace(event, clock=clock) for event, clock in zip(self._events, clocks, strict=True)]
         if end is not None:
-            clock = self._last_clock()
+            clock = clocks[-1] if clocks else 0.0
             events.append(SessionEnded(seq=len(self._events) + 1, clock=clock, reason=end, detail=detail))
         return Imported(name, tuple(events), tuple(self.losses))
 
@@ -296,17 +302,6 @@ class SessionBuilder:
         self._ids[id_] = number
         self._ids.setdefault(unique, 2)
         return unique
-
-    def _miss_results(self) -> None:
-        for opened in list(self._open):
-            self.answer(opened, CallOutcome(meta={"result_missing": True}))
-            self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")
-
-    def _conclude(self) -> None:
-        """Conclude from the definitions and the arguments what a tool is called and why a call failed."""
-        for index, event in enumerate(self._events):
-            if isinstance(event, ToolCall):
-                self._events[index] = self._concluded(index, event)
 
     def _concluded(self, index: int, call: ToolCall) -> ToolCall:
         known = self._tools.get(call.name) if call.caller == "agent" else None
@@ -356,9 +351,6 @@ class SessionBuilder:
             origin=origin,
         )
 
-    def _clocked(self) -> list[Message | ToolCall]:
-        return [replace(event, clock=clock) for event, clock in zip(self._events, self._clocks(), strict=True)]
-
     def _clocks(self) -> list[float]:
         known = [at for at in self._times if at is not None]
         if not known:
@@ -367,10 +359,6 @@ class SessionBuilder:
         for at in self._times:
             clocks.append(at if at is not None else clocks[-1] if clocks else known[0])
         return clocks
-
-    def _last_clock(self) -> float:
-        clocks = self._clocks()
-        return clocks[-1] if clocks else 0.0
 
 
 def _misread(call: ToolCall) -> ToolCall:

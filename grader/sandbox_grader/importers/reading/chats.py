@@ -57,7 +57,9 @@ def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought is not None:
         builder.note(joined(thought, builder), "reasoning", stamp=stamp)
-    _lose_audio(builder, message)
+    audio = message.get("audio")
+    if audio is not None:
+        builder.lose(audio, "audio is not kept")
     text = joined(message.get("content"), builder) or (message.string_at("refusal") or "")
     legacy = message.get("function_call")
     calls = message.items_at("tool_calls") or ([legacy] if legacy else [])
@@ -66,12 +68,6 @@ def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
         _calls(builder, message, calls, "agent")
     elif text or thought is None or recipient_of(message, "user") != "agent":
         builder.say("agent", recipient_of(message, "user"), text, stamp=stamp)
-
-
-def _lose_audio(builder: SessionBuilder, message: JsonNode) -> None:
-    audio = message.get("audio")
-    if audio is not None:
-        builder.lose(audio, "audio is not kept")
 
 
 def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], caller: Role) -> None:

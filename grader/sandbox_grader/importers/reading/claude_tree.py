@@ -100,18 +100,14 @@ def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
 
 def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
     """The conversations, in the order of their first lines; trees without a message are left out."""
-    orphans = _orphans(lines)
+    known = {line.uuid for line in lines}
+    orphans = {line.uuid for line in lines if line.parent is not None and line.parent not in known}
     parents = _parents(lines)
     roots = _roots(lines, parents)
     trees: dict[str, list[TreeLine]] = {}
     for line in lines:
         trees.setdefault(roots[line.uuid], []).append(line)
     return [_thread(tree, parents, orphans) for tree in trees.values() if any(line.talks for line in tree)]
-
-
-def _orphans(lines: Sequence[TreeLine]) -> set[str]:
-    known = {line.uuid for line in lines}
-    return {line.uuid for line in lines if line.parent is not None and line.parent not in known}
 
 
 def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:

@@ -201,16 +201,14 @@ def depth(value: Any) -> int:
     levels, level = 0, _containers([value])
     while level and levels <= MAX_DEPTH:
         levels += 1
-        level = _containers(child for container in level for child in _children(container))
+        level = _containers(
+            child for container in level for child in (container.values() if is_object(container) else container)
+        )
     return levels
 
 
 def _containers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if is_object(value) or is_array(value)]
-
-
-def _children(container: Any) -> Iterable[Any]:
-    return container.values() if is_object(container) else container
 
 
 def cleaned(value: Any) -> Any:

@@ -62,8 +62,6 @@ def _calls(written: str) -> PastCalls:
     if not isinstance(found, dict):
         return ()
     named = cast("dict[str, Any]", found)
-    return tuple((name.strip(), cast("Mapping[str, Any]", value)) for name, value in named.items() if _is_call(value))
-
-
-def _is_call(value: object) -> bool:
-    return isinstance(value, dict)
+    return tuple(
+        (name.strip(), cast("Mapping[str, Any]", value)) for name, value in named.items() if isinstance(value, dict)
+    )
