@@ -7,12 +7,13 @@
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
 ``python -m bench prefixes CHECKOUT`` ToolTalk's conversations by prefixes, see :mod:`bench.prefixes`;
+``python -m bench worlds [FOLDER...]`` a session, a call and memory in every world, see :mod:`bench.worlds`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
 """
 
 import sys
 
-from bench import core, grader, prefixes, rows, scale, server, sessions, suite, talk, transports, truth, viewer
+from bench import core, grader, prefixes, rows, scale, server, sessions, suite, talk, transports, truth, viewer, worlds
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -25,6 +26,7 @@ ALONE = {
     "sessions": sessions.main,
     "transports": transports.main,
     "view": viewer.main,
+    "worlds": worlds.main,
 }
 """What is measured by itself, with arguments of its own."""
 

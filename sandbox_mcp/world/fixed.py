@@ -10,22 +10,25 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.schema import REQUIRED, Column, TableSchema
 from sandbox_mcp.world.state import Cell, Row, freeze
-from sandbox_mcp.world.tables import checked_cell
+from sandbox_mcp.world.tables import Table, cells_of, checked_cell, row_of, schema_of
+
+_R = TypeVar("_R", bound=Table)
 
 
 class FixedRows:
     """The rows of one file by id, and where the values of a column are found."""
 
-    __slots__ = ("_found", "rows")
+    __slots__ = ("_found", "_seen", "rows")
 
     def __init__(self, rows: Mapping[str, Row]) -> None:
         self.rows = rows
-        self._found: dict[str, dict[Cell, list[Row]]] = {}
+        self._seen: dict[type[Table], Mapping[str, Table]] = {}
+        self._found: dict[tuple[type[Table], str], dict[Cell, list[Table]]] = {}
 
     @classmethod
     def of(cls, schema: TableSchema) -> "FixedRows":
@@ -36,19 +39,37 @@ class FixedRows:
         """
         return _read(schema)
 
-    def matching(self, equal: Mapping[str, Any]) -> Iterable[Row]:
+    def seen_as(self, table: type[_R]) -> Mapping[str, _R]:
+        """The rows as tools see them. They are made once: what never changes may be shared by all sessions."""
+        if table not in self._seen:
+            self._seen[table] = {id_: row_of(table, cells) for id_, cells in self.rows.items()}
+        return cast("Mapping[str, _R]", self._seen[table])
+
+    def matching(self, table: type[_R], equal: Mapping[str, Any]) -> Iterable[_R]:
         """The rows in which the first of these columns has its value; all rows where none is named."""
         for name, value in equal.items():
-            return self._by(name).get(value, ())
-        return self.rows.values()
+            return cast("list[_R]", self._by(table, name).get(value, ()))
+        return self.seen_as(table).values()
 
-    def _by(self, name: str) -> dict[Cell, list[Row]]:
-        if name not in self._found:
-            found: dict[Cell, list[Row]] = {}
-            for row in self.rows.values():
-                found.setdefault(row[name], []).append(row)
-            self._found[name] = found
-        return self._found[name]
+    def _by(self, table: type[Table], name: str) -> dict[Cell, list[Table]]:
+        found = self._found.get((table, name))
+        if found is None:
+            found = self._found[table, name] = {}
+            for row in self.seen_as(table).values():
+                found.setdefault(cells_of(row)[name], []).append(row)
+        return found
+
+
+def fixed_rows(table: type[Table]) -> FixedRows | None:
+    """The rows of a fixed table, kept with its class so that no look-up hashes its schema; None for tables of a state.
+
+    Raises:
+        WorldError: the file does not hold what the table declares.
+    """
+    found: FixedRows | None = table.__dict__.get("_rows_")
+    if found is None and schema_of(table).fixed is not None:
+        found = cast("Any", table)._rows_ = FixedRows.of(schema_of(table))
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -111,7 +111,8 @@ class ColumnHandle:
         touched = getattr(row, TOUCHED)
         if touched is not None:
             touched(self.name)
-        value = cells_of(row)[self.name]
+        cells: Row = getattr(row, CELLS)
+        value = cells[self.name]
         return list(value) if isinstance(value, tuple) else value
 
     def __set__(self, row: "Table", value: object) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
-from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.fixed import fixed_rows
 from sandbox_mcp.world.schema import REQUIRED, TableSchema
 from sandbox_mcp.world.state import Cell, Row
 from sandbox_mcp.world.tables import Id, Table, cells_of, checked_cell, row_of, schema_of
@@ -71,19 +71,25 @@ class Tx:
 
     def find(self, table: type[_R], id: Id[_R]) -> _R | None:  # noqa: A002 - what callers call it
         """The row of that id, or None."""
-        schema = schema_of(table)
-        fixed = self._fixed(schema)
-        cells = fixed.rows.get(str(id)) if fixed else self.transaction.row(schema.name, str(id))
+        fixed = fixed_rows(table)
+        if fixed is not None:
+            return fixed.seen_as(table).get(str(id))
+        cells = self.transaction.row(schema_of(table).name, str(id))
         return None if cells is None else row_of(table, cells)
 
     def all(self, table: type[_R], **equal: Any) -> list[_R]:
         """The rows of a table, oldest first; with ``column=value`` only those in which the column has that value."""
         schema = schema_of(table)
         self._check_columns(schema, equal)
-        fixed = self._fixed(schema)
         wanted = {name: _frozen(value) for name, value in equal.items()}
-        rows = fixed.matching(wanted) if fixed else self.transaction.rows(schema.name)
-        return [row_of(table, cells) for cells in rows if all(cells[name] == value for name, value in wanted.items())]
+        fixed = fixed_rows(table)
+        if fixed is not None:
+            rows, rest = fixed.matching(table, wanted), list(wanted.items())[1:]
+            return (
+                [row for row in rows if all(cells_of(row)[name] == value for name, value in rest)] if rest else [*rows]
+            )
+        found = self.transaction.rows(schema.name)
+        return [row_of(table, cells) for cells in found if all(cells[name] == value for name, value in wanted.items())]
 
     def one(self, table: type[_R], **equal: Any) -> _R:
         """The only row of a table, or the only one in which columns have these values.
@@ -174,9 +180,6 @@ class Tx:
             raise UndeclaredEffectError(f"{self._tool} {kind} table {schema.name!r}, whose rows are fixed")
         if self._effects is not None:
             self._effects.check(self._tool, kind, schema.name, columns)
-
-    def _fixed(self, schema: TableSchema) -> FixedRows | None:
-        return FixedRows.of(schema) if schema.fixed is not None else None
 
     @staticmethod
     def _check_columns(schema: TableSchema, named: Mapping[str, object]) -> None:

@@ -175,11 +175,12 @@ def get_league_season_scorers(tx: Tx, league: League, season: int, limit: int | 
         season: The year of the season, 2023 to 2025.
         limit: How many to list, 1 to 25.
     """
-    rows = [(row, tx.get(Player, row.player)) for row in tx.all(Record, season=season)]
-    chosen = [(row, player) for row, player in rows if tx.get(Team, player.team).league == league and row.goals]
+    teams = {team.id: team.name for team in tx.all(Team, league=league)}
+    rows = [(row, tx.get(Player, row.player)) for row in tx.all(Record, season=season) if row.goals]
+    chosen = [(row, player) for row, player in rows if player.team in teams]
     ranked = sorted(chosen, key=lambda pair: (-pair[0].goals, pair[1].name))
     return [
-        Scorer(player=player.name, team=_name(tx, player.team), goals=row.goals) for row, player in first(ranked, limit)
+        Scorer(player=player.name, team=teams[player.team], goals=row.goals) for row, player in first(ranked, limit)
     ]
 
 
