@@ -32,6 +32,8 @@ LAZY = (
 """What our modules import where they need it."""
 APART = ("workers", "inspect_task", "__main__")
 """Modules for other interpreters, or that run what they are for when they are imported."""
+RUN = "SANDBOX_MCP_TEST_RUN"
+"""The variable that says which run of tests a process belongs to."""
 LEASE = b"0" * 8
 CLIENT = """#!{python} -ISs
 import json, os, resource, signal, socket, sys
@@ -65,7 +67,7 @@ def _joined() -> tuple[str, socket.socket]:
     """The server's folder, and the lease that keeps it alive; the first process of a test run starts it."""
     import fcntl
 
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+    run = os.environ.get(RUN) or str(os.getpid())
     folder = Path(tempfile.gettempdir(), f"warm-{run[:12]}")  # short, as a socket's address has to be
     folder.mkdir(mode=0o700, exist_ok=True)
     place = f"{folder}/socket"
