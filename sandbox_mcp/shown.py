@@ -114,12 +114,8 @@ def control(text: str) -> None:
 def screened() -> Generator[None]:
     """While the context is open, whatever is printed is shown neutrally."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (_screen(stream) for stream in before)
+    sys.stdout, sys.stderr = (stream if isinstance(stream, Screen) else Screen(stream) for stream in before)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
-
-
-def _screen(stream: Any) -> Any:
-    return stream if isinstance(stream, Screen) else Screen(stream)

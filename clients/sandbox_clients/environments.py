@@ -91,7 +91,11 @@ def install(name: str, requires: Sequence[str], node: Sequence[str]) -> Path:
     """
     target = folder(name)
     if python_of(name) is None:
-        _create(target / "venv")
+        place = target / "venv"
+        try:
+            venv.create(place, clear=True)
+        except OSError as error:
+            raise InstallError(f"cannot make an environment in {str(place)!r}: {error.strerror or error}") from error
     if requires:
         _run("pip", [*_pip(name), "install", "--quiet", "--disable-pip-version-check", "--upgrade", *requires])
     if node:
@@ -132,13 +136,6 @@ def _told(tell: Callable[[str], None], wanted: EnvironmentSpec) -> str | None:
         return str(error)
     tell(f"{wanted.name}: in {place} after {time.monotonic() - begun:.0f} s")
     return None
-
-
-def _create(place: Path) -> None:
-    try:
-        venv.create(place, clear=True)
-    except OSError as error:
-        raise InstallError(f"cannot make an environment in {str(place)!r}: {error.strerror or error}") from error
 
 
 def _pip(name: str) -> list[str]:

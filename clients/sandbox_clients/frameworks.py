@@ -40,7 +40,7 @@ class Framework:
     @property
     def distributions(self) -> tuple[str, ...]:
         """The names of what it requires, without versions and extras."""
-        return tuple(_distribution(requirement) for requirement in self.requires)
+        return tuple(re.split(r"[\[<>=!~; ]", requirement, maxsplit=1)[0] for requirement in self.requires)
 
 
 FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
@@ -133,10 +133,6 @@ def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | No
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise UnknownAgentError(f"{str(python)!r} cannot be run as a Python: {error}") from error
     return found
-
-
-def _distribution(requirement: str) -> str:
-    return re.split(r"[\[<>=!~; ]", requirement, maxsplit=1)[0]
 
 
 def _package(requirement: str) -> str:

@@ -47,23 +47,23 @@ class _Talking:
         import httpx2
 
         try:
-            response = await self.http.post(self.agent.url, json=self._body())
+            target = self.brief.target
+            response = await self.http.post(
+                self.agent.url,
+                json={
+                    "session": self.session,
+                    "instructions": self.brief.instructions,
+                    "mcp": {"url": target.url, "headers": dict(target.headers)},
+                    "messages": self.messages,
+                    "settings": self.agent.settings.told(),
+                },
+            )
         except httpx2.TransportError as error:
             reason = one_line(str(error)) or type(error).__name__
             raise FailedTry(f"connection failed: {reason}", passing=True) from error
         if not response.is_success:
             raise refused(response.status_code, _said(response), response.headers.get("retry-after"))
         return response.text
-
-    def _body(self) -> dict[str, Any]:
-        target = self.brief.target
-        return {
-            "session": self.session,
-            "instructions": self.brief.instructions,
-            "mcp": {"url": target.url, "headers": dict(target.headers)},
-            "messages": self.messages,
-            "settings": self.agent.settings.told(),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def read_step(text: str) -> WrittenStep:
         if part.label == "observation":
             break
         if part.label == "final answer":
-            return _answered(parts[: index + 1], parts[index:])
+            # An answer goes on to the end, unless an observation is invented behind it.
+            end = _end(parts[index:])
+            return WrittenStep(part.text[:end].strip(), answer=part.text[part.begin : end].strip())
         if part.label == "action" and part.content:
             following = parts[index + 1] if index + 1 < len(parts) else None
             return _acted(part, following if following and following.label == "action input" else None)
@@ -125,12 +127,6 @@ def _parts(text: str) -> Iterator[_Part]:
 def _end(parts: Sequence[_Part]) -> int:
     """Where the first observation begins, or the text ends."""
     return next((part.start for part in parts if part.label == "observation"), parts[-1].end)
-
-
-def _answered(before: Sequence[_Part], rest: Sequence[_Part]) -> WrittenStep:
-    """An answer goes on to the end, unless an observation is invented behind it."""
-    final, end = before[-1], _end(rest)
-    return WrittenStep(final.text[:end].strip(), answer=final.text[final.begin : end].strip())
 
 
 def _acted(action: _Part, given: _Part | None) -> WrittenStep:

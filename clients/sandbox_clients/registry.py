@@ -82,7 +82,9 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
     if name.startswith((COMMAND, TEXT)):
         return _command(name, given)
     if name.startswith(ADDRESS):
-        return _address(name, given)
+        from sandbox_clients.http_agent import HttpAgent
+
+        return HttpAgent.of(name, given)
     if ":" in name:
         return _own(name, given)
     hint = closest(name, [*AGENTS, *FRAMEWORKS])
@@ -98,12 +100,6 @@ def _command(name: str, settings: AgentSettings) -> Agent:
     if not command:
         raise UnknownAgentError(f"agent {name!r} names no command; write {prefix}:PROGRAM ARGUMENTS")
     return (LineAgent if prefix == "command" else TextAgent)(name, command, settings)
-
-
-def _address(name: str, settings: AgentSettings) -> Agent:
-    from sandbox_clients.http_agent import HttpAgent
-
-    return HttpAgent.of(name, settings)
 
 
 def _own(name: str, settings: AgentSettings) -> Agent:

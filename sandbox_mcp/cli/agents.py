@@ -22,7 +22,24 @@ def command(context: click.Context, as_json: bool) -> None:
     """List the agents that 'run' knows, or install a framework's environment."""
     if context.invoked_subcommand is not None:
         return
-    rows = [*_built_in(), *_frameworks()]
+    from sandbox_clients.frameworks import FRAMEWORKS, installed
+    from sandbox_clients.registry import AGENTS
+
+    found = {name: installed(name) for name in FRAMEWORKS}
+    rows: list[dict[str, Any]] = [
+        {"agent": name, "is": "built in", "asks": "nobody" if name in _MODELLESS else "a model", "ready": True}
+        for name in AGENTS
+    ]
+    rows += [
+        {
+            "agent": name,
+            "is": framework.title,
+            "asks": framework.protocol,
+            "ready": all(found[name].values()) and len(found[name]) == len(framework.requires) + len(framework.node),
+            "versions": found[name],
+        }
+        for name, framework in FRAMEWORKS.items()
+    ]
     if as_json:
         print_json(rows)
     else:
@@ -76,31 +93,6 @@ def _wanted(names: Sequence[str], everything: bool) -> list[str]:
         if name not in FRAMEWORKS:
             raise UnknownAgentError(f"unknown framework {name!r}; {closest(name, FRAMEWORKS)}")
     return list(dict.fromkeys(names or FRAMEWORKS))
-
-
-def _built_in() -> list[dict[str, Any]]:
-    from sandbox_clients.registry import AGENTS
-
-    return [
-        {"agent": name, "is": "built in", "asks": "nobody" if name in _MODELLESS else "a model", "ready": True}
-        for name in AGENTS
-    ]
-
-
-def _frameworks() -> list[dict[str, Any]]:
-    from sandbox_clients.frameworks import FRAMEWORKS, installed
-
-    found = {name: installed(name) for name in FRAMEWORKS}
-    return [
-        {
-            "agent": name,
-            "is": framework.title,
-            "asks": framework.protocol,
-            "ready": all(found[name].values()) and len(found[name]) == len(framework.requires) + len(framework.node),
-            "versions": found[name],
-        }
-        for name, framework in FRAMEWORKS.items()
-    ]
 
 
 def _state(row: dict[str, Any]) -> str:

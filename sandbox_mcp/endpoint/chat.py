@@ -1,9 +1,9 @@
 """The chat-completions protocol: requests read, answers written, whole or as a stream."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
 from sandbox_mcp.endpoint.protocol import Protocol
 from sandbox_mcp.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
 
@@ -27,7 +27,9 @@ def read(body: Mapping[str, Any]) -> Prompt:
     if not isinstance(messages, list) or not messages:
         raise BadRequestError("messages must be a list with at least one message")
     entries = map(_entry, cast("list[Mapping[str, Any]]", messages))
-    return assemble(str(body.get("model", "")), entries, _tools(body.get("tools") or ()))
+    functions = [tool["function"] for tool in body.get("tools") or () if tool.get("type") == "function"]
+    offered = {str(function["name"]): offer(function) for function in functions}
+    return assemble(str(body.get("model", "")), entries, offered)
 
 
 def _entry(message: Mapping[str, Any]) -> HistoryEntry:
@@ -41,11 +43,6 @@ def _entry(message: Mapping[str, Any]) -> HistoryEntry:
 def _call(call: Mapping[str, Any]) -> PromptCall:
     function: Mapping[str, Any] = call["function"]
     return PromptCall(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
-
-
-def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offer]:
-    functions = [tool["function"] for tool in tools if tool.get("type") == "function"]
-    return {str(function["name"]): offer(function) for function in functions}
 
 
 def whole(answer: WireAnswer) -> dict[str, Any]:

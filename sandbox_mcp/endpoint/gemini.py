@@ -72,15 +72,14 @@ class _Reading:
             if returned != len(self.due):
                 raise BadRequestError(f"{len(self.due)} function calls are followed by {returned} function responses")
             for part in _parts(content):
-                yield from self._entry(role, part)
-
-    def _entry(self, role: str, part: Part) -> Iterator[HistoryEntry]:
-        if call := _get(part, "functionCall"):
-            yield HistoryEntry("assistant", "", (self._call(call),))
-        elif response := _get(part, "functionResponse"):
-            yield HistoryEntry("output", _output(response.get("response") or {}), call_id=self._answered(response))
-        elif part.get("text") and not part.get("thought"):
-            yield HistoryEntry(_KINDS[role], str(part["text"]))
+                if call := _get(part, "functionCall"):
+                    yield HistoryEntry("assistant", "", (self._call(call),))
+                elif response := _get(part, "functionResponse"):
+                    yield HistoryEntry(
+                        "output", _output(response.get("response") or {}), call_id=self._answered(response)
+                    )
+                elif part.get("text") and not part.get("thought"):
+                    yield HistoryEntry(_KINDS[role], str(part["text"]))
 
     def _call(self, call: Part) -> PromptCall:
         self.made += 1

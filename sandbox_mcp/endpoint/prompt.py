@@ -97,27 +97,20 @@ def assemble(model: str, entries: Iterable[HistoryEntry], tools: Mapping[str, Of
     system = "\n".join(entry.text for entry in history if entry.kind == "system")
     turns: list[PromptTurn] = []
     for entry in history:
-        _add(turns, entry)
+        if entry.kind == "user":
+            text = entry.text
+            if turns and not turns[-1].steps:
+                text = "\n".join((turns.pop().user, text))
+            turns.append(PromptTurn(text))
+        elif entry.kind == "assistant":
+            last = turns.pop() if turns else PromptTurn("")
+            turns.append(PromptTurn(last.user, _with_answer(last.steps, entry)))
+        elif entry.kind == "output" and turns and turns[-1].steps:
+            last = turns.pop()
+            step = last.steps[-1]
+            done = ModelStep(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
+            turns.append(PromptTurn(last.user, (*last.steps[:-1], done)))
     return Prompt(model, system, tuple(turns), tools)
-
-
-def _add(turns: list[PromptTurn], entry: HistoryEntry) -> None:
-    if entry.kind == "user":
-        _add_user(turns, entry.text)
-    elif entry.kind == "assistant":
-        last = turns.pop() if turns else PromptTurn("")
-        turns.append(PromptTurn(last.user, _with_answer(last.steps, entry)))
-    elif entry.kind == "output" and turns and turns[-1].steps:
-        last = turns.pop()
-        step = last.steps[-1]
-        done = ModelStep(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
-        turns.append(PromptTurn(last.user, (*last.steps[:-1], done)))
-
-
-def _add_user(turns: list[PromptTurn], text: str) -> None:
-    if turns and not turns[-1].steps:
-        text = "\n".join((turns.pop().user, text))
-    turns.append(PromptTurn(text))
 
 
 def _with_answer(steps: tuple[ModelStep, ...], entry: HistoryEntry) -> tuple[ModelStep, ...]:

@@ -4,7 +4,7 @@ Policy: how many answers the conversation holds tells where in the script it is,
 be played at the same time. Behind its last step a script has nothing to add, or with ``repeat`` does the last again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -121,7 +121,18 @@ class ScriptedModel:
         fault = step.fault.fault() if step.fault else None
         if fault and fault.strikes(tries):
             return fault
-        return _move(step, prompt, self._results(prompt.steps))
+        results = self._results(prompt.steps)
+        try:
+            calls = tuple(
+                PlannedMove(
+                    prompt.offered(call.tool) or call.tool,
+                    call.arguments if isinstance(call.arguments, str) else fill(call.arguments, results),
+                )
+                for call in step.calls
+            )
+            return Move(as_text(fill(step.say, results)), calls)
+        except PlanError as error:
+            return Move(f"I cannot go on: {error}.")
 
     def _results(self, taken: Sequence[ModelStep]) -> dict[str, Any]:
         results: dict[str, Any] = {}
@@ -130,17 +141,3 @@ class ScriptedModel:
                 if call.label and made.id in step.outputs:
                     results[call.label] = parsed(bare(step.outputs[made.id]))
         return results
-
-
-def _move(step: ScriptStep, prompt: Prompt, results: Mapping[str, Any]) -> Move:
-    try:
-        calls = tuple(
-            PlannedMove(
-                prompt.offered(call.tool) or call.tool,
-                call.arguments if isinstance(call.arguments, str) else fill(call.arguments, results),
-            )
-            for call in step.calls
-        )
-        return Move(as_text(fill(step.say, results)), calls)
-    except PlanError as error:
-        return Move(f"I cannot go on: {error}.")

@@ -40,7 +40,11 @@ class Solver:
         if talk.left:
             return Move(LEFT)
         if talk.start is not None and talk.started is None:
-            return self._start(talk)
+            said = talk.turns[0].user if talk.turns else ""
+            named = [scenario.name for scenario in self._stage.scenarios if scenario.name in said]
+            if not named:
+                return Move(LOST)
+            return Move("", (PlannedMove(talk.start, {"name": max(named, key=len)}),))
         place = self._stage.place(prompt, talk.turns, talk.started)
         if place is None:
             return Move(LOST)
@@ -50,14 +54,6 @@ class Solver:
             return _next(place, place.staging.solution.turns[len(talk.turns) - 1], talk, prompt)
         except PlanError as error:
             return talk.speak(f"I cannot go on: {error}.")
-
-    def _start(self, talk: ChannelTalk) -> Move:
-        """Begin the scenario that the user has named."""
-        said = talk.turns[0].user if talk.turns else ""
-        named = [scenario.name for scenario in self._stage.scenarios if scenario.name in said]
-        if not named or talk.start is None:
-            return Move(LOST)
-        return Move("", (PlannedMove(talk.start, {"name": max(named, key=len)}),))
 
 
 def _next(place: StagingPosition, planned: PlannedTurn, talk: ChannelTalk, prompt: Prompt) -> Move:

@@ -99,7 +99,8 @@ class Stagings:
                     continue
                 for call, output in zip(current.calls(number)[done:], outputs, strict=False):
                     if call.label:
-                        results[call.label] = _value(output)
+                        value = parsed(bare(output))
+                        results[call.label] = refusal(value) if isinstance(value, str) and CODE.search(value) else value
                 done += len(outputs)
         return StagingPosition(current, done, results)
 
@@ -168,8 +169,3 @@ def _is_refusal(output: str) -> bool:
     """What a tool returns is JSON; a refusal is a sentence."""
     text = bare(output)
     return bool(text) and isinstance(parsed(text), str) and not text.startswith(("{", '"'))
-
-
-def _value(output: str) -> Any:
-    value = parsed(bare(output))
-    return refusal(value) if isinstance(value, str) and CODE.search(value) else value

@@ -64,7 +64,7 @@ def _differences(
 ) -> Iterator[ReplayDifference]:
     log = MemoryLog()
     session = Session(spec, TruthfulUser(), log, manager.presentation(spec).tools, manager.knowledge)
-    session.restore(_until(truth, prefix))
+    session.restore(Trajectory(truth.started, truth.events[: prefix.upto], None, truth.path, truth.cut))
     asking = _Asking(spec, session)
     batches: dict[str, list[ToolCall]] = {}
     for call in calls:
@@ -91,10 +91,6 @@ def _differences(
 
 def _asked(call: ToolCall) -> tuple[str, str | None, str]:
     return call.name, call.raw_arguments, text_of(call.arguments)
-
-
-def _until(truth: Trajectory, prefix: Prefix) -> Trajectory:
-    return Trajectory(truth.started, truth.events[: prefix.upto], None, truth.path, truth.cut)
 
 
 @dataclass(slots=True)

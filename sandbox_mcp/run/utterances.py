@@ -122,7 +122,11 @@ def written_lines(path: Path) -> WrittenLines:
             f"user lines {str(path)!r} are empty; expected one utterance a line, or a list for each scenario"
         )
     if path.suffix.lower() in MAPPINGS:
-        return WrittenLines(str(path), by_scenario=_mapping(text, path))
+        found = _loaded(text, path)
+        if not isinstance(found, dict) or not found:
+            raise RunError(f"user lines {str(path)!r} must map names of scenarios to lists of utterances")
+        named = {name: _texts(name, lines, path) for name, lines in cast("dict[str, Any]", found).items()}
+        return WrittenLines(str(path), by_scenario=named)
     return WrittenLines(str(path), lines)
 
 
@@ -162,13 +166,6 @@ def _is_users(message: Message) -> bool:
 
 def _escaped(line: str) -> str:
     return f"/{line}" if line.startswith("/") else line
-
-
-def _mapping(text: str, path: Path) -> Mapping[str, tuple[str, ...]]:
-    found = _loaded(text, path)
-    if not isinstance(found, dict) or not found:
-        raise RunError(f"user lines {str(path)!r} must map names of scenarios to lists of utterances")
-    return {name: _texts(name, lines, path) for name, lines in cast("dict[str, Any]", found).items()}
 
 
 def _texts(name: str, lines: Any, path: Path) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ forgotten its connections go with it.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
@@ -170,10 +168,7 @@ class Connections:
 
     def _end(self, place: _Place, name: str) -> None:
         self._drop(place, name)
-        self._begin(_left(self._transport, name))
-
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(_left(self._transport, name))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 

@@ -25,7 +25,20 @@ def document() -> dict[str, Any]:
     """The whole document, as OpenAPI 3.1."""
     paths: dict[str, dict[str, Any]] = {"/healthz": {"get": _health()}}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        described: dict[str, Any] = {
+            "operationId": operation.name,
+            "summary": operation.summary,
+            "responses": {str(operation.status): _answer(operation), **_problems((*UNIVERSAL, *operation.problems))},
+        }
+        names = re.findall(r"{(\w+)}", operation.path)
+        if names:
+            described["parameters"] = [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+            ]
+        if operation.takes:
+            required = any(field.is_required() for field in operation.takes.model_fields.values())
+            described["requestBody"] = {"required": required, "content": _json(operation.takes)}
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
@@ -37,23 +50,6 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": _schemas(), "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
-
-
-def _operation(operation: Operation) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "operationId": operation.name,
-        "summary": operation.summary,
-        "responses": {str(operation.status): _answer(operation), **_problems((*UNIVERSAL, *operation.problems))},
-    }
-    names = re.findall(r"{(\w+)}", operation.path)
-    if names:
-        described["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
-        ]
-    if operation.takes:
-        required = any(field.is_required() for field in operation.takes.model_fields.values())
-        described["requestBody"] = {"required": required, "content": _json(operation.takes)}
-    return described
 
 
 def _answer(operation: Operation) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class TracedRequests:
         error, told = "", ""
         try:
             result = await call_next(ctx)
-            error = "tool_error" if _is_fault(result) else ""
+            error = "tool_error" if isinstance(result, Mapping) and result.get("isError") is True else ""
         except MCPError as refused:
             error, told = str(refused.error.code), refused.error.message
             raise
@@ -107,10 +107,6 @@ def _measured(request: RequestTrace, ctx: Context, error: str) -> dict[str, str]
 def _tool(ctx: Context) -> str:
     name = (ctx.params or {}).get("name")
     return name if isinstance(name, str) else ""
-
-
-def _is_fault(result: HandlerResult) -> bool:
-    return isinstance(result, Mapping) and result.get("isError") is True
 
 
 class TracedHttp:

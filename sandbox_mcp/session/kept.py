@@ -28,7 +28,7 @@ from sandbox_mcp.session.share import OPEN, OVER, Share
 from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
 from sandbox_mcp.telemetry import traced
-from sandbox_mcp.trajectory import EndReason, SessionStarted, Sink, Trajectory, mend_log, read_trajectory
+from sandbox_mcp.trajectory import EndReason, Sink, mend_log, read_trajectory
 from sandbox_mcp.trajectory.log import SUFFIX
 from sandbox_mcp.users import User
 
@@ -104,7 +104,8 @@ class KeptSessions(SessionManager):
                 logger.error("%s is damaged, its session cannot be reached: %s", path, error)
                 continue
             if not self._log(path.stem).exists():
-                _removed(path)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
             elif self.owns(address):
                 self._waiting[address.token] = _Waiting(path.stem, address, now)
                 if self._share is not None and _has_end(self._log(path.stem)):
@@ -199,15 +200,19 @@ class KeptSessions(SessionManager):
     def _take_up(self, waiting: _Waiting) -> OpenSession:
         path = self._log(waiting.name)
         mend_log(path)
-        opened = self._resumed(path, read_trajectory(path))
-        opened.token, opened.bearer = waiting.address.token, waiting.address.bearer
-        return self._reachable(opened, waiting.address)
-
-    def _resumed(self, path: Path, trajectory: Trajectory) -> OpenSession:
+        trajectory = read_trajectory(path)
         if not trajectory.events:
             raise StateError(f"{str(path)!r} was cut off before its user had spoken; delete it to begin anew")
         started = trajectory.started
-        spec = self._spec(started)
+        spec = SessionSpec(
+            self.suite.get(started.scenario),
+            started.variant,
+            started.seed,
+            started.trial,
+            started.user_channel,
+            started.agent,
+            started.session,
+        )
         presentation = self.presentation(spec)
         log = self.log_file(path)
         user = self.user(str(started.user["kind"]), spec.scenario)
@@ -215,13 +220,9 @@ class KeptSessions(SessionManager):
             spec, user, traced(log, trajectory), presentation.tools, looked_up(spec.scenario, self.knowledge)
         )
         session.restore(trajectory)
-        return OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
-
-    def _spec(self, started: SessionStarted) -> SessionSpec:
-        return SessionSpec(
-            self.suite.get(started.scenario), started.variant, started.seed, started.trial, started.user_channel,
-            started.agent, started.session,
-        )  # fmt: skip
+        opened = OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
+        opened.token, opened.bearer = waiting.address.token, waiting.address.bearer
+        return self._reachable(opened, waiting.address)
 
     def named(self, name: str) -> OpenSession | None:
         """The session whose log has that name, None where there is none; one that had no URL gets one.
@@ -328,8 +329,3 @@ def _has_end(path: Path) -> bool:
         file.seek(max(0, size - 4096))
         return b'"event":"end"' in file.read().rstrip(b"\n").rpartition(b"\n")[2]
     return False
-
-
-def _removed(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink(missing_ok=True)

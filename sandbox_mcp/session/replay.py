@@ -40,7 +40,9 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
         if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
             continue
         if event.caller == "environment":
-            yield from _changes(event, _happened_again(stage, event))
+            outcome = _happened_again(stage, event)
+            if text_of(event.changes) != text_of(outcome.changes):
+                yield ReplayDifference(event.seq, "changes", text_of(event.changes), text_of(outcome.changes))
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
@@ -67,11 +69,6 @@ def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
         return stage.happen(due)[0] if due else Outcome(None, event.arguments)
     except WorldFailedError:
         return Outcome(None, event.arguments)
-
-
-def _changes(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
-    if text_of(event.changes) != text_of(outcome.changes):
-        yield ReplayDifference(event.seq, "changes", text_of(event.changes), text_of(outcome.changes))
 
 
 def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:

@@ -182,7 +182,17 @@ class TracedSink:
         if session.instructions:
             told["gen_ai.system_instructions"] = _json([{"type": "text", "content": session.instructions}])
         if session.offered:
-            told["gen_ai.tool.definitions"] = _json([_definition(tool) for tool in session.offered])
+            told["gen_ai.tool.definitions"] = _json(
+                [
+                    {
+                        "type": "function",
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": tool.input_schema,
+                    }
+                    for tool in session.offered
+                ]
+            )
             session.offered = ()
         return told
 
@@ -298,15 +308,6 @@ def _nano(wall: Mapping[str, Any]) -> int:
 
 def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
-
-
-def _definition(tool: ToolSpec) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.input_schema,
-    }
 
 
 def _usage(meta: Mapping[str, Any]) -> dict[str, int]:

@@ -154,7 +154,9 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
         WorldFailedError: the world's own code broke.
     """
     try:
-        result = bound.tool.function(tx, **_converted(bound))
+        wanted = {parameter.name: parameter.value for parameter in bound.tool.parameters}
+        given = {name: converted(value, wanted[name]) for name, value in bound.arguments.items()}
+        result = bound.tool.function(tx, **given)
     except EXPECTED as error:
         fault = Fault("execution", type(error).__name__, str(error))
         touched = frozenset(tx.reads), frozenset(tx.writes)
@@ -181,11 +183,6 @@ def place_of(error: BaseException) -> str:
     outside = [frame for frame in frames if Path(frame.filename).parent not in ENGINE]
     frame = (outside or frames)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
-
-
-def _converted(bound: Bound) -> dict[str, Any]:
-    wanted = {parameter.name: parameter.value for parameter in bound.tool.parameters}
-    return {name: converted(value, wanted[name]) for name, value in bound.arguments.items()}
 
 
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:

@@ -433,15 +433,12 @@ class Suite:
         return None
 
     def _candidates(self, name: str) -> Iterator[Path]:
-        yield from self._naming(name)
-        yield from self._texts
-
-    def _naming(self, name: str) -> Iterator[Path]:
-        """The files that seem to have an entry of that name, and those that were read and have."""
+        # The files that seem to have an entry of that name, and those that were read and have.
         for path, text in self._texts.items():
             file = self._known.files.get(path)
             if name in file.index if file else name in text and re.search(_NAMING.format(re.escape(name)), text):
                 yield path
+        yield from self._texts
 
     def _why_not(self, base: str, via: tuple[str, ...]) -> str:
         if base in via:

@@ -121,7 +121,12 @@ def _read(events: Iterator[dict[str, Any]]) -> _Heard:
         if kind == "thread.started":
             heard.thread = event["thread_id"]
         elif kind == "item.completed":
-            _read_item(heard, event["item"])
+            # The answer is the last message behind all calls.
+            item = event["item"]
+            if item.get("type") == "agent_message":
+                heard.text = item.get("text") or ""
+            elif item.get("type") == "mcp_tool_call":
+                heard.text = ""
         elif kind == "turn.completed":
             heard.usage = event["usage"]
         elif kind == "turn.failed":
@@ -129,14 +134,6 @@ def _read(events: Iterator[dict[str, Any]]) -> _Heard:
         elif kind == "error":
             heard.problem = event["message"]
     return heard
-
-
-def _read_item(heard: _Heard, item: Mapping[str, Any]) -> None:
-    """The answer is the last message behind all calls."""
-    if item.get("type") == "agent_message":
-        heard.text = item.get("text") or ""
-    elif item.get("type") == "mcp_tool_call":
-        heard.text = ""
 
 
 def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:

@@ -87,21 +87,25 @@ class _Serving:
             try:
                 await self._conversation(_start(first))
             except Exception as error:  # noqa: BLE001 - whatever a framework raises is told, in one line
-                self._fail(error)
+                traceback.print_exception(error, file=sys.stderr)
+                cause = _leaf(error)
+                self._write({"type": "error", "error": f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}"})
 
     async def _conversation(self, start: Start) -> None:
         async with self.converse(start) as conversation:
             self._write({"type": "ready", "lasting": True})
             while (message := await _read()) is not None and message.get("type") == "user":
                 said = await conversation.turn(message["text"])
-                self._write(_reply(said))
+                usage = {
+                    "prompt_tokens": said.prompt_tokens,
+                    "completion_tokens": said.completion_tokens,
+                    "requests": said.requests,
+                }
+                self._write(
+                    {"type": "reply", "text": said.text, "usage": usage, "meta": {"finish": said.finish, **said.meta}}
+                )
         if message is not None:
             self._write({"type": "ended"})
-
-    def _fail(self, error: Exception) -> None:
-        traceback.print_exception(error, file=sys.stderr)
-        cause = _leaf(error)
-        self._write({"type": "error", "error": f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}"})
 
     def _write(self, message: Mapping[str, Any]) -> None:
         self.out.write(json.dumps(message) + "\n")
@@ -127,15 +131,6 @@ def _start(message: Mapping[str, Any]) -> Start:
         timeout=settings["timeout"],
         retries=settings["retries"],
     )
-
-
-def _reply(said: AgentAnswer) -> dict[str, Any]:
-    usage = {
-        "prompt_tokens": said.prompt_tokens,
-        "completion_tokens": said.completion_tokens,
-        "requests": said.requests,
-    }
-    return {"type": "reply", "text": said.text, "usage": usage, "meta": {"finish": said.finish, **said.meta}}
 
 
 def _leaf(error: BaseException) -> BaseException:

@@ -239,15 +239,12 @@ class Drafter:
             else:
                 name = f"value{len(values) + 1}" if values else "value"
                 facts.append([f"{{{name}}}"])
-                values[name] = self._value(item)
+                path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
+                decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
+                values[name] = {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
         if not facts:
             facts = self._reported(number, reply)
         return {"facts": facts, **({"values": values} if values else {})} if facts else {}
-
-    def _value(self, item: ToldValue) -> dict[str, Any]:
-        path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
-        decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
-        return {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
 
     def _reported(self, number: int, reply: str) -> list[list[str]]:
         """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""

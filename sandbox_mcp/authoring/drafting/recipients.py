@@ -21,7 +21,15 @@ def user_of(story: Story) -> dict[str, Any]:
     script: dict[str, Any] = {}
     for turn, said in enumerate(later, start=1):
         if said:
-            _learn(script, story.turns[turn - 1].reply, said, opening)
+            reply = story.turns[turn - 1].reply
+            question = question_in(reply, opening)
+            if question is None:
+                script.setdefault("then", []).append(said)
+            elif codes_in(reply) or read_acts(reply, wish_of(opening)).act is Act.LEAVE:
+                script.setdefault("confirm", said)
+            else:
+                about = words(question)[:ABOUT] or [word.strip("?.,!") for word in question.split()][:ABOUT]
+                script.setdefault("answers", []).append({"about": about, "say": said})
     knows = [line for line in dict.fromkeys(later) if line and line != script.get("confirm")]
     return {
         "goal": opening,
@@ -38,15 +46,3 @@ def question_in(reply: str, wish: str) -> str | None:
     if codes_in(reply) or reading.act in (Act.ASKS, Act.OPEN, Act.LEAVE):
         return reading.asking or reply
     return None
-
-
-def _learn(script: dict[str, Any], reply: str, said: str, wish: str) -> None:
-    """Take an answer over into the script, by what it answered."""
-    question = question_in(reply, wish)
-    if question is None:
-        script.setdefault("then", []).append(said)
-    elif codes_in(reply) or read_acts(reply, wish_of(wish)).act is Act.LEAVE:
-        script.setdefault("confirm", said)
-    else:
-        about = words(question)[:ABOUT] or [word.strip("?.,!") for word in question.split()][:ABOUT]
-        script.setdefault("answers", []).append({"about": about, "say": said})

@@ -23,7 +23,6 @@ from sandbox_scenarios.model import (
     Expected,
     Fact,
     MessageConstraint,
-    PlannedCall,
     PlannedTurn,
     Scenario,
     Solution,
@@ -395,7 +394,10 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     label = spot.call.label
     if label is None:
         return False
-    takers = [(later, _taking(later.call, label)) for later in spots(case.solution)[spot.number + 1 :]]
+    takers = [
+        (later, {name for name, value in later.call.arguments.items() if label in labels_in(value)})
+        for later in spots(case.solution)[spot.number + 1 :]
+    ]
     for later, names in takers:
         if names and (
             case.scenario.home.agent_tools[later.call.tool].action
@@ -404,10 +406,6 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
         ):
             return True
     return _said_with(case, label)
-
-
-def _taking(call: PlannedCall, label: str) -> set[str]:
-    return {name for name, value in call.arguments.items() if label in labels_in(value)}
 
 
 def _muted(solution: Solution, label: str) -> Solution:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_grader.milestones.unwanted import GRADES, differing
-from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, Milestone, PlannedCall, TableConstraint
+from sandbox_scenarios.model import CallConstraint, CallPattern, Milestone, PlannedCall, TableConstraint
 
 from sandbox_mcp.authoring.mutants.mutant import (
     ALL,
@@ -109,16 +109,12 @@ def _stepping(case: RehearsedSolution, pattern: CallPattern) -> PlannedCall | No
         if expected is not None and (expected.ref is not None or expected.measure == "facts"):
             return None
         if expected is not None and expected.measure != "any":
-            value = _literal(expected)
+            value = expected.value[0] if expected.measure == "one_of" else expected.value
             if value is not None:
                 arguments[parameter.name] = value
         elif parameter.required:
             arguments[parameter.name] = _some(case, parameter)
     return PlannedCall(pattern.tool, arguments)
-
-
-def _literal(expected: Expected) -> Any:
-    return expected.value[0] if expected.measure == "one_of" else expected.value
 
 
 def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
@@ -256,24 +252,20 @@ def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
     """Deeds on what the solution left alone: the world's own choice, or one per tool that acts."""
     own = case.scenario.home.hints.meddling
     if own is None:
-        yield from _meddling_anywhere(case)
+        # One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits.
+        for tool in case.scenario.home.agent_tools.values():
+            arguments: dict[str, Any] = {}
+            for parameter in tool.parameters:
+                if parameter.role is not None and parameter.role.kind == "id":
+                    arguments[parameter.name] = _untouched(case, parameter.role.table)
+                elif parameter.required:
+                    arguments[parameter.name] = _some(case, parameter)
+            if tool.action and None not in arguments.values():
+                yield PlannedCall(tool.name, arguments)
         return
     yield from (
         PlannedCall(*call) for call in own(case.scenario.world, case.wide.world.snapshot, case.scenario.clock.now)
     )
-
-
-def _meddling_anywhere(case: RehearsedSolution) -> Iterator[PlannedCall]:
-    """One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits."""
-    for tool in case.scenario.home.agent_tools.values():
-        arguments: dict[str, Any] = {}
-        for parameter in tool.parameters:
-            if parameter.role is not None and parameter.role.kind == "id":
-                arguments[parameter.name] = _untouched(case, parameter.role.table)
-            elif parameter.required:
-                arguments[parameter.name] = _some(case, parameter)
-        if tool.action and None not in arguments.values():
-            yield PlannedCall(tool.name, arguments)
 
 
 def _untouched(case: RehearsedSolution, table: str) -> str | None:

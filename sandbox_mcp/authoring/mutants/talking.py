@@ -61,10 +61,6 @@ def baselines(scenario: Scenario) -> Iterator[Mutant]:
     limit = no_more_than_idle(scenario, LITTLE)
     for number, text in enumerate(EMPTY, start=1):
         yield Mutant(f"talk-{number}", f"says {text!r} to everything", talk(*(text,) * OFTEN), limit, path=path)
-    yield from _random(scenario)
-
-
-def _random(scenario: Scenario) -> Iterator[Mutant]:
     for run in range(1, RANDOM_RUNS + 1):
         dice = random.Random(f"{scenario.name}/{run}")  # noqa: S311 - repeatable, not secret
         calls = [_random_call(scenario, dice) for _ in range(RANDOM_CALLS if scenario.tools else 0)]

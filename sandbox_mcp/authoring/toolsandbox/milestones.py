@@ -40,19 +40,15 @@ def _constraints(items: Sequence[Json], ids: Mapping[str, str]) -> Iterator[dict
     traced = [item for item in judged if item["table"] == "messages" and "tool_calls" in item["rows"][0]]
     for item in judged:
         if item["table"] != "messages":
-            yield _table(item, ids)
+            rows = [{name: _cell(name, value, item, ids) for name, value in row.items()} for row in item["rows"]]
+            since = item.get("reference")
+            refers = {"since": name_of(since)} if since is not None and since >= 0 else {}
+            yield {"table": item["table"], CHANGES[item["kind"]]: rows[0] if len(rows) == 1 else rows, **refers}
     if traced:
         yield _call(traced, ids)
     if told:
         exactly = [item for item in told if item["measures"]["content"]["measure"] == "contains"]
         yield _message((exactly or told)[0])
-
-
-def _table(item: Json, ids: Mapping[str, str]) -> dict[str, Any]:
-    rows = [{name: _cell(name, value, item, ids) for name, value in row.items()} for row in item["rows"]]
-    since = item.get("reference")
-    refers = {"since": name_of(since)} if since is not None and since >= 0 else {}
-    return {"table": item["table"], CHANGES[item["kind"]]: rows[0] if len(rows) == 1 else rows, **refers}
 
 
 def _cell(name: str, value: Any, item: Json, ids: Mapping[str, str]) -> Any:
@@ -67,7 +63,11 @@ def _call(items: Sequence[Json], ids: Mapping[str, str]) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     for item in items:
         if item["kind"] == DEPENDENT:
-            taken |= {value["to"]: _taken(item, value) for value in item["extract"]["values"]}
+            # A value from the call at another milestone; the least difference is not an error.
+            taken |= {
+                value["to"]: {"from": name_of(item["reference"]), "path": ".".join(value["path"]), "within": 1e-6}
+                for value in item["extract"]["values"]
+            }
     first = items[0]
     near: Json = first["measures"]["tool_calls"].get("tolerance") or {}
     patterns = [
@@ -87,11 +87,6 @@ def _argument(value: Any, near: Any, ids: Mapping[str, str]) -> Any:
     if near is not None and isinstance(value, int | float):
         return {"close": value, "within": near}
     return f"@{ids[value]}" if isinstance(value, str) and value in ids else value
-
-
-def _taken(item: Json, value: Json) -> dict[str, Any]:
-    """A value from the call at another milestone; the least difference is not an error."""
-    return {"from": name_of(item["reference"]), "path": ".".join(value["path"]), "within": 1e-6}
 
 
 def _message(item: Json) -> dict[str, Any]:

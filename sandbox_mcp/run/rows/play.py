@@ -91,7 +91,8 @@ class RowCrew(Crew):
             try:
                 answers.append(await self._answer(manager, spec, rows, place, reach, patience, many=many))
             except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
-                broke = _problem(error)
+                cause = leaves(error)[0]
+                broke = str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"
                 break
         given = [*answers, *(Response(row.id, "", "", "", 0) for row in rows[len(answers) :])]
         whole = replace(dialogue, rows=tuple(zip(rows, given, strict=True)))
@@ -157,8 +158,3 @@ class RowCrew(Crew):
         meta: dict[str, Any] = {**said.meta, **({"calls_beyond": heard.beyond} if heard.beyond else {})}
         calls = tuple(heard.calls) if calling else None
         return Response(row.id, "", readable(said.text), "", 0, calls, meta)
-
-
-def _problem(error: Exception) -> str:
-    cause = leaves(error)[0]
-    return str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"

@@ -29,7 +29,15 @@ LONG = 4
 def leaks(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``tool_name``, ``argument_name``, ``id``, ``secret``, ``unbriefed`` and ``answer_given``."""
     for text in texts(scenario):
-        yield from _names(scenario.home, text)
+        tools, arguments = _technical(scenario.home)
+        for name in dict.fromkeys(_NAME.findall(text.text)):
+            if name in tools:
+                yield LintFinding(
+                    "tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead"
+                )
+            elif name in arguments and text.spoken:
+                problem = f"{_shown(text)} names the argument {name}"
+                yield LintFinding("argument_name", text.path, problem, "say it as a person would")
         if _UUID.search(text.text) and not _UUID.search(known(scenario)):
             yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
     for text in texts(scenario):
@@ -45,18 +53,6 @@ def _technical(home: World) -> tuple[frozenset[str], frozenset[str]]:
     tools = home.agent_tools
     arguments = {item.name for tool in tools.values() for item in tool.parameters}
     return frozenset(name for name in tools if "_" in name), frozenset(name for name in arguments if "_" in name)
-
-
-def _names(home: World, text: Text) -> Iterator[LintFinding]:
-    tools, arguments = _technical(home)
-    for name in dict.fromkeys(_NAME.findall(text.text)):
-        if name in tools:
-            yield LintFinding(
-                "tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead"
-            )
-        elif name in arguments and text.spoken:
-            problem = f"{_shown(text)} names the argument {name}"
-            yield LintFinding("argument_name", text.path, problem, "say it as a person would")
 
 
 def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:

@@ -51,21 +51,21 @@ def categories(scenario: Scenario) -> Iterator[LintFinding]:
     if not mine or not scenario.solutions:
         return
     if LACKS in mine:
-        yield from _lacking(scenario)
+        if len(scenario.categories) > 1:
+            yield _wrong(f"{LACKS} stands beside other categories", "let it stand alone")
+        if not any(map(says, scenario.milestones)):
+            yield _wrong(
+                f"{LACKS}, but no milestone asks for the reason", "add a milestone on the message that says why"
+            )
         return
     yield from _counted(scenario)
-    yield from _dependency(scenario)
+    off = [blocked(scenario, solution) for solution in scenario.solutions]
+    if all(off) and "state_dependency" not in scenario.categories:
+        yield _wrong(f"needs {_listed(off[0])} to be changed first, but is not in state_dependency", "add the category")
 
 
 def _wrong(problem: str, mend: str) -> LintFinding:
     return LintFinding("category", ("categories",), problem, mend)
-
-
-def _lacking(scenario: Scenario) -> Iterator[LintFinding]:
-    if len(scenario.categories) > 1:
-        yield _wrong(f"{LACKS} stands beside other categories", "let it stand alone")
-    if not any(map(says, scenario.milestones)):
-        yield _wrong(f"{LACKS}, but no milestone asks for the reason", "add a milestone on the message that says why")
 
 
 def _counted(scenario: Scenario) -> Iterator[LintFinding]:
@@ -92,12 +92,6 @@ def _turns(turns: int, follows: bool) -> str:
     if follows:
         return "the user wants more afterwards ('then')"
     return f"the shortest solution takes {counted(turns, 'turn')}"
-
-
-def _dependency(scenario: Scenario) -> Iterator[LintFinding]:
-    off = [blocked(scenario, solution) for solution in scenario.solutions]
-    if all(off) and "state_dependency" not in scenario.categories:
-        yield _wrong(f"needs {_listed(off[0])} to be changed first, but is not in state_dependency", "add the category")
 
 
 def _listed(names: tuple[str, ...]) -> str:

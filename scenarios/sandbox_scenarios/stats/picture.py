@@ -40,18 +40,16 @@ def _rows(stats: Stats, categories: list[str]) -> Iterator[str]:
         y = TOP + ROW * number
         yield f'<text x="{LEFT - 8}" y="{y + 14}" text-anchor="end">{escape(tool)}</text>'
         for place, category in enumerate(categories):
-            yield from _cell(LEFT + CELL * place, y, counts[category])
+            x = LEFT + CELL * place
+            count = counts[category]
+            shade = max((dark for least, dark in STEPS if count >= least), default=0.0)
+            yield f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{ROW - 2}" fill="#eeeeee"/>'
+            if count:
+                box = f'x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{ROW - 2}"'
+                ink = "#ffffff" if shade > 0.5 else "#000000"
+                yield f'<rect {box} fill="#1d4e89" fill-opacity="{shade}"/>'
+                yield f'<text x="{x + CELL // 2}" y="{y + 14}" text-anchor="middle" fill="{ink}">{count}</text>'
         yield from _bar(LEFT + CELL * len(categories) + 12, y, *stats.arguments[tool])
-
-
-def _cell(x: int, y: int, count: int) -> Iterator[str]:
-    shade = max((dark for least, dark in STEPS if count >= least), default=0.0)
-    yield f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{ROW - 2}" fill="#eeeeee"/>'
-    if count:
-        box = f'x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{ROW - 2}"'
-        ink = "#ffffff" if shade > 0.5 else "#000000"
-        yield f'<rect {box} fill="#1d4e89" fill-opacity="{shade}"/>'
-        yield f'<text x="{x + CELL // 2}" y="{y + 14}" text-anchor="middle" fill="{ink}">{count}</text>'
 
 
 def _bar(x: int, y: int, given: int, of: int) -> Iterator[str]:
