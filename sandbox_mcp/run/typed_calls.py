@@ -98,7 +98,11 @@ def arguments_of(text: str, tool: ToolInfo) -> Mapping[str, Any]:
         TypingError: it is neither a JSON object nor ``name=value`` apart by blanks.
     """
     if text.strip().startswith("{"):
-        return _json(text, tool)
+        try:
+            found: Any = json.loads(text)
+        except ValueError as error:
+            raise TypingError(f"the arguments of {tool.name} are not JSON: {error}") from error
+        return cast("Mapping[str, Any]", found)
     try:
         parts = shlex.split(text)
     except ValueError as error:
@@ -119,14 +123,6 @@ def _call_or_words(line: str, first: str, rest: str, tools: Mapping[str, ToolInf
         if "_" in first:
             raise
         return Say(line)
-
-
-def _json(text: str, tool: ToolInfo) -> Mapping[str, Any]:
-    try:
-        found: Any = json.loads(text)
-    except ValueError as error:
-        raise TypingError(f"the arguments of {tool.name} are not JSON: {error}") from error
-    return cast("Mapping[str, Any]", found)
 
 
 def _argument(part: str, tool: ToolInfo) -> tuple[str, Any]:

@@ -183,14 +183,12 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
 
 def _resource() -> Resource:
     """Who exports, unless the variables say otherwise."""
-    return Resource({"service.name": SERVICE, "service.version": __version__}).merge(_said_by_variables())
-
-
-def _said_by_variables() -> Resource:
-    """What detectors and variables say of this process, without the name that the SDK makes up where none is given."""
+    # What detectors and variables say of this process, without the name that the SDK makes up where none is given.
     made = Resource.create()
     named = "OTEL_SERVICE_NAME" in os.environ or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
-    return made if named else Resource({key: value for key, value in made.attributes.items() if key != "service.name"})
+    return Resource({"service.name": SERVICE, "service.version": __version__}).merge(
+        made if named else Resource({key: value for key, value in made.attributes.items() if key != "service.name"})
+    )
 
 
 def _exporter(signal: Signal, name: str) -> Any:

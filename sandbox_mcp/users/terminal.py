@@ -42,22 +42,18 @@ class Terminal:
         if sys.stdin is None or sys.stdin.closed:
             raise UserError("there is nobody to ask: standard input is closed")
         if sys.stdin.isatty() and sys.stdout.isatty():
-            return _edited(prompt, words)
+            with _interruptible(), _completing(words):
+                try:
+                    return input(prompt)
+                except EOFError:
+                    print()  # noqa: T201
+                    return None
         print(prompt, end="", file=sys.stderr, flush=True)  # noqa: T201
         line = sys.stdin.readline()
         typed = line.rstrip("\r\n")
         if not (line and sys.stdin.isatty()):  # a terminal has shown what was typed, and its end of line
             self.show(typed)
         return typed if line else None
-
-
-def _edited(prompt: str, words: Sequence[str]) -> str | None:
-    with _interruptible(), _completing(words):
-        try:
-            return input(prompt)
-        except EOFError:
-            print()  # noqa: T201
-            return None
 
 
 @contextmanager

@@ -196,7 +196,13 @@ def _problems(reply: Message, told: _Told) -> Iterator[str]:
         for value in sorted(given):
             if not told.knows(_compact(value).lstrip("+")):
                 yield f"names the {kind} {value!r}, which occurs nowhere, while others were found"
-    yield from _amounts(reply, told)
+    # Amounts in the unit of a conversion that come from nothing known.
+    for unit, result in told.units.items():
+        stated = re.compile(_NUMBER + rf" ?{re.escape(unit)}\b(?! (?:per|an?|each|every)\b)", re.IGNORECASE)
+        for sentence in sentences(reply.content):
+            for found in stated.finditer(sentence):
+                if not _follows(float(found[1].replace(",", "")), told.numbers):
+                    yield f"says {found[0]!r}, while the conversion gave {result!r}"
 
 
 def _switches(text: str, state: Snapshot) -> Iterator[str]:
@@ -216,16 +222,6 @@ def _switches(text: str, state: Snapshot) -> Iterator[str]:
 def _compact(text: str) -> str:
     """Text without what numbers are set apart with, in lower case."""
     return re.sub(r"[ ().-]", "", text).lower()
-
-
-def _amounts(reply: Message, told: _Told) -> Iterator[str]:
-    """Amounts in the unit of a conversion that come from nothing known."""
-    for unit, result in told.units.items():
-        stated = re.compile(_NUMBER + rf" ?{re.escape(unit)}\b(?! (?:per|an?|each|every)\b)", re.IGNORECASE)
-        for sentence in sentences(reply.content):
-            for found in stated.finditer(sentence):
-                if not _follows(float(found[1].replace(",", "")), told.numbers):
-                    yield f"says {found[0]!r}, while the conversion gave {result!r}"
 
 
 def _follows(stated: float, known: Set[float]) -> bool:

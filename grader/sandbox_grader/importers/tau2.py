@@ -95,8 +95,10 @@ def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
     )
     if world is None:
         return None
-    for name, tool in world.members_at("tool_defs").items():
-        _offer(name, world.need("tool_defs").child(name, tool), builder)
+    for name, definition in world.members_at("tool_defs").items():
+        tool = world.need("tool_defs").child(name, definition)
+        schema = tool.get("params")
+        builder.offer(name, tool.string_at("doc") or "", schema.members() if schema and schema.is_object else {})
     return world.string_at("domain_name")
 
 
@@ -105,11 +107,6 @@ def _participant(who: JsonNode | None) -> dict[str, Any]:
         return {}
     known = {"name": who.string_at("implementation"), "model": who.string_at("llm")}
     return {key: value for key, value in known.items() if value}
-
-
-def _offer(name: str, tool: JsonNode, builder: SessionBuilder) -> None:
-    schema = tool.get("params")
-    builder.offer(name, tool.string_at("doc") or "", schema.members() if schema and schema.is_object else {})
 
 
 def _task(task: JsonNode, builder: SessionBuilder) -> None:

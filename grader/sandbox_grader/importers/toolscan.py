@@ -108,7 +108,11 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Call
     builder.origin["case"] = {
         key: value for key, value in case.members().items() if key not in {"messages", "ground_truth"}
     }
-    _offer(builder, apis)
+    for name, api in apis.items():
+        builder.offer(name, str(api.get("description", "")), schema_of(api["parameters"]))
+        for argument, spec in api["parameters"].items():
+            if not json_types(spec["type"]) and spec["type"] != "any":
+                builder.lose(f"{name}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
     _ask(builder, case)
     for message in case.need("messages").items():
         play.message(message.string())
@@ -143,14 +147,6 @@ def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
     for tool, value in node.members().items():
         calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
     return (ReferenceTurn(calls=tuple(calls)),)
-
-
-def _offer(builder: SessionBuilder, apis: Mapping[str, Any]) -> None:
-    for name, api in apis.items():
-        builder.offer(name, str(api.get("description", "")), schema_of(api["parameters"]))
-        for argument, spec in api["parameters"].items():
-            if not json_types(spec["type"]) and spec["type"] != "any":
-                builder.lose(f"{name}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
 
 
 def _ask(builder: SessionBuilder, case: JsonNode) -> None:

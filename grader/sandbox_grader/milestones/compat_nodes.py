@@ -62,7 +62,10 @@ class CompatNodes:
         self.history = history
         self.length = history.length
         self.rules = {node: _rules(graph, node, edges, history) for node in members}
-        self._check(edges)
+        for node, rules in self.rules.items():
+            stray = rules.references - _ancestors(node, edges)
+            if stray:
+                raise GraderError(f"node {node} refers to {sorted(stray)}; expected nodes before it in the graph")
         self.followers = {
             node: tuple(other for other, rules in self.rules.items() if node in rules.references) for node in members
         }
@@ -206,12 +209,6 @@ class CompatNodes:
             (*there, *values) if there in useful and None not in values else DEAD
             for there, values in zip(guarded, taken, strict=True)
         ]
-
-    def _check(self, edges: Sequence[tuple[int, int]]) -> None:
-        for node, rules in self.rules.items():
-            stray = rules.references - _ancestors(node, edges)
-            if stray:
-                raise GraderError(f"node {node} refers to {sorted(stray)}; expected nodes before it in the graph")
 
 
 def _ancestors(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:

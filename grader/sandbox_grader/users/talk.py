@@ -48,7 +48,9 @@ class UserView:
     @cached_property
     def lines(self) -> tuple[Message, ...]:
         """What user and agent said to each other, in order."""
-        return tuple(e for e in self.trajectory.events if isinstance(e, Message) and _between(e))
+        return tuple(
+            e for e in self.trajectory.events if isinstance(e, Message) and {e.sender, e.recipient} == {"user", "agent"}
+        )
 
     @cached_property
     def said(self) -> tuple[Message, ...]:
@@ -99,7 +101,3 @@ def mentioned(scenario: Scenario) -> Sequence[str]:
 
 def _seq(event: Message | ToolCall) -> int:
     return event.seq
-
-
-def _between(message: Message) -> bool:
-    return {message.sender, message.recipient} == {"user", "agent"}

@@ -124,7 +124,12 @@ class Drafter:
         """What a turn changed in a table, compared with the start."""
         turn, start = self.story.turns[number], self.story.start.table(table)
         if self.home.state_tables[table].single:
-            self._switched(number, table, turn.steps)
+            # A milestone per setting that was switched, in the order of the calls, also for what was switched back.
+            for step in turn.steps:
+                for change in step.event.changes:
+                    if change.table == table and change.before and change.after:
+                        for column in (name for name in change.after if change.after[name] != change.before[name]):
+                            self._switch(number, table, column, change.after[column], step)
             return
         touched = {change.key: step for step in turn.steps for change in step.event.changes if change.table == table}
         for key, step in touched.items():
@@ -159,14 +164,6 @@ class Drafter:
         """What an earlier turn did to the same table, if this one goes on from there."""
         same = (item for item in self.drafted.values() if item.body.get("table") == table and item.turn < number)
         return {item.id for item in same if item.transient}
-
-    def _switched(self, number: int, table: str, steps: Iterable[StoryStep]) -> None:
-        """A milestone per setting that was switched, in the order of the calls, also for what was switched back."""
-        for step in steps:
-            for change in step.event.changes:
-                if change.table == table and change.before and change.after:
-                    for column in (name for name in change.after if change.after[name] != change.before[name]):
-                        self._switch(number, table, column, change.after[column], step)
 
     def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
         name, other = f"{table}_{column}", ""

@@ -32,17 +32,13 @@ def brief(scenario: Scenario) -> Iterator[LintFinding]:
             mend = "write a whole sentence, in quotes where it has a comma and the list is in brackets"
             yield LintFinding("torn_sentence", item.path, problem, mend)
     if not scenario.user.wants_not:
-        yield from _unsaid_refusals(scenario)
-
-
-def _unsaid_refusals(scenario: Scenario) -> Iterator[LintFinding]:
-    mend = "say under 'wants_not' what the user refuses, so that every kind of user does"
-    if scenario.minefields:
-        text = f"nothing keeps the user from agreeing to minefield {scenario.minefields[0].id!r}"
-        yield LintFinding("unsaid_refusal", ("minefields", 0), text, mend)
-    elif _script_refuses(scenario.user.script):
-        text = "the script refuses, and the brief does not say what"
-        yield LintFinding("unsaid_refusal", ("user", "script"), text, mend)
+        mend = "say under 'wants_not' what the user refuses, so that every kind of user does"
+        if scenario.minefields:
+            text = f"nothing keeps the user from agreeing to minefield {scenario.minefields[0].id!r}"
+            yield LintFinding("unsaid_refusal", ("minefields", 0), text, mend)
+        elif _script_refuses(scenario.user.script):
+            text = "the script refuses, and the brief does not say what"
+            yield LintFinding("unsaid_refusal", ("user", "script"), text, mend)
 
 
 def _script_refuses(script: Script) -> bool:
