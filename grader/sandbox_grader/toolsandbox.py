@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox_scenarios.build import SINGLE
+from sandbox_scenarios.parts import SINGLE
 from sandbox_scenarios.values import row_id
 from sandbox_scenarios.variants import BASE
 

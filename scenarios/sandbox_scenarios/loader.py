@@ -17,12 +17,13 @@ from typing import Any, TypeVar, cast
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import FILL, RECORDED, build, home_of, labels_of, recorded_in
+from sandbox_scenarios.build import FILL, RECORDED, build, home_of, recorded_in
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.form import validate
 from sandbox_scenarios.merge import merge, written_as
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.parts import labels_of
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.schema import RawScenario
 from sandbox_scenarios.values import row_id

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from sandbox_scenarios import Suite, UnknownScenarioError
-from sandbox_scenarios.build import SINGLE
+from sandbox_scenarios.parts import SINGLE
 
 from sandbox_mcp.authoring.drafting.story import Story
 from sandbox_mcp.tools import World
