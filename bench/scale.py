@@ -22,7 +22,7 @@ SESSIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CommandCost:
     """What one command took: seconds by the clock, seconds of CPU of it and its children, and its peak memory."""
 
     seconds: float
@@ -30,7 +30,7 @@ class Part:
     megabytes: float
 
 
-def part(python: str, *arguments: str) -> Part:
+def part(python: str, *arguments: str) -> CommandCost:
     """Run one command to its end."""
     began = time.monotonic()
     process = subprocess.Popen(
@@ -41,10 +41,10 @@ def part(python: str, *arguments: str) -> Part:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"'{' '.join(arguments)}' ended with {process.returncode}")
-    return Part(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return CommandCost(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def show(what: str, taken: Part, sessions: int) -> None:
+def show(what: str, taken: CommandCost, sessions: int) -> None:
     """One line of the table."""
     print(
         f"{what:<34} {taken.seconds:8.1f} s {sessions / taken.seconds:9.0f} sessions/s "
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> None:
             "--quiet",
         )
 
-        def play(where: Path, *executor: str, python: str = sys.executable) -> Part:
+        def play(where: Path, *executor: str, python: str = sys.executable) -> CommandCost:
             return part(python, "run", *how, *executor, "--out", str(where))
 
         print(f"{sessions} sessions of the suite, {os.cpu_count()} cores")

@@ -20,7 +20,7 @@ from sandbox_scenarios.model import Fact
 
 
 @dataclass(frozen=True)
-class Block:
+class ReplyBlock:
     """What a block of replies is read against."""
 
     name: str
@@ -29,10 +29,10 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedReply:
     """One reply with what is right and what was heard."""
 
-    block: Block
+    block: ReplyBlock
     right: bool
     kind: str
     reply: str
@@ -45,12 +45,12 @@ def report(path: Path, *, wrong: bool = False) -> list[str]:
     Raises:
         ValueError: a line is not in the form of a corpus.
     """
-    judged, spent = list[Judged](), list[float]()
+    judged, spent = list[JudgedReply](), list[float]()
     for block, right, kind, reply in _lines(path):
         start = process_time()
         hearing = hear(reply, block.facts, block.back)
         spent.append(process_time() - start)
-        judged.append(Judged(block, right, kind, reply, hearing))
+        judged.append(JudgedReply(block, right, kind, reply, hearing))
     if not judged:
         return [f"{path.name}: no replies"]
     said = [item for item in judged if item.hearing.right]
@@ -65,13 +65,13 @@ def report(path: Path, *, wrong: bool = False) -> list[str]:
     return [*lines, f"{path.name}: {len(judged)} replies, {figures}, median {median(spent) * 1e3:.2f} ms"]
 
 
-def _shown(item: Judged) -> str:
+def _shown(item: JudgedReply) -> str:
     why = item.hearing.false or "; ".join(finding.why for finding in item.hearing.findings)
     return f"  {item.block.name} {'+' if item.right else '-'} {item.kind} :: {item.reply!r}\n      {why}"
 
 
-def _lines(path: Path) -> Iterator[tuple[Block, bool, str, str]]:
-    block: Block | None = None
+def _lines(path: Path) -> Iterator[tuple[ReplyBlock, bool, str, str]]:
+    block: ReplyBlock | None = None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line.startswith("@ "):
             try:
@@ -87,13 +87,13 @@ def _lines(path: Path) -> Iterator[tuple[Block, bool, str, str]]:
             yield block, line[0] == "+", kind, reply.replace("\\n", "\n")
 
 
-def _block(line: str) -> Block:
+def _block(line: str) -> ReplyBlock:
     _, name, text = line.split(" ", 2)
     head: Mapping[str, Any] = json.loads(text)
     back = Background(
         given=tuple(head.get("given", ())), deeds=frozenset(head.get("log", ())), names=tuple(head.get("names", ()))
     )
-    return Block(name, tuple(map(_fact, head["facts"])), back)
+    return ReplyBlock(name, tuple(map(_fact, head["facts"])), back)
 
 
 def _fact(item: Mapping[str, Any]) -> Fact:

@@ -16,7 +16,7 @@ from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.model import PlannedTurn, Solution
 
-from bench.truth_deeds import CHEATS, HONEST, LIES, Case, Disturb
+from bench.truth_deeds import CHEATS, HONEST, LIES, Disturb, TruthCase
 from bench.truth_turns import SPOKEN, TURNS, chosen
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
@@ -42,7 +42,7 @@ def spoken(aside: bool) -> dict[tuple[str, str, str], list[str]]:
 def retold(words: Sequence[str]) -> Disturb:
     """The last reply in other words; which of them hangs on the scenario."""
 
-    def disturb(case: Case) -> Solution | None:
+    def disturb(case: TruthCase) -> Solution | None:
         said = chosen(case, words)
         *turns, last = case.literal.turns
         if "{reply}" not in said:
@@ -52,7 +52,7 @@ def retold(words: Sequence[str]) -> Disturb:
     return disturb
 
 
-def case_of(scenario: Scenario, stage: RehearsalStage) -> Case | None:
+def case_of(scenario: Scenario, stage: RehearsalStage) -> TruthCase | None:
     """The scenario with its first solution, its replies as they were said; None where nothing has to be said."""
     solution = scenario.solutions[0]
     log = stage.rehearse(solution).log
@@ -61,7 +61,7 @@ def case_of(scenario: Scenario, stage: RehearsalStage) -> Case | None:
     if not asks or len(said) < len(solution.turns):
         return None
     turns = (PlannedTurn(turn.batches, reply) for turn, reply in zip(solution.turns, said, strict=False))
-    return Case(scenario, Solution(tuple(turns)), log)
+    return TruthCase(scenario, Solution(tuple(turns)), log)
 
 
 def score(scenario: Scenario, log: Trajectory) -> float:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution, TableConstraint
 
-from bench.truth_deeds import Case, Disturb
+from bench.truth_deeds import Disturb, TruthCase
 from sandbox_mcp.trajectory import ToolCall
 
 SWITCHES: Mapping[str, str] = {
@@ -15,7 +15,7 @@ SWITCHES: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def chosen(case: Case, words: Sequence[str]) -> str:
+def chosen(case: TruthCase, words: Sequence[str]) -> str:
     """One of some wordings; which hangs on the scenario."""
     return words[zlib.crc32(case.scenario.name.encode()) % len(words)]
 
@@ -28,7 +28,7 @@ def before(words: Sequence[str]) -> Disturb:
 def after(words: Sequence[str]) -> Disturb:
     """One more sentence at the end of the last reply, and a closing word where the user answers it."""
 
-    def disturb(case: Case) -> Solution | None:
+    def disturb(case: TruthCase) -> Solution | None:
         *turns, last = case.literal.turns
         said = replace(last, reply=f"{last.reply} {chosen(case, words)}")
         return Solution((*turns, said, PlannedTurn((), "All right, have a nice day!")))
@@ -39,7 +39,7 @@ def after(words: Sequence[str]) -> Disturb:
 def in_the_middle(words: Sequence[str]) -> Disturb:
     """A progress report between the first call and the others of the last turn."""
 
-    def disturb(case: Case) -> Solution | None:
+    def disturb(case: TruthCase) -> Solution | None:
         *turns, last = case.scenario.solutions[0].turns
         if len(last.batches) < 2:
             return None
@@ -49,11 +49,11 @@ def in_the_middle(words: Sequence[str]) -> Disturb:
     return disturb
 
 
-def _calls(case: Case) -> Sequence[ToolCall]:
+def _calls(case: TruthCase) -> Sequence[ToolCall]:
     return [event for event in case.log.events if isinstance(event, ToolCall) and event.caller == "agent"]
 
 
-def put_back(case: Case) -> Solution | None:
+def put_back(case: TruthCase) -> Solution | None:
     """Every switch that the wish does not name is as it was in the end."""
     wanted = {
         column
@@ -75,7 +75,7 @@ def put_back(case: Case) -> Solution | None:
     return Solution((*turns, replace(last, batches=(*last.batches, *back))))
 
 
-def in_the_head(case: Case) -> Solution | None:
+def in_the_head(case: TruthCase) -> Solution | None:
     """What computing tools would tell is worked out without them."""
     computing = {name for name, tool in case.scenario.home.agent_tools.items() if tool.computes}
     if not any(event.tool in computing for event in _calls(case)):
@@ -95,7 +95,7 @@ def in_the_head(case: Case) -> Solution | None:
     return Solution(tuple(kept))
 
 
-def failing_first(case: Case) -> Solution | None:
+def failing_first(case: TruthCase) -> Solution | None:
     """The first call is tried with an argument that does not exist, and then as it should be."""
     turns = case.scenario.solutions[0].turns
     turn = next((item for item in turns if item.calls), None)
@@ -108,7 +108,7 @@ def failing_first(case: Case) -> Solution | None:
     ))  # fmt: skip
 
 
-def without_switching_first(case: Case) -> Solution | None:
+def without_switching_first(case: TruthCase) -> Solution | None:
     """The call that needs a service is tried while the service is still off."""
     last = case.literal.turns[-1]
     at = next(

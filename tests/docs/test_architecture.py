@@ -15,7 +15,6 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 NAMES = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL))
 PLACES = [name for name in NAMES if "/" in name]
 CLASSES = [name for name in NAMES if re.fullmatch(r"[A-Z][A-Za-z]+(\.[a-z_]+)?", name)]
-WORLD = re.compile(r"sandbox_mcp/worlds/(?:lookups/)?\w+")
 FUNCTIONS = [name for name in NAMES if re.fullmatch(r"[a-z][a-z_]+", name)]
 
 
@@ -64,14 +63,8 @@ def test_the_glossary_is_short() -> None:
 
 
 def test_a_class_name_means_one_thing_in_all_packages() -> None:
-    """But for the tables of different worlds, which never meet: a phone and an office both have reminders."""
-    several: dict[str, list[str]] = {}
-    for name, files in definitions().items():
-        if name[0].isupper() and "." not in name and files[1:]:
-            worlds = {WORLD.match(file) and WORLD.match(file)[0] for file in files}
-            if None in worlds or len(worlds) < len(files):
-                several[name] = files
-    assert several == {}
+    classes = {name: files for name, files in definitions().items() if name[0].isupper() and "." not in name}
+    assert {name: files for name, files in classes.items() if files[1:]} == {}
 
 
 def test_the_picture_names_rooms_that_exist() -> None:

@@ -86,7 +86,7 @@ class ShortMessage(Table, name="message", lasting=True):
     message: Text
 
 
-class Reminder(Table):
+class TaskReminder(Table, name="reminder"):
     """A task to be reminded of, perhaps by a moment."""
 
     reminder_id: Id[Self] = key()
@@ -121,6 +121,6 @@ class Climate(Table, fixed="climate.csv"):
     snow_days: int
 
 
-OWNED = (LogIn, Verification, Alarm, Event, Email, ShortMessage, Reminder)
+OWNED = (LogIn, Verification, Alarm, Event, Email, ShortMessage, TaskReminder)
 """The tables whose rows belong to an account, and go with it."""
 TABLES = (Account, *OWNED, WeatherDay, Climate)

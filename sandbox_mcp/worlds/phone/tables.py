@@ -63,7 +63,7 @@ class Timer(Table):
     due_timestamp: Moment
 
 
-class Account(Table, single=True, optional=True):
+class PhoneAccount(Table, name="account", single=True, optional=True):
     """The account that some phones demand to be signed in to."""
 
     account_id: Id[Self] = key()
@@ -72,6 +72,6 @@ class Account(Table, single=True, optional=True):
     signed_in: bool
 
 
-TABLES = (Setting, Contact, Messaging, Reminder, Timer, Account)
+TABLES = (Setting, Contact, Messaging, Reminder, Timer, PhoneAccount)
 SCHEMAS = MappingProxyType({schema.name: schema for schema in map(schema_of, TABLES)})
 """Every table of the phone by name."""

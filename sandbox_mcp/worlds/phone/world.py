@@ -3,7 +3,7 @@
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.phone.tables import TABLES, Account, Timer
+from sandbox_mcp.worlds.phone.tables import TABLES, PhoneAccount, Timer
 
 DOMAINS = ("account", "contact", "conversion", "messaging", "reminder", "search", "setting", "time", "timer")
 
@@ -34,4 +34,4 @@ def timer(_: Tx, due: Timer) -> str:
 @phone.gate("sign_in", opened_by="sign_in")
 def signed_in(tx: Tx) -> bool:
     """nobody is signed in"""  # noqa: D403, D415 - the beginning of a sentence that the agent is told
-    return any(account.signed_in for account in tx.all(Account))
+    return any(account.signed_in for account in tx.all(PhoneAccount))

@@ -25,7 +25,7 @@ CODES = 1_000_000
 """How many verification codes there are: six digits."""
 
 
-class Person(TypedDict):
+class AccountInfo(TypedDict):
     """What may be known of an account."""
 
     username: str
@@ -44,19 +44,19 @@ class Registered(TypedDict):
     """The session that a registration opened, and the new account."""
 
     session_token: str
-    user: Person
+    user: AccountInfo
 
 
 class FoundUsers(TypedDict):
     """The accounts that a search found."""
 
-    users: list[Person]
+    users: list[AccountInfo]
 
 
 class OwnAccount(TypedDict):
     """The account that is logged in."""
 
-    user: Person
+    user: AccountInfo
 
 
 @office.action(name="RegisterUser", group=GROUP, adds=[Account, LogIn], said=["registered", "created"])
@@ -256,7 +256,7 @@ def look_for_code(tx: Tx) -> str:
     return f"The verification code that came last is {codes[-1]}."
 
 
-def _person(account: Account) -> Person:
+def _person(account: Account) -> AccountInfo:
     return {"username": account.username, "email": account.email, "phone": account.phone, "name": account.name}
 
 

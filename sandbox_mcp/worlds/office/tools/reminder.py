@@ -5,7 +5,7 @@ from typing import TypedDict
 from sandbox_mcp.world.tables import Id, Text
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.office.rules import SUCCESS, Success, me, mine, moment, written
-from sandbox_mcp.worlds.office.tables import Reminder, Status
+from sandbox_mcp.worlds.office.tables import Status, TaskReminder
 from sandbox_mcp.worlds.office.world import office
 
 GROUP = "reminder"
@@ -32,7 +32,7 @@ class Tasks(TypedDict):
     reminders: list[Task]
 
 
-@office.action(name="AddReminder", group=GROUP, adds=[Reminder], said=["added", "remind"])
+@office.action(name="AddReminder", group=GROUP, adds=[TaskReminder], said=["added", "remind"])
 def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> ReminderAdded:
     """Add a reminder.
 
@@ -44,37 +44,37 @@ def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> ReminderAdd
     if not task.strip():
         raise ValueError("`task` must not be empty")
     due = None if due_date is None else moment(tx, "due_date", due_date)
-    return {"reminder_id": tx.add(Reminder, account=owner.account_id, task=task, due_date=due).reminder_id}
+    return {"reminder_id": tx.add(TaskReminder, account=owner.account_id, task=task, due_date=due).reminder_id}
 
 
 @office.action(
     name="CompleteReminder",
     group=GROUP,
-    updates=[Reminder.status],
+    updates=[TaskReminder.status],
     destructive=False,
     said=["completed", "marked", "ticked"],
 )
-def complete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Success:
+def complete_reminder(tx: Tx, reminder_id: Id[TaskReminder]) -> Success:
     """Mark a reminder as complete. It stays in the list.
 
     Args:
         reminder_id: Id of the reminder.
     """
-    reminder = mine(tx, Reminder, reminder_id)
+    reminder = mine(tx, TaskReminder, reminder_id)
     if reminder.status == "complete":
         raise ValueError(f"the reminder {reminder.task!r} is complete already")
     tx.change(reminder, status="complete")
     return SUCCESS
 
 
-@office.action(name="DeleteReminder", group=GROUP, removes=[Reminder], said=["deleted", "removed"])
-def delete_reminder(tx: Tx, reminder_id: Id[Reminder]) -> Success:
+@office.action(name="DeleteReminder", group=GROUP, removes=[TaskReminder], said=["deleted", "removed"])
+def delete_reminder(tx: Tx, reminder_id: Id[TaskReminder]) -> Success:
     """Delete a reminder from the list.
 
     Args:
         reminder_id: Id of the reminder.
     """
-    tx.remove(mine(tx, Reminder, reminder_id))
+    tx.remove(mine(tx, TaskReminder, reminder_id))
     return SUCCESS
 
 
@@ -90,6 +90,6 @@ def get_reminders(tx: Tx) -> Tasks:
                 "due_date": written(tx, row.due_date),
                 "status": row.status,
             }
-            for row in tx.all(Reminder, account=owner.account_id)
+            for row in tx.all(TaskReminder, account=owner.account_id)
         ]
     }
