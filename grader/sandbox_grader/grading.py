@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox_scenarios.model import Scenario
 
@@ -26,6 +26,43 @@ Find = Callable[[str], Scenario | None]
 """Finds a scenario by name; None where there is no such scenario."""
 
 
+class Graded(NamedTuple):
+    """A session as it was graded, with its state where that could be rebuilt, and what its reader should be told."""
+
+    trajectory: Trajectory
+    scores: Scores
+    warnings: tuple[str, ...] = ()
+
+
+def graded(
+    trajectory: Trajectory,
+    scenario: Scenario | None,
+    mode: Mode = "strict",
+    *,
+    metrics: Iterable[str | Metric] = (),
+    keep_spoiled: bool = False,
+    similarity: str = DEFAULT,
+) -> Graded:
+    """Grade one session, with the state that a log of our tools lacks; see :func:`grade` for the options.
+
+    Raises:
+        GraderError: the log or the scenario cannot be used.
+    """
+    warnings: list[str] = []
+    if scenario and trajectory.started.digest not in ("", scenario.digest):
+        warnings.append(f"{trajectory.path}: scenario {scenario.name!r} has changed since this was recorded")
+    whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
+    believed = trajectory if mismatches else whole
+    scores = grade(believed, scenario, mode, metrics=metrics, keep_spoiled=keep_spoiled, similarity=similarity)
+    if mismatches:
+        first, *others = mismatches
+        more = f" (and {len(others)} more)" if others else ""
+        doubt = f"the log records no state, and carried out again its calls give other results: {first}{more}"
+        warnings.append(f"{trajectory.path}: {doubt}")
+        scores = replace(scores, verdicts={**scores.verdicts, STATEFUL: Verdict(inconclusive=doubt)})
+    return Graded(believed, scores, tuple(warnings))
+
+
 def add(
     report: Report,
     trajectory: Trajectory,
@@ -39,25 +76,17 @@ def add(
     Raises:
         GraderError: the log or the scenario cannot be used.
     """
-    if scenario and trajectory.started.digest not in ("", scenario.digest):
-        report.warnings.append(f"{trajectory.path}: scenario {scenario.name!r} has changed since this was recorded")
-    whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
-    scores = grade(
-        trajectory if mismatches else whole,
+    found = graded(
+        trajectory,
         scenario,
         report.mode,
         metrics=metrics,
         keep_spoiled=keep_spoiled,
         similarity=report.similarity,
     )
-    if mismatches:
-        first, *others = mismatches
-        more = f" (and {len(others)} more)" if others else ""
-        doubt = f"the log records no state, and carried out again its calls give other results: {first}{more}"
-        report.warnings.append(f"{trajectory.path}: {doubt}")
-        scores = replace(scores, verdicts={**scores.verdicts, STATEFUL: Verdict(inconclusive=doubt)})
-    report.sessions.append(scores)
-    return scores
+    report.warnings += found.warnings
+    report.sessions.append(found.scores)
+    return found.scores
 
 
 def grade_logs(

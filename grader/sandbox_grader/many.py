@@ -8,12 +8,11 @@ nor is it where the folder cannot be written to. Scores are the same either way.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +30,7 @@ from sandbox_grader.report import Report, Unreadable
 from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.similarity import DEFAULT
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.processes import process_pool
 from sandbox_mcp.trajectory import TrajectoryError
 from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.worlds import GROUP as WORLDS
@@ -106,7 +106,7 @@ def grade_many(
                 found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
         todo = [place for place, known in enumerate(found) if known is None]
         done = len(paths) - len(todo)
-        jobs = jobs or (_cores() if len(todo) > ALONE else 1)
+        jobs = jobs or (cores() if len(todo) > ALONE else 1)
         work = _Work(find, mode, options, ours=ours)
         for place, graded in work.all(paths, todo, jobs):
             if isinstance(graded, _Found):
@@ -155,7 +155,7 @@ class _Work:
             return
         size = max(CHUNK, min(MOST, len(todo) // (8 * jobs)))
         chunks = (todo[start : start + size] for start in range(0, len(todo), size))
-        with ProcessPoolExecutor(min(jobs, -(-len(todo) // size)), get_context("spawn")) as pool:
+        with process_pool(min(jobs, -(-len(todo) // size))) as pool:
 
             def begun(chunk: Sequence[int]) -> Future[list[GradedLog | _Found]]:
                 return pool.submit(self.chunk, [paths[place] for place in chunk])
@@ -206,8 +206,8 @@ class _Work:
             return None
 
 
-def _cores() -> int:
-    """The cores that this process may use."""
+def cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

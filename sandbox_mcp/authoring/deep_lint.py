@@ -20,6 +20,7 @@ from sandbox_scenarios.variants import BASE
 from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.processes import process_pool
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Trajectory
@@ -120,10 +121,7 @@ class DeepLint:
             suite = Suite(self.places)
             yield from (lint_scenario(suite, name) for name in self.names)
             return
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        with process_pool(jobs) as pool:
             for linted in pool.map(_in_process, [self.places] * len(self.names), self.names):
                 if isinstance(linted, str):
                     raise RunError(linted)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from sandbox_mcp.cli.options import LogPlace, scenario_files
+from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
 
@@ -29,9 +30,9 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     sources = find_runs(paths)
     index = Index(None, finder(places), mode)
     read = 0
+    watch = counting("graded")
     for read, of in index.add(sources):
-        if read % 100 == 0:
-            click.echo(f"graded {read} of {counted(of, 'session')}", err=True)
+        watch(read, of)
     if not read:
         raise ReportError(f"{', '.join(map(str, paths))}: holds no log; expected files that end in .jsonl")
     text = report(index, title or ", ".join(source.key for source in sources))

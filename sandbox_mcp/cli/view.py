@@ -31,7 +31,7 @@ def command(
     from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.report.errors import ReportError
     from sandbox_mcp.report.viewer import Viewer, viewer_app
-    from sandbox_mcp.server.app import uvicorn_config
+    from sandbox_mcp.server.patience import Patience, PatientConnections, uvicorn_config
 
     viewer = Viewer(paths, finder(places), mode, place)
     listener = socket.socket()
@@ -47,6 +47,6 @@ def command(
     if opens:
         webbrowser.open(url)
     try:
-        uvicorn.Server(uvicorn_config(viewer_app(viewer))).run(sockets=[listener])
+        uvicorn.Server(uvicorn_config(viewer_app(viewer), PatientConnections(Patience()))).run(sockets=[listener])
     finally:
         viewer.stop()

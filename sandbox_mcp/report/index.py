@@ -1,7 +1,7 @@
 """An index over any number of runs: a row per session, what it scored and why, and all that was said, searchable.
 
 Policy: a log is read when it is new or has changed, and never again; what the index keeps is named by the log's size
-and time. A log that cannot be graded is a row as well. Rows are listed from the head of a log at once, scores follow.
+and time. A log that cannot be graded is a row as well.
 """
 
 import json
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from sandbox_grader import Scores, TrajectoryError, grade, read_trajectory
+from sandbox_grader import Scores, TrajectoryError
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import Find
 from sandbox_grader.metric import Mode
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.report.causes import causes, milestone_details, state_of
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.trajectory.log import log_stamp, logs_at
+from sandbox_mcp.report.reading import IndexedLog, LogReading, UnreadLog
+from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.trajectory.log import stamped_logs
 from sandbox_mcp.trajectory.packs import has_log
 
 VERSION = 3
@@ -74,10 +74,10 @@ class RunSource:
     path: Path
     manifest: Mapping[str, Any]
 
-    def logs(self) -> list[Path]:
-        """Its whole logs, sorted."""
+    def logs(self) -> Iterator[tuple[str, str]]:
+        """The paths of its logs, each with what tells this state of it from any other."""
         folder = self.path / "logs"
-        return logs_at(folder if folder.is_dir() else self.path)
+        return stamped_logs(folder if folder.is_dir() else self.path)
 
 
 def find_runs(paths: Iterable[Path]) -> list[RunSource]:
@@ -108,17 +108,11 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
-Unread = tuple[RunSource, Path, str]
-"""A log to be read: its run, its path, and what tells this state of it from another."""
-
-
 class Index:
     """Sessions of some runs. One thread may write while others read, each through an index of its own."""
 
     def __init__(self, place: Path | None, find: Find, mode: Mode = "strict") -> None:
-        self.mode: Mode = mode
-        self.find = find
-        self.place = place
+        self.reading = LogReading(find, mode)
         self.store = sqlite3.connect(str(place) if place else ":memory:", check_same_thread=False)
         self.store.row_factory = sqlite3.Row
         if self.store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
@@ -138,7 +132,14 @@ class Index:
 
     def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
         """Read every log that is new or has changed; yields how many are done, and how many there are."""
-        yield from self.read(self.unread(sources, self.known(sources)))
+        todo = self.unread(sources, self.known(sources))
+        done = 0
+        for told in self.reading.all(todo):
+            self.take(told)
+            done += len(told)
+            yield done, len(todo)
+        if todo:
+            self.settle()
 
     def known(self, sources: Sequence[RunSource]) -> dict[str, str]:
         """Note the runs, and tell which logs have been read, by path, and what they were like then."""
@@ -148,68 +149,28 @@ class Index:
         )
         return dict(self.store.execute("SELECT path, stamp FROM sessions"))
 
-    def unread(self, sources: Sequence[RunSource], known: Mapping[str, str]) -> "list[Unread]":
+    def unread(self, sources: Sequence[RunSource], known: Mapping[str, str]) -> list[UnreadLog]:
         """The logs that are new or have changed. It asks the disk and not the index, so it needs no lock."""
-        found: list[Unread] = []
-        for source in sources:
-            for path in source.logs():
-                stamp = self._stamp(path)
-                if stamp and known.get(str(path)) != stamp:
-                    found.append((source, path, stamp))
-        return found
+        return sorted(
+            UnreadLog(source.key, path, stamp)
+            for source in sources
+            for path, state in source.logs()
+            if known.get(path) != (stamp := f"{state}-{self.reading.mode}")
+        )
 
-    def read(self, todo: "Sequence[Unread]") -> Iterator[tuple[int, int]]:
-        """Read these logs; yields how many are done, and how many there are."""
-        for number, (source, path, stamp) in enumerate(todo):
-            self._read(source, path, stamp)
-            if number % 200 == 199:
-                self.store.commit()
-            yield number + 1, len(todo)
-        if todo:
-            self._mark_flaky()
+    def take(self, told: Sequence[IndexedLog]) -> None:
+        """Take in what is to be said of some logs."""
+        for row, text in told:
+            self._put(row, text)
         self.store.commit()
 
-    def _stamp(self, path: Path) -> str:
-        stamp = log_stamp(path)
-        return stamp and f"{stamp}-{self.mode}"
-
-    def _read(self, source: RunSource, path: Path, stamp: str) -> None:
-        key = f"{source.key}:{path.stem}"
-        row: dict[str, Any] = {"id": key, "run": source.key, "path": str(path), "stamp": stamp}
-        try:
-            trajectory, scores, _ = self._graded(path)
-        except (TrajectoryError, GraderError) as error:
-            told = {"state": "unscored", "cause": str(error), "cause_group": "cannot be read", "scenario": path.stem}
-            self._put({**row, **told, "categories": "[]", "tools": "[]", "turns": 0, "calls": 0, "errors": 0}, "")
-            return
-        found = causes(scores, trajectory)
-        calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
-        verdict = scores.verdicts.get("toolsandbox")
-        facts = {
-            **_facts(scores),
-            "seconds": scores.seconds,
-            "spent": scores.spent.to_json(),
-            "user": trajectory.started.user,
-        }
-        row |= {
-            "scenario": trajectory.started.scenario,
-            "variant": trajectory.started.variant,
-            "trial": trajectory.started.trial,
-            "score": scores.value(),
-            "state": state_of(scores),
-            "cause": found[0].text if found else "",
-            "cause_group": found[0].group if found else "",
-            "ending": trajectory.ended.reason if trajectory.ended else "cut off",
-            "turns": sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
-            "calls": len(calls),
-            "errors": sum(call.error is not None for call in calls),
-            "tokens": scores.spent.tokens,
-            "floor": verdict.values.get("refusal") if verdict else None,
-            "categories": json.dumps(list(scores.categories)),
-            "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
-            "facts": zlib.compress(json.dumps(facts).encode()),
-        }
-        self._put(row, _text(trajectory, [cause.text for cause in found]))
+    def settle(self) -> None:
+        """Work out what no single log tells, when some have been taken in, and keep all of it."""
+        self.store.execute(
+            "UPDATE sessions SET flaky = (run, scenario, variant) IN (SELECT run, scenario, variant FROM sessions "
+            "WHERE score IS NOT NULL GROUP BY 1, 2, 3 HAVING max(score) >= 0.999999999 AND min(score) < 0.999999999)"
+        )
+        self.store.commit()
 
     def _put(self, row: Mapping[str, Any], text: str) -> None:
         before = self.store.execute("SELECT place FROM sessions WHERE id = ?", (row["id"],)).fetchone()
@@ -219,18 +180,6 @@ class Index:
         marks = ", ".join("?" * len(row))
         done = self.store.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
         self.store.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (done.lastrowid, text))
-
-    def _mark_flaky(self) -> None:
-        """Mark the scenarios and variants of a run whose trials passed and failed."""
-        self.store.execute(
-            "UPDATE sessions SET flaky = (run, scenario, variant) IN (SELECT run, scenario, variant FROM sessions "
-            "WHERE score IS NOT NULL GROUP BY 1, 2, 3 HAVING max(score) >= 0.999999999 AND min(score) < 0.999999999)"
-        )
-
-    def _graded(self, path: Path) -> tuple[Trajectory, Scores, Scenario | None]:
-        trajectory = read_trajectory(path)
-        scenario = self.find(trajectory.started.scenario)
-        return trajectory, grade(trajectory, scenario, self.mode), scenario
 
     # ---- reading
 
@@ -274,7 +223,7 @@ class Index:
     def kept(self, run: RunSource, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What was worked out about a run, or works it out if a session has come or changed since."""
         sessions = self.store.execute("SELECT count(*), max(place) FROM sessions WHERE run = ?", (run.key,)).fetchone()
-        stamp = json.dumps([self.mode, *sessions, run.manifest], sort_keys=True)
+        stamp = json.dumps([self.reading.mode, *sessions, run.manifest], sort_keys=True)
         row = self.store.execute("SELECT stamp, data FROM overviews WHERE run = ?", (run.key,)).fetchone()
         if row is not None and row["stamp"] == stamp:
             found: dict[str, Any] = json.loads(zlib.decompress(row["data"]))
@@ -291,7 +240,8 @@ class Index:
         if row is None:
             return None
         try:
-            return (*self._graded(Path(row["path"])), row["run"])
+            found, scenario = self.reading.session(Path(row["path"]))
+            return found.trajectory, found.scores, scenario, row["run"]
         except (TrajectoryError, GraderError):
             return None
 
@@ -300,33 +250,6 @@ def _row(row: sqlite3.Row) -> dict[str, Any]:
     found = {name: row[name] for name in COLUMNS}
     lists = {name: json.loads(found[name] or "[]") for name in ("categories", "tools")}
     return {**found, **lists, "flaky": bool(found["flaky"]), "detail": True}
-
-
-def _facts(scores: Scores) -> dict[str, Any]:
-    missed: list[tuple[str, str, str]] = []
-    for item in milestone_details(scores):
-        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9:
-            own = next((reason for reason in item["reasons"] if reason["constraint"] != "after"), None)
-            missed.append((item["id"], own["text"], own["constraint"]) if own else (item["id"], "rests on another", ""))
-    milestones = [item["id"] for item in milestone_details(scores) if item["kind"] == "milestone"]
-    errors = {
-        name: verdict.values["errors"]
-        for name, verdict in scores.verdicts.items()
-        if isinstance(verdict.values.get("errors"), Mapping)
-    }
-    return {"milestones": milestones, "missed": missed, "errors": errors}
-
-
-def _text(trajectory: Trajectory, reasons: Sequence[str]) -> str:
-    """Everything that was said and done, for the search."""
-    parts = [trajectory.started.scenario, trajectory.started.variant, *reasons]
-    for event in trajectory.events:
-        if isinstance(event, Message):
-            parts.append(event.content)
-        else:
-            parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
-            parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
-    return "\n".join(parts)[:200_000]
 
 
 def _where(query: str) -> tuple[str, list[Any]]:

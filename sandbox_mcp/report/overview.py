@@ -40,7 +40,7 @@ class _Missed:
 def overview(index: Index, title: str) -> dict[str, Any]:
     """All runs of an index, as the page reads them."""
     runs = [
-        {**index.kept(source, partial(run_overview, index, source)), "ceiling": _ceiling(source, index.mode)}
+        {**index.kept(source, partial(run_overview, index, source)), "ceiling": _ceiling(source, index.reading.mode)}
         for source in reversed(index.runs())
     ]
     return {"title": title, "foot": FOOT, "runs": runs}
@@ -68,7 +68,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         "user": str(user.get("kind", "")),
         "date": _date(source),
         "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
-        "mode": index.mode,
+        "mode": index.reading.mode,
         "variants": variants,
         "trials": trials,
         "score": _estimate(mean_score(outcomes)) if outcomes else None,

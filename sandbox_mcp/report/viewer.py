@@ -8,7 +8,7 @@ graded once: the first page is there before the last log has been read.
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +80,20 @@ class Viewer:
         sources = find_runs(self.paths)
         with self.lock:
             known = self.index.known(sources)
-        reading = self.index.read(self.index.unread(sources, known))
-        while not self._stopped.is_set():
+        todo = self.index.unread(sources, known)
+        done = 0
+        with closing(self.index.reading.all(todo)) as reading:
+            for told in reading:  # read and graded without the lock, under which questions are answered
+                done += len(told)
+                with self.lock:
+                    self.index.take(told)
+                    self.progress = done, len(todo)
+                    self._version += 1
+                if self._stopped.is_set():
+                    break
+        if done:
             with self.lock:
-                step = next(reading, None)
-                if step is None:
-                    return
-                self.progress = step
-                self._version += 1
+                self.index.settle()
 
     def overview(self) -> dict[str, Any]:
         """All runs at a glance, worked out anew when there is something new."""

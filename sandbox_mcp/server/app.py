@@ -31,7 +31,7 @@ from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.metrics import TEXT, CallMeter
 from sandbox_mcp.server.models import Health
-from sandbox_mcp.server.patience import PatientConnections
+from sandbox_mcp.server.patience import PatientConnections, uvicorn_config
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.telemetry import exporting, flush
@@ -180,7 +180,8 @@ async def serving(
             yield
 
     listener = listener_on("127.0.0.1", 0)
-    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server), settings))
+    patience = (settings or ServerSettings()).patience
+    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server), PatientConnections(patience)))
     stopped = anyio.Event()
 
     async def run() -> None:
@@ -217,24 +218,5 @@ def serve_forever(
             await manager.close_all()
             await asyncio.to_thread(flush)  # before the signal that ended this ends the process
 
-    Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), settings)).run(sockets=[listener])
-
-
-def uvicorn_config(
-    app: Starlette, settings: ServerSettings | None = None, connections: PatientConnections | None = None
-) -> Any:
-    """How uvicorn runs the application: no access log, because paths hold secrets, and no line per broken request."""
-    import uvicorn
-
-    patient: Any = connections or PatientConnections((settings or ServerSettings()).patience)
-    return uvicorn.Config(
-        app,
-        http=patient,
-        ws="none",
-        log_level="error",
-        access_log=False,
-        lifespan="on",
-        server_header=False,
-        timeout_graceful_shutdown=2,
-        timeout_keep_alive=patient.patience.idle,
-    )
+    connections = PatientConnections(settings.patience)
+    Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), connections)).run(sockets=[listener])

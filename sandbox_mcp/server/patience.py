@@ -193,6 +193,24 @@ class PatientProtocol(asyncio.Protocol):
         self._transport.close()
 
 
+def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
+    """How uvicorn runs an application: no access log, because paths hold secrets, and no line per broken request."""
+    import uvicorn
+
+    patient: Any = connections  # uvicorn expects a class here, and numbers of whole seconds
+    return uvicorn.Config(
+        app,
+        http=patient,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        lifespan="on",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        timeout_keep_alive=patient.patience.idle,
+    )
+
+
 def affordable(most: int) -> int:
     """How many connections this process can hold open, at most ``most``, with the descriptors it may have."""
     descriptors = _descriptors(most + RESERVED)

@@ -17,10 +17,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox_mcp.server.app import build_app, uvicorn_config
+from sandbox_mcp.server.app import build_app
 from sandbox_mcp.server.handover import Desk, HandedConnections, Inbox
 from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.metrics import CallMeter
+from sandbox_mcp.server.patience import uvicorn_config
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.kept import KeptSessions
 from sandbox_mcp.session.manager import OpenSession
@@ -188,4 +189,4 @@ class Keeper:
 
         self._meter.index = share.index
         app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter)
-        Worker(uvicorn_config(app, self._settings, connections)).run(sockets=[self._listener])
+        Worker(uvicorn_config(app, connections)).run(sockets=[self._listener])

@@ -9,7 +9,7 @@ import errno
 import json
 import os
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -333,6 +333,29 @@ def logs_at(path: Path) -> list[Path]:
     if is_pack(path):
         return packed_logs(path)
     return [path] if path.exists() or has_log(path) else []
+
+
+def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
+    """The logs that a path leads to, as :func:`logs_at` finds them but unsorted, each with its :func:`log_stamp`.
+
+    A pack or a folder that cannot be read, and a log that goes while this looks, have nothing to give.
+    """
+    folders = [str(path)] if path.is_dir() else []
+    packs = [] if folders else [path]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIX):
+                    with suppress(OSError):
+                        status = entry.stat()
+                        yield entry.path, f"{status.st_size}-{status.st_mtime_ns}"
+                elif entry.name.endswith(PACKED):
+                    packs.append(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    for pack in packs:
+        with suppress(TrajectoryError):
+            yield from ((str(log), stamp) for log in logs_at(pack) if (stamp := log_stamp(log)))
 
 
 def find_logs(paths: Iterable[Path]) -> list[Path]:

@@ -1,10 +1,14 @@
 """The server behind ``view``: what it answers, to whom, and that it follows a run."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
+from sandbox_scenarios.model import Scenario
 from starlette.testclient import TestClient
 
 from sandbox_mcp.report.viewer import Viewer, viewer_app
@@ -77,3 +81,36 @@ def test_new_sessions_of_a_run_appear(tmp_path: Path) -> None:
     a_run(run, scenarios=("wifi_off", "landlord_number"))
     wait_for(lambda: viewer.overview()["runs"][0]["counts"]["sessions"] == 2)
     viewer.stop()
+
+
+def test_questions_are_answered_while_a_log_is_graded(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    asked, answered = Event(), Event()
+
+    def slowly(name: str) -> Scenario | None:
+        asked.set()
+        assert answered.wait(60)
+        return find(name)
+
+    viewer = Viewer([run], slowly)
+    viewer.start()
+    assert asked.wait(60)
+    assert viewer.overview()["runs"][0]["counts"]["sessions"] == 0
+    answered.set()
+    wait_for(lambda: viewer.overview()["runs"][0]["counts"]["sessions"] == 1)
+    viewer.stop()
+
+
+def test_the_viewer_loads_no_mcp_and_so_starts_in_half_the_time(tmp_path: Path) -> None:
+    code = """
+import socket, sys
+from sandbox_mcp.cli import main
+taken = socket.create_server(("127.0.0.1", 0))
+sys.argv[1:] = ["view", ".", "--port", str(taken.getsockname()[1])]
+try:
+    main()
+except SystemExit as ended:
+    print(ended.code, "uvicorn" in sys.modules, "mcp" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "2 True False\n", done.stderr

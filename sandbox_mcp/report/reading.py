@@ -1,0 +1,172 @@
+"""What an index says of a session, from its log: on all cores, and graded only where no scores are kept beside it.
+
+Policy: sessions are graded as ``grade`` does it, and what that has kept is not worked out again. A log that cannot be
+read or graded is told of like any other. Few logs are read here, because starting processes would take as long.
+"""
+
+import json
+import zlib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sandbox_grader.grading import Find, Graded, graded
+from sandbox_grader.kept import GradedLog, ScoreBook, SharedScores
+from sandbox_grader.many import ALONE, SuiteFinder, cores, scores_key
+from sandbox_grader.metric import Mode
+from sandbox_grader.scores import Scores
+from sandbox_grader.similarity import DEFAULT
+from sandbox_scenarios.model import Scenario
+
+from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.processes import process_pool
+from sandbox_mcp.report.causes import causes, milestone_details, state_of
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
+
+TOGETHER = 32
+"""Logs that a process reads at a time."""
+MOST_TEXT = 200_000
+"""Characters of a session that can be searched."""
+
+
+class UnreadLog(NamedTuple):
+    """A log to be read: the key of its run, its path, and what tells this state of it from another."""
+
+    run: str
+    path: str
+    stamp: str
+
+
+class IndexedLog(NamedTuple):
+    """What an index says of a log: a value per column, and the text that is searched."""
+
+    row: Mapping[str, Any]
+    text: str
+
+
+_Task = tuple[UnreadLog, GradedLog | None]
+"""A log with what is kept of its scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogReading:
+    """How logs are read and graded, in whichever process."""
+
+    find: Find
+    mode: Mode
+
+    def session(self, path: Path) -> tuple[Graded, Scenario | None]:
+        """One session as it is graded now. Raises what reading and grading raise."""
+        trajectory = read_trajectory(path)
+        scenario = self.find(trajectory.started.scenario)
+        return graded(trajectory, scenario, self.mode), scenario
+
+    def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:
+        """What is to be said of these logs, some at a time; in no particular order where there are many."""
+        tasks = self._with_kept_scores(logs)
+        jobs = cores() if len(logs) > ALONE else 1
+        if jobs == 1:
+            yield from ([self.one(log, kept)] for log, kept in tasks)
+            return
+        chunks = iter(lambda: list(islice(tasks, TOGETHER)), [])
+        with process_pool(jobs) as pool:
+            running: set[Future[list[IndexedLog]]] = {
+                pool.submit(self.chunk, chunk) for chunk in islice(chunks, 2 * jobs)
+            }
+            try:
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    running |= {pool.submit(self.chunk, chunk) for chunk in islice(chunks, len(done))}
+                    for future in done:
+                        yield future.result()
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def chunk(self, tasks: Iterable[_Task]) -> list[IndexedLog]:
+        """In another process: some logs together."""
+        return [self.one(log, kept) for log, kept in tasks]
+
+    def one(self, log: UnreadLog, kept: GradedLog | None = None) -> IndexedLog:
+        """What is to be said of one log, by scores that were kept of it or else by grading it."""
+        path = Path(log.path)
+        row: dict[str, Any] = {"id": f"{log.run}:{path.stem}", "run": log.run, "path": log.path, "stamp": log.stamp}
+        try:
+            scores = SharedScores(details=True).scores(kept, log.path) if kept else None
+            trajectory, scores = (read_trajectory(path), scores) if scores else self.session(path)[0][:2]
+        except SandboxError as error:
+            told = {"state": "unscored", "cause": str(error), "cause_group": "cannot be read", "scenario": path.stem}
+            none = {"categories": "[]", "tools": "[]", "turns": 0, "calls": 0, "errors": 0}
+            return IndexedLog({**row, **told, **none}, "")
+        why = causes(scores, trajectory)
+        told = _columns(trajectory, scores)
+        first = {"cause": why[0].text if why else "", "cause_group": why[0].group if why else ""}
+        return IndexedLog({**row, **told, **first}, _text(trajectory, [cause.text for cause in why]))
+
+    def _with_kept_scores(self, logs: Sequence[UnreadLog]) -> Iterator[_Task]:
+        """The logs, first those of which scores are kept that still hold, in the order in which they were kept."""
+        paths = [Path(log.path) for log in logs]
+        places = self.find.places if isinstance(self.find, SuiteFinder) else None
+        key = None if places is None else scores_key(places, self.mode, str(False), DEFAULT)
+        known = set[int]()
+        for place, kept in ScoreBook(paths, key).read():
+            if place not in known:
+                known.add(place)
+                yield logs[place], kept
+        yield from ((log, None) for place, log in enumerate(logs) if place not in known)
+
+
+def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:
+    calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
+    verdict = scores.verdicts.get("toolsandbox")
+    facts = {
+        **_facts(scores),
+        "seconds": scores.seconds,
+        "spent": scores.spent.to_json(),
+        "user": trajectory.started.user,
+    }
+    return {
+        "scenario": trajectory.started.scenario,
+        "variant": trajectory.started.variant,
+        "trial": trajectory.started.trial,
+        "score": scores.value(),
+        "state": state_of(scores),
+        "ending": trajectory.ended.reason if trajectory.ended else "cut off",
+        "turns": sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
+        "calls": len(calls),
+        "errors": sum(call.error is not None for call in calls),
+        "tokens": scores.spent.tokens,
+        "floor": verdict.values.get("refusal") if verdict else None,
+        "categories": json.dumps(list(scores.categories)),
+        "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
+        "facts": zlib.compress(json.dumps(facts).encode()),
+    }
+
+
+def _facts(scores: Scores) -> dict[str, Any]:
+    missed: list[tuple[str, str, str]] = []
+    for item in milestone_details(scores):
+        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9:
+            own = next((reason for reason in item["reasons"] if reason["constraint"] != "after"), None)
+            missed.append((item["id"], own["text"], own["constraint"]) if own else (item["id"], "rests on another", ""))
+    milestones = [item["id"] for item in milestone_details(scores) if item["kind"] == "milestone"]
+    errors = {
+        name: verdict.values["errors"]
+        for name, verdict in scores.verdicts.items()
+        if isinstance(verdict.values.get("errors"), Mapping)
+    }
+    return {"milestones": milestones, "missed": missed, "errors": errors}
+
+
+def _text(trajectory: Trajectory, reasons: Sequence[str]) -> str:
+    """Everything that was said and done, for the search."""
+    parts = [trajectory.started.scenario, trajectory.started.variant, *reasons]
+    for event in trajectory.events:
+        if isinstance(event, Message):
+            parts.append(event.content)
+        else:
+            parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
+            parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
+    return "\n".join(parts)[:MOST_TEXT]
