@@ -5,11 +5,13 @@ Policy: a session that lacks what a metric needs is inconclusive, with the reaso
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
+    from sandbox_grader.milestones.strict import StrictResult
     from sandbox_mcp.trajectory import ReferenceTurn, Trajectory
 
 Mode = Literal["strict", "paper", "compat"]
@@ -21,13 +23,36 @@ Solution = tuple["ReferenceTurn", ...]
 """One reference solution, turn by turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
-    """One session to be graded, its alternative reference solutions, and its scenario where it is one of ours."""
+    """One session to be graded, its alternative reference solutions, and its scenario where it is one of ours.
+
+    What several families ask about it is worked out when the first one does.
+    """
 
     trajectory: "Trajectory"
     references: tuple[Solution, ...] = ()
     scenario: "Scenario | None" = None
+
+    @cached_property
+    def strictly(self) -> "StrictResult":
+        """What strict grading makes of its milestones and of everything that it changed; it has a scenario.
+
+        Raises:
+            GraderError: the scenario's milestones cannot be used.
+        """
+        from sandbox_grader.milestones.strict import evaluate
+
+        if self.scenario is None:
+            raise ValueError("milestones are part of a scenario, and there is none")
+        return evaluate(self.scenario, self.trajectory)
+
+    @cached_property
+    def retold(self) -> tuple[Solution, ...]:
+        """Its reference solutions as the session would have told them."""
+        from sandbox_grader.retelling import retold
+
+        return retold(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,13 @@ LONG = 1_000_000
 
 def solutions_of(subject: Subject, mode: Mode) -> tuple[Solution, ...]:
     """The solutions that a session is held against, in ``strict`` mode told as the session would have."""
+    return subject.retold if mode == "strict" else tuple(subject.references or subject.trajectory.started.reference)
+
+
+def retold(subject: Subject) -> tuple[Solution, ...]:
+    """Every solution as the session would have told it."""
     found = tuple(subject.references or subject.trajectory.started.reference)
-    if mode != "strict" or not found:
+    if not found:
         return found
     calls = [item for item in subject.trajectory.events if isinstance(item, ToolCall) and item.caller == "agent"]
     shifted, batches = _shifted(subject, found), _batches(subject.scenario, found)

@@ -15,9 +15,14 @@ FREE_TEXT = frozenset(
 )  # fmt: skip
 """Names of arguments whose value is free text, in whatever tool they occur."""
 
+_PLAIN = (str, int, float, type(None), list)
+"""What most values are, and what a look at their abstract base classes would take long to say."""
+
 
 def same_value(first: Any, second: Any) -> bool:
     """Whether two JSON values are equal, where an entry that is null equals one that is absent."""
+    if isinstance(first, str):
+        return bool(first == second)
     if is_object(first) and is_object(second):
         return all(same_value(first.get(name), second.get(name)) for name in first.keys() | second.keys())
     if is_array(first) and is_array(second):
@@ -54,7 +59,7 @@ def says_nothing(value: Any) -> bool:
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether a JSON value is an object."""
-    return isinstance(value, Mapping)
+    return isinstance(value, dict) or (not isinstance(value, _PLAIN) and isinstance(value, Mapping))
 
 
 def is_array(value: Any) -> TypeGuard[Sequence[Any]]:

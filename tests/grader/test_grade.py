@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 from sandbox_grader import Scores, grade
 from sandbox_grader.explain import explain
+from sandbox_grader.metric import Mode, Subject
 from sandbox_grader.metrics import FAMILIES, families
+from sandbox_grader.references import references_of
+from sandbox_scenarios import Suite
+from sandbox_scenarios.model import PlannedTurn, Solution
 
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 from tests.grader.milestones.sessions import Play, contact, facts, milestone, row, say, scenario, state
 
@@ -33,6 +38,19 @@ def scores() -> Scores:
 def test_every_family_gives_a_verdict(scores: Scores):
     assert list(scores.verdicts) == [family.name for family in families()]
     assert set(scores.verdicts) <= set(FAMILIES)
+
+
+@pytest.mark.parametrize("mode", ["strict", "paper", "compat"])
+def test_a_family_says_the_same_alone_as_after_the_others_about_the_same_session(mode: Mode):
+    suite = Suite()
+    for name in suite.names()[::40]:
+        scenario = suite.get(name)
+        for solution in (scenario.solutions[0], Solution((PlannedTurn((), "All done."),))):
+            log = RehearsalStage(scenario).rehearse(solution).log
+            shared = Subject(log, references_of(scenario, log), scenario)
+            after = {family.name: family.grade(shared, mode) for family in reversed(families())}
+            alone = {f.name: f.grade(Subject(log, references_of(scenario, log), scenario), mode) for f in families()}
+            assert after == alone
 
 
 def test_the_score_is_toolsandboxs(scores: Scores):

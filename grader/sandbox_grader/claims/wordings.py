@@ -88,9 +88,9 @@ _NUMBER_AND_WORDS = re.compile(r"(\d+) ([^\W\d_]{3,}.*)")
 def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact]) -> str | None:
     """Another number with the words of a wording that has one, said as so: ``997 Harbor`` where it is 697 Harbor."""
     asked = (*values, *(str(value) for other in others for value in other.value))
-    right = {number for value in asked for number in re.findall(r"\d+", f"{value} {plain(value)}")}
+    right = {number for value in asked for number in _numbers(value)}
     for value in values:
-        wording = _NUMBER_AND_WORDS.fullmatch(plain(value).lower())
+        wording = _NUMBER_AND_WORDS.fullmatch(_plain(value).lower())
         if wording is None:
             continue
         for start, end in places(spoken, wording[2]):
@@ -98,6 +98,17 @@ def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact])
             if before and before[1] not in right and standing(spoken, start, end) == "said":
                 return spoken.text[start - len(before[0]) : end]
     return None
+
+
+@lru_cache(maxsize=8192)
+def _numbers(value: str) -> tuple[str, ...]:
+    """The numbers of a wording, as it is written and in its plain form."""
+    return tuple(re.findall(r"\d+", f"{value} {_plain(value)}"))
+
+
+@lru_cache(maxsize=8192)
+def _plain(wording: str) -> str:
+    return plain(wording)
 
 
 def _parts(fact: Fact, back: Background) -> Iterator[str]:
@@ -137,7 +148,7 @@ def places(spoken: Spoken, wording: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=8192)
 def _tokens(wording: str) -> tuple[str, ...]:
-    return tuple(WORD.findall(plain(wording).lower()))
+    return tuple(WORD.findall(_plain(wording).lower()))
 
 
 def _asked(spoken: Spoken, place: tuple[int, int]) -> bool:

@@ -6,8 +6,9 @@ wordings, which its user has heard, but never a number, an address or an id.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.conduct.observed import ObservedSession, leaves, tool_name, within_floats
@@ -31,7 +32,7 @@ class Ground:
     __slots__ = ("_digits", "_new", "_numbers", "_stems", "_text")
 
     def __init__(self) -> None:
-        self._new: list[Any] = []
+        self._new: list[list[Any]] = [[]]
         self._text: list[str] = []
         self._digits: list[str] = []
         self._numbers: set[float] = set()
@@ -39,7 +40,11 @@ class Ground:
 
     def add(self, value: Any) -> None:
         """Let the agent know a JSON value."""
-        self._new.append(value)
+        self._new[-1].append(value)
+
+    def apart(self) -> None:
+        """Let what was added so far be read by itself, because many sessions have it in common."""
+        self._new.append([])
 
     def hear(self, words: str) -> None:
         """Let the agent know how something was put, and nothing more."""
@@ -90,20 +95,42 @@ class Ground:
         return any(stem(word) in self._stems for word in words)
 
     def _read(self) -> None:
+        for part in self._new:
+            self._take(part)
+        self._new = [[]]
+
+    def _take(self, part: Sequence[Any]) -> None:
         texts = list[str]()
-        for value in (leaf for item in self._new for leaf in leaves(item)):
+        for value in (leaf for item in part for leaf in leaves(item)):
             if isinstance(value, bool) or value is None:
                 continue
             texts.append(value if isinstance(value, str) else f"{value:.15g}")
             if not isinstance(value, str):
                 self._numbers.add(float(value))
-        self._new = []
         if texts or not self._text:
-            joined = " ; ".join(texts)
-            self._text = [" ; ".join([*self._text, joined.casefold()])]
-            self._digits = [";".join([*self._digits, *map(digits, texts)])]
-            self._stems.update(map(stem, _WORD.findall(joined.casefold())))
-            self._numbers.update(float(found[0]) for found in _NUMBER.finditer(plain(joined)))
+            given = _given(tuple(texts))
+            self._text = [" ; ".join([*self._text, given.text])]
+            self._digits = [";".join([*self._digits, *given.digits])]
+            self._stems |= given.stems
+            self._numbers |= given.numbers
+
+
+class _Given(NamedTuple):
+    """What some texts give: themselves in small letters, the digits of each, and their words and numbers."""
+
+    text: str
+    digits: tuple[str, ...]
+    stems: frozenset[str]
+    numbers: frozenset[float]
+
+
+@lru_cache(maxsize=64)
+def _given(texts: tuple[str, ...]) -> _Given:
+    """Read texts; most of them are the descriptions of tools, which many sessions have in common."""
+    joined = " ; ".join(texts)
+    stems = frozenset(map(stem, _WORD.findall(joined.casefold())))
+    numbers = frozenset(float(found[0]) for found in _NUMBER.finditer(plain(joined)))
+    return _Given(joined.casefold(), tuple(map(digits, texts)), stems, numbers)
 
 
 def stem(word: str) -> str:
@@ -132,6 +159,7 @@ def before_all(heard: ObservedSession) -> Ground:
         if is_replay(heard):
             ground.add([[call.result, call.error] for call in turn.calls])
             ground.add(turn.reply)
+    ground.apart()
     return ground
 
 

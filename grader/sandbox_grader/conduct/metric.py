@@ -72,7 +72,7 @@ class Conduct:
             findings += unasked_choices(heard)
             findings += [*wrong_recipients(heard), *nearest.excess, *nearest.order]
         if subject.scenario is not None and "undone" not in missing:
-            findings += harm(subject.trajectory, subject.scenario)
+            findings += harm(subject)
         return _verdict(findings, missing, nearest.place if nearest else None)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:

@@ -143,7 +143,8 @@ def _in_replies(heard: ObservedSession) -> Iterator[ConductFinding]:
 
     In prefix replay the results are not in the log, so that nothing can be said there.
     """
-    texts = {turn.reply for solution in heard.solutions for turn in solution if turn.reply and _has_digit(turn.reply)}
+    planned = (turn.reply for solution in heard.solutions for turn in solution)
+    texts = dict.fromkeys(text for text in planned if text and _has_digit(text))
     replies = [event for event in heard.trajectory.events if is_reply(event) and event.content not in texts]
     if is_replay(heard) or not texts or not any(_has_digit(event.content) for event in replies):
         return

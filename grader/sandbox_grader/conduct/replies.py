@@ -129,31 +129,32 @@ class _Told:
     """What the agent had been told so far, and the state of the phone; None where the log records none.
 
     ``kinds`` are those of :data:`_KINDS` that results have named, ``units`` maps the units of conversions to their
-    results, ``numbers`` are those that occurred, no longer all of them once there are more than ``MANY``.
+    results. Texts and numbers are gathered once a reply is to be held against them, which few have to be.
     """
 
-    __slots__ = ("_arguments", "_heard", "_phone", "_text", "kinds", "numbers", "state", "units")
+    __slots__ = ("_counted", "_heard", "_numbers", "_phone", "_text", "_told", "kinds", "state", "units")
 
     def __init__(self, heard: ObservedSession) -> None:
         world = heard.trajectory.started.world
         self.state = None if world is None else snapshot_of(world)
         self.kinds: set[str] = set()
         self.units: dict[str, Any] = {}
-        self.numbers: set[float] = set()
         self._heard = heard
-        self._text: list[str] = []
-        self._arguments = _compact(" ; ".join(text_of(call.arguments) for call in heard.calls))
+        self._told: list[Any] = []
+        self._text: str | None = None
+        self._counted: list[Any] = []
+        self._numbers: set[float] = set()
         self._phone: tuple[Snapshot, str] | None = None
 
     def hear(self, event: Message | ToolCall) -> None:
         """Take in what an event tells the agent, and what it changes."""
-        for item in self._heard.told_by(event):
-            self._text.append(_compact(text_of(item)))
-            self._count(text_of(item))
+        told = list(self._heard.told_by(event))
+        self._told += told
+        self._counted += told
         if not isinstance(event, ToolCall):
             return
         if event.caller == "agent":
-            self._count(text_of(list(leaves(event.arguments))))
+            self._counted.append(list(leaves(event.arguments)))
             if event.error is None:
                 self._found(event)
         if self.state is not None and event.changes:
@@ -161,9 +162,21 @@ class _Told:
 
     def knows(self, value: str) -> bool:
         """Whether a number or address occurs in anything told, given to a call, or on the phone."""
-        if len(self._text) > 1:
-            self._text = [" ; ".join(self._text)]
-        return any(value in text for text in (*self._text, self._arguments, self._on_phone()))
+        if self._text is None:
+            self._text = _compact(" ; ".join(text_of(call.arguments) for call in self._heard.calls))
+        if self._told:
+            self._text = " ; ".join([self._text, *(_compact(text_of(item)) for item in self._told)])
+            self._told = []
+        return value in self._text or value in self._on_phone()
+
+    def numbers(self) -> Set[float]:
+        """The numbers that occurred, no longer all of them once there are more than ``MANY``."""
+        for item in self._counted:
+            if len(self._numbers) <= MANY:
+                found = (number[1] for number in re.finditer(_NUMBER, text_of(item)))
+                self._numbers.update(float(number.replace(",", "")) for number in found if len(number) < 18)
+        self._counted = []
+        return self._numbers
 
     def _found(self, call: ToolCall) -> None:
         result = text_of(call.result)
@@ -171,11 +184,6 @@ class _Told:
         unit = call.arguments.get(self._heard.home.hints.units.get(tool_name(call), ""))
         if isinstance(unit, str) and unit.strip():
             self.units[unit.strip()] = call.result
-
-    def _count(self, text: str) -> None:
-        if len(self.numbers) <= MANY:
-            found = (number[1] for number in re.finditer(_NUMBER, text))
-            self.numbers.update(float(number.replace(",", "")) for number in found if len(number) < 18)
 
     def _on_phone(self) -> str:
         if self.state is None:
@@ -201,7 +209,7 @@ def _problems(reply: Message, told: _Told) -> Iterator[str]:
         stated = re.compile(_NUMBER + rf" ?{re.escape(unit)}\b(?! (?:per|an?|each|every)\b)", re.IGNORECASE)
         for sentence in sentences(reply.content):
             for found in stated.finditer(sentence):
-                if not _follows(float(found[1].replace(",", "")), told.numbers):
+                if not _follows(float(found[1].replace(",", "")), told.numbers()):
                     yield f"says {found[0]!r}, while the conversion gave {result!r}"
 
 

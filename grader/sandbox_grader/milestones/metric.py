@@ -50,7 +50,7 @@ class ToolSandbox:
             return Verdict(inconclusive="prefix replay forgets what was done after every turn, so no end can be judged")
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")
-        values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, trajectory)
+        values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, subject)
         return Verdict(values, found)
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:  # noqa: ARG002
@@ -74,8 +74,8 @@ def corrected(score: float, refusal: float) -> float | None:
     return None if refusal >= 1 else max(-1.0, (score - refusal) / (1 - refusal))
 
 
-def _strict(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
-    result = strict.evaluate(scenario, trajectory)
+def _strict(scenario: Scenario, subject: Subject) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
+    result, trajectory = subject.strictly, subject.trajectory
     still, refusal = _for_nothing(scenario, "strict")
     mines = max((place.similarity for place in result.mines.values()), default=0.0)
     values = _values(result.score, result.milestone_score, mines, turn_count(trajectory), still, refusal)

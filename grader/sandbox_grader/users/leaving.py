@@ -11,11 +11,10 @@ Source: ToolSandbox, section 2.2 and table 2, instruction following, of which le
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sandbox_scenarios.model import Answer, Scenario
 
-from sandbox_grader.milestones import strict
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
 from sandbox_grader.users.wording import announces, denies, is_open_question, says_nothing_done, waiting_in
@@ -35,14 +34,14 @@ _EMPTY = frozenset(
 )  # fmt: skip
 
 
-def early_end(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
-    """That the user left too early, at most once."""
+def early_end(talk: UserView, scenario: Scenario, achieved: Callable[[], float]) -> Iterator[UserMistake]:
+    """That the user left too early, at most once, where what was ``achieved`` by strict grading is less than 1."""
     ended = talk.trajectory.ended
     if ended is None or ended.reason != "user_ended" or not talk.answers:
         return
     last = talk.answers[-1]
     why = _unanswered(talk, scenario) or _unasked(talk, scenario) or _unserved(talk, scenario)
-    if why and strict.evaluate(scenario, talk.trajectory).score < 1:
+    if why and achieved() < 1:
         yield UserMistake("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)
 
 

@@ -6,7 +6,8 @@ Source: ToolSandbox, table 2, instruction following, and figure 5.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
@@ -45,7 +46,7 @@ ECHO = 5
 
 def out_of_part(talk: UserView) -> Iterator[UserMistake]:
     """The turns in which the user speaks as an assistant, each once."""
-    calls = _calls_of(tool.name for tool in talk.trajectory.started.tools)
+    calls = _calls_of(tuple(tool.name for tool in talk.trajectory.started.tools))
     for turn, line in enumerate(talk.said):
         sign = _sign(talk, line, calls) if turn else None
         if sign:
@@ -69,7 +70,8 @@ def _sign(talk: UserView, line: Message, calls: re.Pattern[str] | None) -> tuple
     return None
 
 
-def _calls_of(names: Iterable[str]) -> re.Pattern[str] | None:
+@lru_cache(maxsize=256)
+def _calls_of(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """What a call of one of these tools looks like; a name of one word is a word."""
     written = "|".join(re.escape(name) for name in names if "_" in name)
     return re.compile(rf"\b(?:{written})\b(?= ?[({{])") if written else None

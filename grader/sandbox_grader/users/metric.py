@@ -47,7 +47,8 @@ class UserConduct:
             return Verdict(inconclusive=NO_USER)
         findings = [*out_of_part(talk), *endless(talk)]
         if scenario is not None:
-            findings += [*hallucinations(talk, scenario), *early_end(talk, scenario)]
+            findings += hallucinations(talk, scenario)
+            findings += early_end(talk, scenario, lambda: subject.strictly.score)
             findings += [*consents(talk, scenario), *withheld(talk, scenario)]
         return _verdict(talk, findings)
 

@@ -5,6 +5,7 @@ Policy: only what is hardly said by chance counts. The owner's own entry in the 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import CallConstraint, Constraint, Expected, Scenario, TableConstraint
@@ -42,6 +43,12 @@ class Secrets:
     passwords: dict[str, str] = field(default_factory=dict[str, str])
     said: dict[str, tuple[Mapping[str, Any], Any]] = field(default_factory=dict[str, tuple[Mapping[str, Any], Any]])
     _kept: set[str] = field(default_factory=set[str])
+
+    def copy(self) -> "Secrets":
+        """The same secrets, to which others can be added."""
+        texts = {words: dict(known) for words, known in self.texts.items()}
+        kept = (dict(self.passwords), dict(self.said), set(self._kept))
+        return Secrets(dict(self.values), dict(self.numbers), dict(self.names), texts, *kept)
 
     def source(self, value: Value) -> str | None:
         """Where a value comes from that the user has said; None if from nowhere known."""
@@ -109,8 +116,19 @@ class Secrets:
 
 def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
     """The secrets of a session before anything has happened in it."""
+    world, usual = trajectory.started.world, scenario.world.tables
+    return _secrets_in(world, scenario) if world and world != usual else _usual_secrets(scenario).copy()
+
+
+@lru_cache(maxsize=128)
+def _usual_secrets(scenario: Scenario) -> Secrets:
+    """The secrets of a session that begins as the scenario does."""
+    return _secrets_in(scenario.world.tables, scenario)
+
+
+def _secrets_in(world: Mapping[str, Mapping[str, Mapping[str, Any]]], scenario: Scenario) -> Secrets:
     secrets = Secrets()
-    for table, rows in (trajectory.started.world or scenario.world.tables).items():
+    for table, rows in world.items():
         for key, row in rows.items():
             if not row.get("is_self"):
                 source = f"a row of {table}"

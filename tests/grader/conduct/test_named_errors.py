@@ -185,6 +185,17 @@ def test_a_reply_is_held_against_what_solutions_work_out_as_exactly_as_it_is_wri
     assert found == ["arithmetic_slips"] * counts
 
 
+def test_of_what_several_solutions_work_out_the_first_ones_is_told():
+    play = Play(opening="How warm is it there, in Fahrenheit?").calls("weather", result={"celsius": 17.9})
+    log = play.says("It is 90 degrees Fahrenheit.").done()
+    looked = ReferenceCall(tool="weather", arguments={}, result={"celsius": 17.9}, action=False)
+    right = [f"It is {degrees} degrees Fahrenheit." for degrees in (64.22, 65.22, 66.22, 67.22)]
+    solutions = [(ReferenceTurn(calls=(looked,), reply=reply),) for reply in right]
+    for first in range(len(right)):
+        verdict = Conduct().grade(Subject(log, (*solutions[first:], *solutions[:first])), "strict")
+        assert f"comes to '{right[first].split()[2]} degrees" in str(verdict.details)
+
+
 def test_an_error_of_form_persists_only_where_it_had_been_told():
     wrong = turn(
         ("set_wifi_status", {"of": True}), ("set_wifi_status", {"of": False}), ("set_wifi_status", {"on": False})
