@@ -11,7 +11,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from types import ModuleType
@@ -28,6 +28,8 @@ FACTOR = 2.9
 """Steps may grow by so much at twice the length: 2 is linear, 4 quadratic."""
 TRUSTED = {"sandbox_grader.milestones.measures"}
 """Modules whose patterns read nothing from outside: names of our own columns."""
+INDENTED = re.compile(r"^\s.*\bre\.[a-z]+\(", re.MULTILINE)
+"""Where a pattern may be written inside of a function."""
 
 
 @cache
@@ -47,15 +49,19 @@ def modules(package: str) -> tuple[ModuleType, ...]:
 def patterns(package: str) -> Iterator[tuple[str, str, int, bool]]:
     """Each pattern once: where it stands, what it says, its flags, and whether only the start of a text is matched."""
     for module in modules(package):
-        tree = ast.parse((module.__spec__.loader.get_source(module.__name__)) or "")  # type: ignore[union-attr]
-        used = _methods(tree)
-        for name, value in vars(module).items():
-            for pattern in _inside(value):
-                if isinstance(pattern.pattern, str):
-                    at_start = isinstance(value, re.Pattern) and used.get(name, {"search"}) <= {"match", "fullmatch"}
-                    yield f"{module.__name__}.{name}", pattern.pattern, pattern.flags, at_start
-        inner = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        for call in (node for function in inner for node in ast.walk(function)):
+        source = module.__spec__.loader.get_source(module.__name__) or ""  # type: ignore[union-attr]
+        held = [(name, value, pattern) for name, value in vars(module).items() for pattern in _inside(value)]
+        written_inside = INDENTED.search(source)
+        if not held and not written_inside:
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
+        used = _methods(nodes)
+        for name, value, pattern in held:
+            if isinstance(pattern.pattern, str):
+                at_start = isinstance(value, re.Pattern) and used.get(name, {"search"}) <= {"match", "fullmatch"}
+                yield f"{module.__name__}.{name}", pattern.pattern, pattern.flags, at_start
+        inner = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        for call in (node for function in inner if written_inside for node in ast.walk(function)):
             if (
                 isinstance(call, ast.Call)
                 and isinstance(call.func, ast.Attribute)
@@ -83,14 +89,13 @@ def _inside(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
         yield from _inside(item, depth + 1)
 
 
-def _methods(tree: ast.AST) -> dict[str, set[str]]:
+def _methods(nodes: Sequence[ast.AST]) -> dict[str, set[str]]:
     """By which methods each name of a module is used; handing a name on counts as searching."""
     used: dict[str, set[str]] = {}
-    parents = {id(child): parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
-    for node in ast.walk(tree):
+    methods = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            parent = parents[id(node)]
-            used.setdefault(node.id, set()).add(parent.attr if isinstance(parent, ast.Attribute) else "search")
+            used.setdefault(node.id, set()).add(methods.get(id(node), "search"))
     return used
 
 
@@ -119,8 +124,9 @@ def growth(pattern: str, flags: int, *, at_start: bool) -> tuple[float, tuple[st
     worst = (0.0, ("", "", ""))
     flags, found = pieces(f"(?:{pattern})\\Z" if at_start and "(?m)" not in pattern else pattern, flags)
     for piece in found:
-        matcher = Matcher(piece, flags)
-        for lead, body, end in attacks(piece, flags):
+        attacked = list(attacks(piece, flags))
+        matcher = Matcher(piece if attacked else [], flags)
+        for lead, body, end in attacked:
             times = max(6, SIGNS // len(body))
             try:
                 small = matcher.count(lead + body * times + end, everywhere=not at_start)
