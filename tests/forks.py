@@ -6,6 +6,9 @@ out first, lest the end waits for one of them. A process that dies fails the tes
 place.
 """
 
+import faulthandler
+import gc
+import logging
 import os
 import sys
 import traceback
@@ -16,18 +19,19 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tests.warm import RUN
+from tests import warm
 
 NUMBER = "SANDBOX_MCP_TEST_PROCESS"
 """The variable that says which of several processes that run tests this is."""
 LONG = ("tests/e2e", "tests/docs", "tests/packaging", "tests/run", "tests/python", "tests/authoring")
 """Folders whose tests play whole runs or start programs."""
 MANY = 8
-"""So many files per process keep all processes busy until the end."""
+"""So many files per process keep all of them busy until the end; of fewer, tests are handed out one by one."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,18 +43,22 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     jobs = min(session.config.option.jobs, len(session.items))
     if jobs < 2 or session.testsfailed or session.config.option.collectonly or not hasattr(os, "fork"):
         return None
-    os.environ.setdefault(RUN, str(os.getpid()))
-    _Run(session, _parts(session.items, jobs)).run(jobs)
+    os.environ.setdefault(warm.RUN, str(os.getpid()))
+    files = _files(session.items)
+    if len(files) < MANY * jobs:
+        _Run(session, deque([place] for file in files for place in file)).run(jobs)
+        return True
+    warm.fork_server(lambda: _forget_pytest(session.config))
+    gc.freeze()
+    _Run(session, files).run(jobs)
     return True
 
 
-def _parts(items: Sequence[pytest.Item], jobs: int) -> deque[list[int]]:
-    """What is handed out at a time, as places of tests among those collected: files, or tests where files are few."""
+def _files(items: Sequence[pytest.Item]) -> deque[list[int]]:
+    """The places of the tests among those collected, a list per file, files that take long first."""
     files: dict[str, list[int]] = {}
     for place, item in enumerate(items):
         files.setdefault(item.nodeid.partition("::")[0], []).append(place)
-    if len(files) < MANY * jobs:
-        return deque([place] for place in range(len(items)))
     return deque(files[name] for name in sorted(files, key=lambda name: not name.startswith(LONG)))
 
 
@@ -175,12 +183,23 @@ def _be_worker(session: pytest.Session, line: Connection, number: int, folder: P
 def _take_own_place(config: pytest.Config, number: int, folder: Path) -> None:
     """What a process does not share with the one it was forked from: its number, its output and its files."""
     os.environ[NUMBER] = str(number)
+    sys.modules["__main__"] = ModuleType("__main__")  # lest processes that tests start import pytest
     config.pluginmanager.unregister(name="terminalreporter")
     capture: Any = config.pluginmanager.getplugin("capturemanager")
     capture.stop_global_capturing()
     capture.start_global_capturing()
     folder.mkdir(mode=0o700)
     config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
+
+
+def _forget_pytest(config: pytest.Config) -> None:
+    """Undo what pytest does to the process that runs it, where a command is to run as if started by itself."""
+    sys.modules["__main__"] = ModuleType("__main__")
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    capture.stop_global_capturing()
+    faulthandler.disable()
+    logging.getLogger().handlers.clear()
+    sys.meta_path.remove(config.pluginmanager.rewrite_hook)
 
 
 def _work(session: pytest.Session, line: Connection) -> None:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -67,9 +68,7 @@ def _joined() -> tuple[str, socket.socket]:
     """The server's folder, and the lease that keeps it alive; the first process of a test run starts it."""
     import fcntl
 
-    run = os.environ.get(RUN) or str(os.getpid())
-    folder = Path(tempfile.gettempdir(), f"warm-{run[:12]}")  # short, as a socket's address has to be
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = _folder()
     place = f"{folder}/socket"
     lease = socket.socket(socket.AF_UNIX)
     with (folder / "lock").open("w") as lock:
@@ -83,6 +82,22 @@ def _joined() -> tuple[str, socket.socket]:
             lease.connect(place)
     lease.sendall(LEASE)
     return str(folder), lease
+
+
+def fork_server(clean: Callable[[], None]) -> None:
+    """Start the server as a child of this process, which imports everything; what it does not need is cleaned there."""
+    folder = _folder()
+    import_everything()
+    _stand_in(folder, f"{folder}/socket")
+    _start(f"{folder}/socket", clean)
+    _joined()
+
+
+def _folder() -> Path:
+    run = os.environ.get(RUN) or str(os.getpid())
+    folder = Path(tempfile.gettempdir(), f"warm-{run[:12]}")  # short, as a socket's address has to be
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def _stand_in(folder: Path, place: str) -> None:
@@ -103,17 +118,18 @@ def import_everything() -> None:
     import_module("sandbox_scenarios").Suite().all("*")
 
 
-def _main(place: str) -> None:
-    """Import everything, and serve in the background, so that whoever started it goes on when it listens."""
-    import_everything()
+def _start(place: str, clean: Callable[[], None] = lambda: None) -> None:
+    """Serve in the background, so that whoever started it goes on when it listens."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
         listener.listen(64)
         if os.fork() == 0:
+            clean()
             os.setsid()
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a keeper that has ended is not waited for
             _serve(listener)
             rmtree(Path(place).parent)
+            os._exit(0)
 
 
 def _serve(listener: socket.socket) -> None:
@@ -183,6 +199,7 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], room: l
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    tempfile.tempdir = None
     sys.argv = ["sandbox-mcp", *arguments]
     code = 1
     try:
@@ -198,4 +215,5 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], room: l
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    import_everything()
+    _start(sys.argv[1])
