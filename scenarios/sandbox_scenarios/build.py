@@ -46,12 +46,12 @@ def build(
     try:
         return _built(raw, merged, path, line, worlds or {})
     except ProblemError as problem:
-        found = {(item.path, item.text): item for item in (problem, *_problems(raw, worlds or {}))}
+        found = {(item.path, item.text): item for item in (problem, *problems(raw, worlds or {}))}
         problem.more = tuple(found.values())[1:]
         raise
 
 
-def _problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemError]:
+def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemError]:
     """What does not fit in each part that can be read without the others."""
     readers: list[Callable[[], object]] = [lambda: _clock(raw)]
     try:

@@ -1,9 +1,11 @@
 """Whether a parsed file has the form of a scenario file, and in plain words what is wrong where it has not.
 
 Policy: all that was read of a file is checked before anything of it is merged, so that a fault is told where it stands.
+What is sound beside a fault can still be read, so that whoever mends a file sees all that is to be mended.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -33,6 +35,16 @@ _WORDS = {
     "string_pattern_mismatch": "expected lower-case letters, digits and _ only, a letter first, not {input!r}",
 }
 """What to say for each type of fault that pydantic finds here."""
+_LEANED_ON = frozenset({"name", "extends", "world", "state"})
+"""What other parts of an entry cannot be read without."""
+_UNREAD = MappingProxyType(
+    {
+        "milestones": {"id": "unread"},
+        "minefields": {"id": "unread"},
+        "reference": {"turns": [{"reply": "unread"}]},
+    }
+)
+"""What stands for an item of a list that has not the form."""
 
 
 def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
@@ -51,6 +63,45 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
             faults.append(ScenarioFileError(path, lines.of(where), _reason(where, fault, data)))
         raise ScenarioFileError.together(faults) from error
     return alone["scenarios"]
+
+
+def leave_out_faults(data: Any) -> dict[int, set[tuple[str | int, ...]]]:
+    """Take out of a parsed file what has not the form; what that was, by the numbers of the entries.
+
+    Parts are named by the keys and positions that lead to them in their entry. An entry of which nothing is left to be
+    read, because its world or what it extends has a fault, has the empty path, and is abstract from now on.
+    """
+    out: dict[int, set[tuple[str | int, ...]]] = {}
+    try:
+        RawFile.model_validate(_alone(data))
+    except ValidationError as error:
+        file: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        for place in [fault["loc"] for fault in error.errors(include_url=False)]:
+            if len(place) == 1 and place[0] != "scenarios":
+                file.pop(str(place[0]), None)
+                file["family"] = "unread"
+            elif len(place) > 1 and isinstance(number := place[1], int):
+                out.setdefault(number, set()).add(_left_out(file["scenarios"], number, place[2:]))
+    return out
+
+
+def _left_out(entries: list[Any], number: int, part: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Take a part out of an entry, or one item of it where that can be done without moving the others."""
+    entry = entries[number]
+    key = str(part[0]) if part else ""
+    written = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    if not key or key in _LEANED_ON:
+        named = key != "name" and isinstance(written.get("name"), str)
+        entries[number] = {"name": written["name"] if named else f"unread_{number}", "abstract": True}
+        return ()
+    listed: Any = written.get(key)
+    apart = key in _UNREAD and isinstance(listed, list)
+    if apart and len(part) > 1 and isinstance(part[1], int):
+        listed[part[1]] = _UNREAD[key]
+        return part[:2]
+    for name in (key, f"{key}+"):
+        written.pop(name, None)
+    return (key,)
 
 
 def _alone(data: Any) -> Any:

@@ -17,10 +17,10 @@ from typing import Any, TypeVar, cast
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import FILL, RECORDED, build, home_of, recorded_in
+from sandbox_scenarios.build import FILL, RECORDED, build, home_of, problems, recorded_in
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
-from sandbox_scenarios.form import validate
+from sandbox_scenarios.form import leave_out_faults, validate
 from sandbox_scenarios.merge import merge, written_as
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.parts import labels_of
@@ -44,18 +44,27 @@ _NAMING = r"\bname[\"']?:\s*[\"']?{}\b"
 class _File:
     """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
 
-    def __init__(self, path: Path, text: str, fill: str = "") -> None:
+    def __init__(self, path: Path, text: str, fill: str = "", *, forgiving: bool = False) -> None:
+        """A ``forgiving`` one leaves out parts that have not the form, and says in ``left_out`` which."""
         self.path = str(path)
         data, self.lines = load(text, self.path)
         _place_tapes(data, path.parent, fill)
+        self.left_out = leave_out_faults(data) if forgiving else {}
         self.alone = validate(data, self.path, self.lines)
         self.entries: list[dict[str, Any]] = data["scenarios"]
         self.family = str(data["family"])
         self.index: dict[str, int] = {}
-        for number, entry in enumerate(self.entries):
-            if self.index.setdefault(entry["name"], number) != number:
-                line = self.lines.of(("scenarios", number, "name"))
-                raise ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}")
+        doubled = [
+            ScenarioFileError(
+                self.path,
+                self.lines.of(("scenarios", number, "name")),
+                f"two scenarios have the name {entry['name']!r}",
+            )
+            for number, entry in enumerate(self.entries)
+            if self.index.setdefault(entry["name"], number) != number
+        ]
+        if doubled and not forgiving:
+            raise ScenarioFileError.together(doubled)
 
 
 def _place_tapes(data: Any, folder: Path, fill: str) -> None:
@@ -98,6 +107,18 @@ def _place(chain: Sequence[_Source], path: Sequence[str | int]) -> tuple[int, st
     """How far the link that wrote most of a path got, its file, and the line there; of equals the nearest."""
     found = ((*source.find(path), source.file.path) for source in chain)
     return max(((depth, file, line) for depth, line, file in found), key=lambda place: place[0])
+
+
+def _faults(chain: Sequence[_Source], found: Iterable[ProblemError]) -> list[ScenarioFileError]:
+    """What does not fit in the first link of a chain, where it was written."""
+    places = ((_place(chain, item.path), item.text) for item in found)
+    name = chain[0].entry["name"]
+    return [ScenarioFileError(path, line, f"scenario {name!r}: {text}") for (_, path, line), text in places]
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file is the caller's, and not one of the built-in suite."""
+    return not path.is_relative_to(BUILT_IN)
 
 
 def _text(path: Path) -> str:
@@ -161,6 +182,7 @@ class Suite:
         ``fill`` is a model that may answer for tapes of scenarios that name none.
         """
         self._fill = fill
+        self._forgiving = False
         given = tuple(places)
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
@@ -217,7 +239,7 @@ class Suite:
         Only files in which there are tags are read. Raises like :meth:`names`.
         """
         paths = self._paths(self._places[: self._own] or (BUILT_IN,))
-        files = _each(self._file, [path for path in paths if "tags" in self._texts[path]])
+        files = self._files([path for path in paths if "tags" in self._texts[path]])
         entries = ((name, file.entries[number]) for file in files for name, number in file.index.items())
         return tuple(
             name
@@ -304,7 +326,7 @@ class Suite:
 
     def _playable(self, paths: Iterable[Path]) -> tuple[str, ...]:
         homes: dict[str, str] = {}
-        for file in _each(self._file, paths):
+        for file in self._files(paths):
             for name, number in file.index.items():
                 if file.entries[number].get("abstract"):
                     continue
@@ -400,9 +422,55 @@ class Suite:
 
     def _file(self, path: Path) -> _File:
         if path not in self._known.files:
-            own = not path.is_relative_to(BUILT_IN)
-            self._known.files[path] = _File(path, _text(path), self._fill) if own else _packaged(path)
+            self._known.files[path] = self._own_file(path) if _is_own(path) else _packaged(path)
         return self._known.files[path]
+
+    def _own_file(self, path: Path) -> _File:
+        """One of the caller's files; where it has not the form, what else there is to mend in it is told as well."""
+        try:
+            return _File(path, self._texts[path], self._fill)
+        except ScenarioFileError as fault:
+            if self._forgiving:
+                raise
+            rest: list[ScenarioFileError] = []
+            with suppress(ScenarioFileError):
+                rest += self._unfitting(_File(path, self._texts[path], self._fill, forgiving=True))
+            raise ScenarioFileError.together([fault, *rest]) from fault
+
+    def _files(self, paths: Iterable[Path]) -> list[_File]:
+        """Some files; where one of the caller's cannot be used, what there is to mend in the others is told as well."""
+        wanted = list(paths)
+        try:
+            return _each(self._file, wanted)
+        except ScenarioFileError as fault:
+            sound = [file for path in wanted if _is_own(path) and (file := self._known.files.get(path))]
+            raise ScenarioFileError.together(
+                [fault, *(one for file in sound for one in self._unfitting(file))]
+            ) from fault
+
+    def _unfitting(self, file: _File) -> Iterator[ScenarioFileError]:
+        """What does not fit in the scenarios of a file, as far as these can be read."""
+        reader = Suite(self._places[: self._own], fill=self._fill)
+        known = _Known(self._known.worlds, self._texts, {**self._known.files, Path(file.path): file})
+        reader._known, reader._forgiving = known, True
+        for number, entry in enumerate(file.entries):
+            try:
+                chain = reader._chain(file, number, ())
+            except ScenarioFileError as fault:
+                if entry.get("extends") not in reader._seeming:
+                    yield fault
+                continue
+            unread = any(link.file is file and () in file.left_out.get(link.number, ()) for link in chain)
+            if unread or entry.get("abstract"):
+                continue
+            raw = RawScenario.model_validate({**chain[0].merged(), "name": entry["name"]})
+            out = file.left_out.get(number, ())
+            found = [
+                item
+                for item in problems(raw, self._known.worlds)
+                if not any(item.path[: len(path)] == path for path in out)
+            ]
+            yield from _faults(chain, found)
 
     def _file_with(self, path: Path, name: str) -> _File:
         """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file.
@@ -428,7 +496,12 @@ class Suite:
     def _find(self, name: str) -> tuple[_File, int] | None:
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
         for path in self._candidates(name):
-            file = self._file_with(path, name)
+            try:
+                file = self._file_with(path, name)
+            except ScenarioFileError:
+                if self._forgiving:
+                    continue  # what is wrong with it is told of itself
+                raise
             if name in file.index:
                 return file, file.index[name]
         return None
@@ -464,11 +537,7 @@ class Suite:
             line = file.lines.of(("scenarios", number))
             return build(RawScenario.model_validate(merged), merged, file.path, line, self._known.worlds)
         except ProblemError as problem:
-            places = ((_place(chain, item.path), item.text) for item in (problem, *problem.more))
-            faults = [
-                ScenarioFileError(path, line, f"scenario {entry['name']!r}: {text}") for (_, path, line), text in places
-            ]
-            raise ScenarioFileError.together(faults) from problem
+            raise ScenarioFileError.together(_faults(chain, (problem, *problem.more))) from problem
 
     def _chain(self, file: _File, number: int, via: tuple[str, ...]) -> list[_Source]:
         """An entry and all it extends, nearest first."""
