@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox_grader.milestones.baselines import idle
+from sandbox_grader.milestones.reasons import details
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import Complaint
@@ -158,7 +159,7 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     wrong = [item for item in _ungrouped(tried) if not _excused(stage, item)]
     broken = {item.mutant.of for item in wrong if item.mutant.id == f"reference:{item.mutant.of}:{BASE}"}
     telling = [item for item in wrong if item.mutant.of not in broken or item.mutant.id.endswith(f":{BASE}")]
-    complaints = [*(_told(suite, name, item) for item in telling), *_needless(suite, stage)]
+    complaints = [*(_told(suite, stage, item) for item in telling), *_needless(suite, stage)]
     return Linted(tuple(complaints), len(tried))
 
 
@@ -229,14 +230,26 @@ def _plain(home: World, state: Snapshot) -> Any:
     }
 
 
-def _told(suite: Suite, name: str, tried: Tried) -> Complaint:
-    mutant = tried.mutant
+def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
+    mutant, name = tried.mutant, stage.scenario.name
     if mutant.span.holds(tried.score):
         how = f"ended with {tried.ending!r}" if tried.ending else "was not ended by the user"
         problem = f"an agent that {mutant.about} gets its score, but the session {how}, after turn {tried.turns}"
     else:
         problem = f"an agent that {mutant.about} scores {tried.score:.3f}, expected {mutant.span.words}"
+        problem += _first_failure(stage, mutant) if mutant.rule == "reference" else ""
     return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
+
+
+def _first_failure(stage: RehearsalStage, mutant: Mutant) -> str:
+    """What went wrong in a solution: a call that failed, or else the first milestone that was not met, and why."""
+    found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
+    failed = next((made for made in found.done if made.error), None)
+    if failed is not None:
+        return f": {failed.call.tool} fails with {failed.error}"
+    graded = details(stage.scenario, evaluate(stage.scenario, found.log))
+    reasons = ((item["id"], reason["text"]) for item in graded for reason in item.get("reasons", ()))
+    return next((f": milestone {id_!r} {text}" for id_, text in reasons), "")
 
 
 def _needless(suite: Suite, stage: RehearsalStage) -> Iterator[Complaint]:

@@ -11,6 +11,7 @@ from sandbox_mcp.plurals import counted
 if TYPE_CHECKING:
     from sandbox_mcp.tools import Tool, World
     from sandbox_mcp.world import Column
+    from sandbox_mcp.world.tx import Effects
 
 
 @click.group()
@@ -74,11 +75,13 @@ def show(name: str, as_json: bool) -> None:
     tools = [*world.agent_tools.values(), *world.user_acts.values()]
     rows = [(tool.name, tool.domain, _does(tool), tool.description.partition("\n")[0]) for tool in tools]
     print_table(("tool", "group", "does", "about"), rows)
-    happens = [(event.name, "event", f"{event.table.name}.{event.column}") for event in world.events]
-    happens += [(gate.name, "gate", f"opened by {gate.opened_by}") for gate in world.gates.values()]
+    happens = [
+        (event.name, "event", f"{event.table.name}.{event.column}", _writes(event.effects)) for event in world.events
+    ]
+    happens += [(gate.name, "gate", f"opened by {gate.opened_by}", "") for gate in world.gates.values()]
     if happens:
         click.echo("")
-        print_table(("name", "kind", "at"), happens)
+        print_table(("name", "kind", "at", "does"), happens)
     click.echo("")
     print_table(("likeness of tool names, mean of all pairs", "value"), list(likeness.items()))
 
@@ -97,13 +100,16 @@ def _notes(item: "Column") -> str:
 def _does(tool: "Tool") -> str:
     if not tool.action:
         return "looks"
-    who = "the user acts" if tool.caller == "user" else "acts"
-    if tool.effects is None:
-        return f"{who}, on anything"
-    effects = tool.effects
+    return f"{'the user acts' if tool.caller == 'user' else 'acts'}: {_writes(tool.effects)}"
+
+
+def _writes(effects: "Effects | None") -> str:
+    if effects is None:
+        return "writes anything"
     parts = [f"adds {table}" for table in sorted(effects.adds)]
     parts += [f"updates {table} ({', '.join(sorted(columns))})" for table, columns in sorted(effects.updates.items())]
-    return f"{who}: {', '.join((*parts, *(f'removes {table}' for table in sorted(effects.removes))))}"
+    parts += [f"removes {table}" for table in sorted(effects.removes)]
+    return ", ".join(parts) or "writes nothing"
 
 
 def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:

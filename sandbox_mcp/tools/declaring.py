@@ -11,7 +11,7 @@ import json
 import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -46,6 +46,7 @@ class DueEvent:
     column: str
     function: Callable[[Tx, Any], str | None]
     kind: type[Table]
+    effects: Effects | None = field(default=None, compare=False)
 
     def due(self, state: Snapshot, since: float, now: float) -> list[tuple[float, str]]:
         """The rows whose moment lies after ``since`` and not after ``now``: moment and id."""
@@ -58,7 +59,7 @@ class DueEvent:
 
     def happen(self, transaction: Transaction, cells: Row) -> str | None:
         """Let it happen to a row; what the agent is told, if anything."""
-        return self.function(Tx(transaction, self.name), row_of(self.kind, cells))
+        return self.function(Tx(transaction, self.name, self.effects), row_of(self.kind, cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ class World:
         self._hints = hints
         self.ids: Callable[[str], IdStream] = IdStream
         self._pending: dict[str, _Pending | Tool] = {}
-        self._events: list[tuple[type[Table], str, Callable[..., Any]]] = []
+        self._events: list[tuple[type[Table], str, Callable[..., Any], Effects | None]] = []
         self._gates: list[GateRule] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -216,24 +217,39 @@ class World:
     @overload
     def user_action(self, function: F, /) -> F: ...
     @overload
-    def user_action(self, /, *, name: str | None = None) -> Callable[[F], F]: ...
-    def user_action(self, function: Any = None, /, *, name: str | None = None) -> Any:
-        """Declare a function to be something that the simulated user can do in the world."""
+    def user_action(
+        self, /, *, adds: Iterable[type[Table]] | None = None, updates: Iterable[object] | None = None,
+        removes: Iterable[type[Table]] | None = None, name: str | None = None,
+    ) -> Callable[[F], F]: ...  # fmt: skip
+    def user_action(
+        self, function: Any = None, /, *, adds: Iterable[type[Table]] | None = None,
+        updates: Iterable[object] | None = None, removes: Iterable[type[Table]] | None = None, name: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Declare a function to be something that the simulated user can do in the world.
+
+        Once ``adds``, ``updates`` or ``removes`` is given, be it empty, the function may write nothing else.
+        """
+        effects = _own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
-            pending = _Pending(found, name or found.__name__, "user", True, "user", None, None, None, ())
+            pending = _Pending(found, name or found.__name__, "user", True, "user", None, effects, None, ())
             return self._declare(found, pending)
 
         return declare if function is None else declare(function)
 
-    def event(self, table: type[Table], *, at: str) -> Callable[[F], F]:
+    def event(
+        self, table: type[Table], *, at: str, adds: Iterable[type[Table]] | None = None,
+        updates: Iterable[object] | None = None, removes: Iterable[type[Table]] | None = None,
+    ) -> Callable[[F], F]:  # fmt: skip
         """Declare what happens to a row of a table once the moment in its column ``at`` has come.
 
-        The function takes the transaction and the row, and returns what the agent is told, or None.
+        The function takes the transaction and the row, and returns what the agent is told, or None. Once ``adds``,
+        ``updates`` or ``removes`` is given, be it empty, it may write nothing else.
         """
+        effects = _own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
-            self._events.append((table, at, found))
+            self._events.append((table, at, found, effects))
             return found
 
         return declare
@@ -306,7 +322,7 @@ class World:
         tools = {name: item.function for name, item in pending}
         return {
             **tools,
-            **{event.__name__: event for _, _, event in self._events},
+            **{event.__name__: event for _, _, event, _ in self._events},
             **{g.name: g.function for g in self._gates},
         }
 
@@ -391,14 +407,16 @@ class World:
         for module in self._modules:
             import_module(module)
 
-    def _event(self, table: type[Table], column: str, function: Callable[..., Any]) -> DueEvent:
+    def _event(
+        self, table: type[Table], column: str, function: Callable[..., Any], effects: Effects | None
+    ) -> DueEvent:
         schema = schema_of(table)
         item = schema.column(column)
         if item is None or item.type != "timestamp":
             moments = ", ".join(item.name for item in schema.columns if item.type == "timestamp") or "none"
             known = f"expected a column of moments; there are: {moments}"
             raise WorldError(f"event {function.__name__!r} of world {self.name!r} is at {column!r}; {known}")
-        return DueEvent(function.__name__, schema, column, function, table)
+        return DueEvent(function.__name__, schema, column, function, table, effects)
 
     def _tool(self, declared: _Pending) -> Tool:
         function = declared.function
@@ -484,6 +502,15 @@ def _effects(adds: Sequence[type[Table]], updates: Sequence[object], removes: Se
         frozenset(map(_name, removes)),
         MappingProxyType({table: frozenset(named) for table, named in columns.items()}),
     )
+
+
+def _own_effects(
+    adds: Iterable[type[Table]] | None, updates: Iterable[object] | None, removes: Iterable[type[Table]] | None
+) -> Effects | None:
+    """What was declared, which may be that nothing is written; None where it was left open."""
+    if adds is None and updates is None and removes is None:
+        return None
+    return _effects(tuple(adds or ()), tuple(updates or ()), tuple(removes or ())) or Effects()
 
 
 def _name(table: type[Table]) -> str:

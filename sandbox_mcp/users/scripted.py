@@ -25,6 +25,10 @@ PUZZLED = "Sorry, what do you need from me?"
 _REFUSING = re.compile(
     r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b)", re.IGNORECASE
 )
+_SENTENCE = re.compile(r"[^.!?]+[.!?]?")
+_REQUEST = re.compile(
+    r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b", re.IGNORECASE
+)
 _THANKS = re.compile(r"\W*(?:thanks|thank you|great|perfect|cheers)\b[^?]{0,40}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]{3,}")
 _EMPTY = frozenset(
@@ -100,7 +104,15 @@ class _Standing:
         reading = _read(line, tuple(self._wishes))
         if self._declined and reading.act in _NOTHING_NEW:
             return self._move_on()
+        if self._is_asked_to_act(line):
+            return self.facts(line, reading)
         return POLICY[reading.act](self, line, reading)
+
+    def _is_asked_to_act(self, line: Line) -> bool:
+        """Whether a sentence asks it to do what its script has it do: such a request is no offer, whatever it follows."""
+        undone = [item for item in self._script.answers if item.say in self._script.does and item.say not in self._said]
+        asked = [acts.typed_plainly(text) for text in _SENTENCE.findall(line.text) if _REQUEST.search(text)]
+        return any(acts.hears(text, item.about) for text in asked for item in undone)
 
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""

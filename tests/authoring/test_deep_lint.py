@@ -163,7 +163,12 @@ def test_the_page_for_authors_tells_every_rule() -> None:
 def test_of_a_solution_that_fails_only_that_is_told(tmp_path: Path) -> None:
     found = complaints(tmp_path, SOUND, {REPLY: "reply: Well."})
     assert [item.mutant for item in found] == ["reference:1:base"]
-    assert "scores 0.667, expected 1" in found[0].problem
+    assert "scores 0.667, expected 1: milestone 'told' " in found[0].problem
+
+
+def test_of_a_solution_whose_call_fails_the_error_is_told(tmp_path: Path) -> None:
+    [found] = complaints(tmp_path, SOUND, {"{name: Tomas}": "{name: Nobody Atall}"})
+    assert "expected 1: send_message_with_phone_number fails with " in found.problem
 
 
 def test_a_scenario_whose_solution_cannot_be_played_is_complained_of(tmp_path: Path) -> None:

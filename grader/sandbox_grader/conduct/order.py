@@ -1,20 +1,21 @@
 """Whether two calls of a solution may change places, found out by carrying the solution out that way.
 
-Policy: an order is wrong if a call that worked then fails, or if the phone is left in another state; ids and the times
-at which rows were made do not matter. Calls of one tool that touch different rows may always change places.
+Policy: an order is wrong if a call that worked then fails, or if another state is left. New ids do not matter, nor do
+moments that no call names, because they follow from when something happened. Calls of one tool that touch different
+rows may always change places.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
+from sandbox_grader.conduct.observed import leaves
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.trajectory import ReferenceCall
-
-PASSING = frozenset({"creation_timestamp", "due_timestamp"})
-"""Columns that tell when something happened."""
+from sandbox_mcp.world.schema import TableSchema
+from sandbox_mcp.world.state import Snapshot
 
 
 class Rehearsal:
@@ -23,6 +24,8 @@ class Rehearsal:
     def __init__(self, scenario: Scenario, wanted: Sequence[ReferenceCall]) -> None:
         self._scenario = scenario
         self._wanted = wanted
+        self._named = {leaf for call in wanted for leaf in leaves(call.arguments)}
+        self._there = {key for rows in scenario.world.tables.values() for key in rows}
         self._usual: tuple[list[Outcome], Any] | None = None
 
     def swapped(self, first: int, second: int) -> str | None:
@@ -36,7 +39,7 @@ class Rehearsal:
         for place, outcome in enumerate(outcomes):
             if outcome.fault is not None and usual[0][place].fault is None:
                 return f"{self._wanted[place].tool} fails: {outcome.fault.text}"
-        return None if state == usual[1] else "it leaves the phone in another state"
+        return None if state == usual[1] else "it leaves another state"
 
     def _alike(self, first: int, second: int, outcomes: Sequence[Outcome]) -> bool:
         if self._wanted[first].tool != self._wanted[second].tool:
@@ -54,12 +57,22 @@ class Rehearsal:
             offered = {wanted.tool: present(tools[wanted.tool])} if wanted.tool in tools else {}
             world.tick()
             outcomes[place] = call(world, offered, wanted.tool, dict(wanted.arguments))
-        left = {
-            name: sorted(repr(sorted((k, v) for k, v in row.items() if not _passing(k))) for row in rows.values())
-            for name, rows in world.snapshot.tables.items()
+        return [outcomes[place] for place in range(len(self._wanted))], self._left(world.snapshot)
+
+    def _left(self, state: Snapshot) -> Mapping[str, list[str]]:
+        """A state as far as the order of calls may not change it."""
+        schemas = self._scenario.home.tables
+        return {
+            name: sorted(
+                repr([item for item in row.items() if self._stays(schemas.get(name), *item)]) for row in rows.values()
+            )
+            for name, rows in state.tables.items()
         }
-        return [outcomes[place] for place in range(len(self._wanted))], left
 
-
-def _passing(column: str) -> bool:
-    return column in PASSING or column.endswith("_id")
+    def _stays(self, schema: TableSchema | None, name: str, value: object) -> bool:
+        column = schema.column(name) if schema else None
+        if column is None:
+            return True
+        if column.role is not None and column.role.kind in ("key", "id"):
+            return value in self._there
+        return not (column.passing or (column.type == "timestamp" and value not in self._named))

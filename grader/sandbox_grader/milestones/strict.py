@@ -79,7 +79,7 @@ def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
         number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
     )
     wanted = _wanted(scenario, nodes, placed)
-    changes = unwanted(trajectory, timeline.initial, timeline.end, wanted)
+    changes = unwanted(scenario, trajectory, timeline.initial, timeline.end, wanted)
     count = len(scenario.milestones)
     score = sum(place.similarity for place in placed.values()) / count if count else 1.0
     return StrictResult(nodes, placed, fields, mines, hit, changes, score, untruths(nodes, placed))

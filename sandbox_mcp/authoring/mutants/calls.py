@@ -322,11 +322,15 @@ def _stopped(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _claimed(case: RehearsedSolution) -> Mutant:
-    """Say everything the solution says, values included, and do nothing. Only what the user answers may count."""
+    """Say everything the solution says, values included, and do nothing.
+
+    Only what the user answers may count, and what the user does: where its script has it act, words bring deeds about.
+    """
     less = edited(case.solution, lambda _number, _call: None)
     milestones = case.scenario.milestones
     asked = sum(any(map(_is_from_user, milestone.constraints)) for milestone in milestones)
-    limit = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
+    little = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
+    limit = LESS if case.scenario.user.script.does else little
     about = "makes no call but says what the solution says, every value right"
     return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
 

@@ -121,8 +121,8 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
     """Whether nothing in the scenario hangs on what is said before everything is done."""
-    scenario = case.scenario
-    if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or scenario.user.script.then:
+    scenario, script = case.scenario, case.scenario.user.script
+    if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or script.then or script.does:
         return False
     first = any(_speaks_first(scenario, item) for item in (*scenario.milestones, *scenario.minefields))
     return not first and not _said_before_the_end(case)

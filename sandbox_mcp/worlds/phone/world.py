@@ -25,7 +25,7 @@ phone = World(
 )
 
 
-@phone.event(Timer, at="due_timestamp")
+@phone.event(Timer, at="due_timestamp", updates=[])
 def timer(_: Tx, due: Timer) -> str:
     """Say that a timer has gone off. It stays in its table, because what has happened is part of the state."""
     return f"The timer {due.label!r} has gone off."

@@ -1,6 +1,7 @@
-"""What each tool that acts can change, and which switches have to be on for a call.
+"""What each tool that acts can change, what changes without the agent, and which switches have to be on for a call.
 
-Policy: what a world's hints say of a tool goes before what the tool declares, because it may say less than that.
+Policy: what a world's hints say of a tool goes before what the tool declares, because it may say less than that. Of
+what the user can do only what its script does counts, since that is what the user of the scenario is sure to do.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +9,7 @@ from typing import Any
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.hints import Effect
-from sandbox_mcp.world.tx import WHOLE
+from sandbox_mcp.world.tx import WHOLE, Effects
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 
 
@@ -17,24 +18,33 @@ def effects(home: World, tools: Iterable[str]) -> tuple[Effect, ...]:
     return tuple(effect for name in tools for effect in _of(home, name))
 
 
+def effects_of_others(scenario: Scenario) -> tuple[Effect, ...]:
+    """What may change without a call of the agent: by what the script has the user do, and by events."""
+    home = scenario.home
+    acts = dict.fromkeys(act.name for act in scenario.user.script.does.values())
+    by_events = (effect for event in home.events for effect in _declared(home, event.effects))
+    return (*effects(home, acts), *by_events)
+
+
 def _of(home: World, name: str) -> Iterator[Effect]:
     if name in home.hints.effects:
         yield home.hints.effects[name]
-        return
-    tool = home.tools[name]
-    if not tool.action:
-        return
+    elif home.tools[name].action:
+        yield from _declared(home, home.tools[name].effects)
+
+
+def _declared(home: World, declared: Effects | None) -> Iterator[Effect]:
     for table, schema in home.state_tables.items():
         columns = frozenset(item.name for item in schema.columns)
-        if tool.effects is None:
+        if declared is None:
             yield from (Effect(table, "adds"), Effect(table, "removes"), Effect(table, "updates", columns))
             continue
-        if table in tool.effects.adds:
+        if table in declared.adds:
             yield Effect(table, "adds")
-        if table in tool.effects.removes:
+        if table in declared.removes:
             yield Effect(table, "removes")
-        if table in tool.effects.updates:
-            named = tool.effects.updates[table]
+        if table in declared.updates:
+            named = declared.updates[table]
             yield Effect(table, "updates", columns if WHOLE in named else named)
 
 

@@ -1,6 +1,7 @@
 """Whether the tools offered can bring about what milestones ask for and what minefields warn of.
 
-Policy: judged with the tools of the base variant. A call that counts as an attempt can always be made, because agents
+Policy: judged with the tools of the base variant, and with what the user does by its script and what happens by itself;
+a minefield is the agent's to hit. A call that counts as an attempt can always be made, because agents
 also call tools that they were never offered.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from sandbox_mcp.tools import World
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
-from sandbox_scenarios.lint.effects import Effect, effects
+from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others
 from sandbox_scenarios.lint.parts import LACKS
 from sandbox_scenarios.model import (
     CallConstraint,
@@ -40,7 +41,7 @@ def reach(scenario: Scenario) -> Iterator[LintFinding]:
 
 def _hindrances(scenario: Scenario, milestone: Milestone, *, mine: bool = False) -> Iterator[str]:
     offered = [name for name in scenario.tools if name not in scenario.without]
-    possible = effects(scenario.home, offered)
+    possible = (*effects(scenario.home, offered), *(() if mine else effects_of_others(scenario)))
     for constraint in milestone.constraints:
         if isinstance(constraint, CallConstraint):
             named = [pattern.tool for pattern in constraint.patterns]

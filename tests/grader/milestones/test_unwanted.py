@@ -64,9 +64,18 @@ class TestWithoutAWish:
         early = Play(opening=None).changes("rm", "contact", "c1", None).says("Go.", "user", "agent")
         assert unwanted(NOTHING, early) == [("contact", "c1", "removed")]
 
-    def test_whoever_called(self):
-        played = Play().calls("rm", caller="user", changes=(Change("contact", "c1", contact("c1"), None),))
-        assert unwanted(NOTHING, played) == [("contact", "c1", "removed")]
+    @pytest.mark.parametrize("caller", ["user", "environment"])
+    def test_what_the_user_does_and_what_happens_is_not_the_agents(self, caller: str):
+        played = Play().calls("rm", caller=caller, changes=(Change("contact", "c1", contact("c1"), None),))
+        assert unwanted(NOTHING, played) == []
+
+    @pytest.mark.parametrize("caller", ["user", "environment"])
+    def test_but_what_they_brought_is_not_the_agents_to_take_away(self, caller: str):
+        played = Play().calls("add", caller=caller, changes=(Change("contact", "c9", None, contact("c9")),))
+        assert unwanted(NOTHING, played) == []
+        assert unwanted(NOTHING, played.calls("rm", changes=(Change("contact", "c9", contact("c9"), None),))) == [
+            ("contact", "c9", "removed")
+        ]
 
 
 class TestWithAWish:

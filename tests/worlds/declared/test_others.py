@@ -1,0 +1,165 @@
+"""What happens in a world without the agent, by its user and by itself: declared as the agent's deeds are."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sandbox_grader.conduct.harm import harm
+from sandbox_grader.metric import Subject
+from sandbox_grader.milestones.strict import evaluate
+from sandbox_scenarios import Suite
+from sandbox_scenarios.lint import lint
+
+from sandbox_mcp.authoring.deep_lint import lint_scenario
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.cli import group
+from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.worlds import FILES
+
+WORLD = '''
+"""An attic with boxes."""
+
+from typing import Self
+
+from sandbox_mcp import Id, Moment, Table, Tx, World, key
+
+
+class Box(Table):
+    """A box."""
+
+    id: Id[Self] = key()
+    label: str
+    opened: bool = False
+    dusty: bool = False
+    falls: Moment | None = None
+
+
+attic = World("attic", tables=[Box])
+
+
+@attic.query
+def list_boxes(tx: Tx) -> list[Box]:
+    """List the boxes."""
+    return tx.all(Box)
+
+
+@attic.action(updates=[Box.dusty])
+def dust(tx: Tx, box: Id[Box]) -> Box:
+    """Dust a box."""
+    return tx.change(tx.get(Box, box), dusty=False)
+
+
+@attic.user_action(updates=[Box.opened])
+def open_box(tx: Tx, label: str) -> str:
+    """Open a box."""
+    tx.change(tx.one(Box, label=label), opened=True)
+    return "There are letters in it."
+
+
+@attic.event(Box, at="falls", updates=[Box.dusty])
+def fall(tx: Tx, box: Box) -> str:
+    """Fall from the shelf."""
+    tx.change(box, dusty=True)
+    return f"The box {box.label!r} fell."
+'''
+SCENARIO = """
+family: attic
+scenarios:
+- name: look_for_letters
+  world: attic
+  about: Only the user can open a box.
+  categories: [single_tool_call, multiple_user_turn]
+  clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+  state:
+    box: {hats: {label: Hats}, papers: {label: Papers}}
+  tools: [list_boxes]
+  user:
+    goal: You want to know in which box the letters may be, and whether they are there.
+    opening: Is there a box that may have letters in it?
+    does_not_know: [You do not know what is in the boxes.]
+    script:
+      answers:
+      - {about: [open, papers], does: {act: open_box, arguments: {label: Papers}}, say: "I opened it. {open_box}"}
+  reference:
+  - turns:
+    - calls: [{tool: list_boxes, as: boxes}]
+      reply: There is one with papers. Could you open the box that says Papers?
+    - reply: Then your letters are in the box Papers.
+  milestones:
+  - {id: looked, tool: list_boxes}
+  - {id: opened, after: [looked], table: box, updates: {id: "@box.papers", opened: true}}
+  - {id: told, after: [opened], message: {content: {facts: [papers]}}}
+"""
+
+DONE = 'does: {act: open_box, arguments: {label: Papers}}, say: "I opened it. {open_box}"'
+FALLING = "label: Papers, falls: 2026-03-02 09:00:02}"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "attic.py").write_text(WORLD, encoding="utf-8")
+    (tmp_path / "attic.yaml").write_text(SCENARIO, encoding="utf-8")
+    monkeypatch.setenv(FILES, str(tmp_path / "attic.py"))
+    return tmp_path
+
+
+def complaints(place: Path, old: str = "", new: str = "") -> list[str]:
+    if old:
+        assert old in SCENARIO
+        (place / "attic.yaml").write_text(SCENARIO.replace(old, new), encoding="utf-8")
+    return [item.problem for item in lint(Suite([place / "attic.yaml"])) if item.rule == "unreachable"]
+
+
+def test_a_milestone_may_ask_for_what_the_user_does_by_its_script(place: Path) -> None:
+    assert complaints(place) == []
+    assert lint_scenario(Suite([place / "attic.yaml"]), "look_for_letters").complaints == ()
+
+
+def test_what_the_user_does_not_do_cannot_be_reached(place: Path) -> None:
+    [text] = complaints(place, DONE, "say: I did.")
+    assert "no tool offered sets 'opened' of 'box'" in text
+
+
+def test_nor_can_a_column_that_the_user_does_not_touch(place: Path) -> None:
+    [text] = complaints(place, "opened: true}", "label: Letters}")
+    assert "no tool offered sets 'label' of 'box'" in text
+
+
+def test_a_milestone_may_ask_for_what_happens_by_itself(place: Path) -> None:
+    assert complaints(place, "opened: true}", "dusty: true}") == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("updates=[Box.opened]", "updates=[]"),
+        ('at="falls", updates=[Box.dusty]', 'at="falls", adds=[Box]'),
+    ],
+)
+def test_what_is_written_beyond_the_declaration_is_the_worlds_fault(place: Path, right: str, wrong: str) -> None:
+    assert right in WORLD
+    (place / "attic.py").write_text(WORLD.replace(right, wrong), encoding="utf-8")
+    (place / "attic.yaml").write_text(SCENARIO.replace("label: Papers}", FALLING, 1), encoding="utf-8")
+    scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
+    assert RehearsalStage(scenario).rehearse(scenario.solutions[0]).ending == "world_failed"
+
+
+def test_show_says_what_each_may_write(place: Path) -> None:
+    assert place
+    shown = CliRunner().invoke(group, ["worlds", "show", "attic"]).output
+    assert "the user acts: updates box (opened)" in shown
+    assert "updates box (dusty)" in shown.partition("fall ")[2]
+
+
+def test_what_the_user_does_and_what_happens_is_no_harm_by_the_agent(place: Path) -> None:
+    falling = SCENARIO.replace("hats: {label: Hats}", "hats: {label: Hats, falls: 2026-03-02 09:00:02}")
+    no_more_asked = falling.replace("  - {id: opened, after: [looked], ", "  - {id: seen, after: [looked], ").replace(
+        'table: box, updates: {id: "@box.papers", opened: true}', "tool: list_boxes"
+    )
+    (place / "attic.yaml").write_text(no_more_asked.replace("after: [opened]", "after: [looked]"), encoding="utf-8")
+    scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
+    log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+    callers = [event.caller for event in log.events if isinstance(event, ToolCall) and event.changes]
+    found = evaluate(scenario, log)
+    assert (callers, found.unwanted) == (["environment", "user"], ())
+    assert list(harm(Subject(log, scenario=scenario))) == []
