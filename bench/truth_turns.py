@@ -66,8 +66,7 @@ def put_back(case: TruthCase) -> Solution | None:
     turned = [event for event in _calls(case) if event.error is None and event.tool in SWITCHES]
     first = {event.tool: event for event in reversed(turned)}
     back = tuple(
-        (PlannedCall(event.tool or event.name, {"on": not event.arguments["on"]}),)
-        for event in reversed(list(first.values()))
+        (PlannedCall(event.called, {"on": not event.arguments["on"]}),) for event in reversed(list(first.values()))
     )
     if not back:
         return None
@@ -86,9 +85,7 @@ def in_the_head(case: TruthCase) -> Solution | None:
         batches = list[tuple[PlannedCall, ...]]()
         for batch in turn.batches:
             given = tuple(next(events) for _ in batch)
-            calls = tuple(
-                PlannedCall(event.tool or event.name, event.arguments) for event in given if event.tool not in computing
-            )
+            calls = tuple(PlannedCall(event.called, event.arguments) for event in given if event.tool not in computing)
             if calls:
                 batches.append(calls)
         kept.append(replace(turn, batches=tuple(batches)))

@@ -13,3 +13,13 @@ class SandboxError(Exception):
     """
 
     more: "Sequence[SandboxError]" = ()
+
+
+class FileError(SandboxError):
+    """A file that cannot be used. ``path`` and ``line`` (from 1, None for the file as a whole) say where."""
+
+    def __init__(self, path: str, line: int | None, problem: str) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")

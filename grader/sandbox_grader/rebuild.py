@@ -17,6 +17,7 @@ from sandbox_scenarios.stage import Stage
 
 from sandbox_grader.values import is_array, is_object, same_value
 from sandbox_mcp.tools import Outcome, World, attempt, bind, present
+from sandbox_mcp.tools.calling import without_arguments
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
 from sandbox_mcp.world import Change, Clock, IdStream
 
@@ -136,13 +137,15 @@ class _Reenactment:
             return True
         again = outcome.fault.text if outcome.fault else _text(outcome.result)
         recorded = f"{event.error.type}: {event.error.message}" if event.error else _text(event.result)
-        self.mismatches.append(Mismatch(event.seq, event.tool or event.name, recorded, again))
+        self.mismatches.append(Mismatch(event.seq, event.called, recorded, again))
         return False
 
     def _agree(self, event: ToolCall, outcome: Outcome) -> bool:
         fault = outcome.fault
         if event.error is not None and fault is not None:
-            return event.error.type == fault.type or _unnamed(fault.message) in _unnamed(event.error.message)
+            return event.error.type == fault.type or without_arguments(fault.message) in without_arguments(
+                event.error.message
+            )
         return event.error is None and fault is None and _same(event.result, outcome.result)
 
 
@@ -179,11 +182,6 @@ def _same(recorded: Any, again: Any) -> bool:
 
 def _is_moment(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and MOMENT <= value < 100 * MOMENT
-
-
-def _unnamed(message: str) -> str:
-    """An error without the names of arguments, which the session may have presented under others."""
-    return re.sub(r"`[^`]*`", "``", message)
 
 
 def _text(value: Any) -> str:

@@ -22,6 +22,7 @@ from sandbox_grader.scores import SCORE, USERS, Scores
 from sandbox_grader.similarity import DEFAULT
 from sandbox_grader.spending import Prices, Spent
 from sandbox_grader.statistics import (
+    DIGITS,
     PASS,
     Cell,
     Estimate,
@@ -31,6 +32,7 @@ from sandbox_grader.statistics import (
     mean_score,
     pass_at,
     pass_hat,
+    rounded,
 )
 from sandbox_grader.users.metric import rates
 from sandbox_mcp.plurals import counted
@@ -39,10 +41,8 @@ from sandbox_mcp.trajectory import SessionStarted, Trajectory
 if TYPE_CHECKING:
     from sandbox_grader.comparison import Comparison
 
-DIGITS = 6
 MOST_TRIALS = 8
 """pass@k and pass^k are told for every k up to this many trials, and for all of them."""
-Arranged = tuple[Sequence[Scores], Sequence[Scores]]
 Counted = tuple[Sequence[Scores], str, Sequence[ScoredSession]]
 Judged = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
@@ -124,7 +124,7 @@ class Report:
     def score(self) -> float | None:
         """The mean; None where nothing counts."""
         found = self.estimate
-        return _rounded(found.mean) if found else None
+        return rounded(found.mean) if found else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -243,7 +243,7 @@ class Report:
             "sessions": len(group),
             "scored": len(scored),
             "score": _mean(value for _, value in scored),
-            "refusal": _rounded(group[0].number("toolsandbox.refusal")),
+            "refusal": rounded(group[0].number("toolsandbox.refusal")),
             "turns": _mean(item.number("toolsandbox.turn_count") for item, _ in scored),
             "endings": _endings(group),
         }
@@ -279,7 +279,7 @@ class Report:
                 "score": _mean(value for item in self.filled if (value := item.number(self.metric)) is not None),
                 "sessions": [_named(item, item.reason) for item in self.filled],
             },
-            "score": _rounded(estimate.mean) if estimate else None,
+            "score": rounded(estimate.mean) if estimate else None,
             "estimate": estimate.to_json() if estimate else None,
             **{f"pass@{k}": _json(pass_at(k, counts)) for k in ks},
             **{f"pass^{k}": _json(pass_hat(k, counts)) for k in ks},
@@ -431,10 +431,6 @@ def _endings(sessions: Iterable[Scores]) -> dict[str, int]:
 def _mean(numbers: Iterable[float | None]) -> float | None:
     known = [number for number in numbers if number is not None]
     return round(math.fsum(known) / len(known), DIGITS) if known else None
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, DIGITS)
 
 
 def _json(estimate: Estimate | None) -> dict[str, Any] | None:

@@ -122,7 +122,7 @@ class _Retelling:
         best: tuple[tuple[int, int, int], int, ReferenceCall] | None = None
         for place in free:
             call = self._calls[place]
-            if (call.tool or call.name) != wanted.call.tool:
+            if call.called != wanted.call.tool:
                 continue
             told = self._told(wanted, call)
             right = sum(same_value(value, call.arguments.get(name)) for name, value in told.arguments.items())

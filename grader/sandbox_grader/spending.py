@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.errors import GraderError
+from sandbox_grader.statistics import rounded
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 MILLION = 1_000_000
-DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Prices:
         """The cost by role and in all; None where it is not known."""
         agent, user = _cost(self.agent, spent.agent), _cost(self.user, spent.user)
         total = None if agent is None or user is None else agent + user
-        return {"agent": _rounded(agent), "user": _rounded(user), "total": _rounded(total)}
+        return {"agent": rounded(agent), "user": rounded(user), "total": rounded(total)}
 
     def to_json(self) -> Mapping[str, Any] | None:
         """As a manifest has it."""
@@ -137,7 +137,3 @@ def _cost(price: Price | None, tokens: Tokens) -> float | None:
     if price is None:
         return None if tokens.prompt or tokens.completion else 0.0
     return price.of(tokens)
-
-
-def _rounded(cost: float | None) -> float | None:
-    return None if cost is None else round(cost, DIGITS)

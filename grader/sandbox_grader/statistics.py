@@ -18,8 +18,15 @@ LEVEL = 0.95
 POWER = 0.8
 NOISE = 1e-12
 """A standard error below this is what rounding leaves of 0."""
+DIGITS = 6
+"""Decimals that are told."""
 Cell = tuple[str, str]
 """A scenario and a variant: what trials repeat."""
+
+
+def rounded(number: float | None) -> float | None:
+    """A figure as it is told; None where it is not known."""
+    return None if number is None else round(number, DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:
         "tokens": scores.spent.tokens,
         "floor": verdict.values.get("refusal") if verdict else None,
         "categories": json.dumps(list(scores.categories)),
-        "tools": json.dumps(sorted({call.tool or call.name for call in calls})),
+        "tools": json.dumps(sorted({call.called for call in calls})),
         "facts": zlib.compress(json.dumps(facts).encode()),
     }
 

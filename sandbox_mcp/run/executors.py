@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol
 
 import anyio
 import anyio.lowlevel
@@ -29,7 +29,6 @@ from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.trajectory.packs import PackWriter
 
 ExecutorName = Literal["tasks", "processes", "ray"]
-EXECUTORS: tuple[ExecutorName, ...] = get_args(ExecutorName)
 CHUNK = 8
 """Units that a worker process gets at a time, at most: enough to pay for making its crew."""
 GRACE = 15.0

@@ -225,7 +225,7 @@ def _still_to_come(truth: Trajectory, prefix: Prefix) -> Solution:
     batches: dict[str, list[PlannedCall]] = {}
     for event in truth.events[prefix.upto : prefix.reply]:
         if isinstance(event, ToolCall) and event.caller == "agent":
-            batches.setdefault(event.batch, []).append(PlannedCall(event.tool or event.name, event.arguments))
+            batches.setdefault(event.batch, []).append(PlannedCall(event.called, event.arguments))
     reply = truth.events[prefix.reply]
     said = reply.content if isinstance(reply, Message) else ""
     return Solution((PlannedTurn(tuple(map(tuple, batches.values())), said),), concrete=True)
@@ -287,7 +287,7 @@ def reference_of(truth: Trajectory, labels: Mapping[str, bool]) -> tuple[Referen
         elif turns and isinstance(event, Message) and event.sender == "agent":
             turns[-1] = replace(turns[-1], reply=event.content)
         elif turns and isinstance(event, ToolCall) and event.caller == "agent":
-            tool, error = event.tool or event.name, event.error.type if event.error else None
+            tool, error = event.called, event.error.type if event.error else None
             call = ReferenceCall(
                 tool=tool, arguments=event.arguments, result=event.result, error=error, action=labels.get(tool)
             )

@@ -5,7 +5,6 @@ expected to have changed nothing.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from sandbox_scenarios.stage import Stage, failed
 
 from sandbox_mcp.tools import Bound, Outcome
+from sandbox_mcp.tools.calling import without_arguments
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
 from sandbox_mcp.world.faults import WorldFailedError
@@ -76,8 +76,8 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
         yield ReplayDifference(event.seq, "tool", text_of(event.tool), "unknown to this version")
         return
     fault = outcome.fault
-    recorded_error = [event.error.type, _unnamed(event.error.message)] if event.error else None
-    replayed_error = [fault.type, _unnamed(fault.message)] if fault else None
+    recorded_error = [event.error.type, without_arguments(event.error.message)] if event.error else None
+    replayed_error = [fault.type, without_arguments(fault.message)] if fault else None
     for what, recorded, replayed in (
         ("error", recorded_error, replayed_error),
         ("result", event.result, outcome.result),
@@ -85,11 +85,6 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
     ):
         if text_of(recorded) != text_of(replayed):
             yield ReplayDifference(event.seq, what, text_of(recorded), text_of(replayed))
-
-
-def _unnamed(message: str) -> str:
-    """An error without the names of arguments, which the session may have presented under others."""
-    return re.sub(r"`[^`]*`", "``", message)
 
 
 def text_of(value: Any) -> str:

@@ -8,6 +8,7 @@ Source: ToolScan, section 5.
 """
 
 import json
+import re
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -183,6 +184,11 @@ def place_of(error: BaseException) -> str:
     outside = [frame for frame in frames if Path(frame.filename).parent not in ENGINE]
     frame = (outside or frames)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+
+
+def without_arguments(message: str) -> str:
+    """A fault's message without the names of arguments, which a session may present under others."""
+    return re.sub(r"`[^`]*`", "``", message)
 
 
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:

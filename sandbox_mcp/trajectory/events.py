@@ -158,6 +158,11 @@ class ToolCall:
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     wall: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+    @property
+    def called(self) -> str:
+        """The canonical name of the tool, or what the caller asked for where there is no such tool."""
+        return self.tool or self.name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded:

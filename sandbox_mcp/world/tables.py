@@ -247,7 +247,7 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
         role=role,
         items=items,
         choices=choices,
-        default=_unshared(options.default),
+        default=as_cell(options.default),
         hidden=options.hidden,
         passing=options.passing,
         measure=measure,
@@ -255,8 +255,9 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
     )
 
 
-def _unshared(default: Any) -> Any:
-    return tuple(cast("list[Any]", default)) if isinstance(default, list) else default
+def as_cell(value: Any) -> Any:
+    """A value as a cell keeps it: lists, which could be changed, as tuples."""
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
 def _default_measure(role: CellRole | None, within: float | None) -> tuple[DefaultMeasure, float | None]:

@@ -14,7 +14,7 @@ from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffe
 from sandbox_mcp.world.fixed import fixed_rows
 from sandbox_mcp.world.schema import REQUIRED, TableSchema
 from sandbox_mcp.world.state import Cell, Row
-from sandbox_mcp.world.tables import Id, Table, cells_of, checked_cell, row_of, schema_of
+from sandbox_mcp.world.tables import Id, Table, as_cell, cells_of, checked_cell, row_of, schema_of
 from sandbox_mcp.world.transaction import Transaction
 
 _R = TypeVar("_R", bound=Table)
@@ -81,7 +81,7 @@ class Tx:
         """The rows of a table, oldest first; with ``column=value`` only those in which the column has that value."""
         schema = schema_of(table)
         self._check_columns(schema, equal)
-        wanted = {name: _frozen(value) for name, value in equal.items()}
+        wanted = {name: as_cell(value) for name, value in equal.items()}
         fixed = fixed_rows(table)
         if fixed is not None:
             rows, rest = fixed.matching(table, wanted), list(wanted.items())[1:]
@@ -191,10 +191,6 @@ class Tx:
 
 def _words(table: type[Table]) -> str:
     return schema_of(table).name.replace("_", " ")
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
 def visible(row: Table) -> Row:

@@ -3,21 +3,15 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import FileError, SandboxError
 
 
 class ScenarioError(SandboxError):
     """Base of all faults of scenarios."""
 
 
-class ScenarioFileError(ScenarioError):
-    """A scenario file that cannot be used. ``line`` counts from 1; None means the file as a whole."""
-
-    def __init__(self, path: str, line: int | None, problem: str) -> None:
-        self.path = path
-        self.line = line
-        self.problem = problem
-        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+class ScenarioFileError(ScenarioError, FileError):
+    """A scenario file that cannot be used."""
 
     @classmethod
     def together(cls, faults: Iterable["ScenarioFileError"]) -> "ScenarioFileError":

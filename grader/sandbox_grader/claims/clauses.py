@@ -309,6 +309,15 @@ class Spoken:
         parts = [clause for clause in self.clauses if clause.sentence == number]
         return self.low[parts[0].start : parts[-1].end] if parts else ""
 
+    def unquoted(self, clause: Clause) -> str:
+        """The text of a clause in lower case, with blanks for what stands in quotes."""
+        text = self.low[clause.start : clause.end]
+        for start, end in self.quotes:
+            first, last = max(start, clause.start), min(end, clause.end)
+            if first < last:
+                text = text[: first - clause.start] + " " * (last - first) + text[last - clause.start :]
+        return text
+
     def quoted(self, position: int) -> bool:
         """Whether a position lies in quotes."""
         return any(start <= position < end for start, end in self.quotes)

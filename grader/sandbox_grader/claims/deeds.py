@@ -115,7 +115,7 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
     """Whether the message says in so many words that a deed was done: what a denial of it must not be mistaken for."""
     verbs = re.compile(rf"\b(?:{'|'.join(_TELLING[str(kind)] for kind in fact.value if str(kind) in _TELLING)})\b")
     for clause in spoken.clauses:
-        text = _unquoted(spoken, clause)
+        text = spoken.unquoted(clause)
         found = _PERFECT.search(text)
         if found is None or found[0].endswith("all set") or _ELSE.search(text):
             continue
@@ -152,7 +152,7 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
     """In order, the clauses about the deed with what they say of it."""
     denied_verbs = re.compile(rf"\b(?:{'|'.join(_DENIED_VERBS[kind].replace(' ', '|') for kind in kinds)})\b")
     for clause in spoken.clauses:
-        text = _unquoted(spoken, clause)
+        text = spoken.unquoted(clause)
         found = telling.search(text)
         done = _ANY_DONE.search(text)
         said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
@@ -246,15 +246,6 @@ def _flips(text: str, kinds: Sequence[str]) -> bool:
     return any(kind in ("remove", "stop") for kind in kinds) and re.search(gone, text) is not None
 
 
-def _unquoted(spoken: Spoken, clause: Clause) -> str:
-    text = spoken.low[clause.start : clause.end]
-    for start, end in spoken.quotes:
-        first, last = max(start, clause.start), min(end, clause.end)
-        if first < last:
-            text = text[: first - clause.start] + " " * (last - first) + text[last - clause.start :]
-    return text
-
-
 _LEFT = re.compile(
     r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|"
     r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|"
@@ -280,7 +271,7 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
     done = re.compile(rf"\b(?:{_DID.get(str(fact.value[0]), _DID['change'])})\b")
     outcome, why = "missing", "does not tell that nothing was done"
     for clause in spoken.clauses:
-        text = _unquoted(spoken, clause)
+        text = spoken.unquoted(clause)
         said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
         if clause.asks or clause.supposes or clause.untrue:
             continue

@@ -25,10 +25,6 @@ _ON = (
     r"re-?enabled|running|connected|reconnected|up and running|back up"
 )
 _OFF = r"off|disabled|deactivated|inactive|disconnected|shut down|down"
-_ON_ACT = (
-    r"(?:turn|switch|flip|put|power)(?:ed|ing)? (?:\w+ ){0,4}(?:back )?on|enabl(?:ed|ing|e)|"
-    r"(?:re-?)?activat(?:ed|ing|e)|(?:re-?)?connect(?:ed)?"
-)
 _VALUE = re.compile(rf"\b(?:(?P<on>{_ON})|(?P<off>{_OFF}))\b")
 _ACT = re.compile(
     r"\b(?:turn|switch|flip|put|power|toggl|enabl|disabl|activat|deactivat|shut|set|disconnect|reconnect|"
@@ -186,9 +182,6 @@ def _places(spoken: Spoken, pattern: re.Pattern[str]) -> Iterator[tuple[Clause, 
         if not (clause.asks or clause.supposes or clause.hedges):
             for item in pattern.finditer(spoken.low[clause.start : clause.end]):
                 yield clause, clause.start + item.start(), item
-
-
-_DRY = r"dry|clear|sunny|cloudless|stay(?:s)? dry|blue skies|free of"
 
 
 def polarity(spoken: Spoken, fact: Fact) -> Finding:

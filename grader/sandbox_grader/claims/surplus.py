@@ -104,7 +104,7 @@ def _tells(clause: Clause, teller: bool) -> bool:
 
 def _deeds(spoken: Spoken, clause: Clause, teller: bool) -> Iterator[tuple[str, int, bool]]:
     """The verbs of deeds that a clause claims, where they stand, and whether as one more."""
-    text = _visible(spoken, clause)
+    text = spoken.unquoted(clause)
     more = _MORE.search(text) is not None
     for found in _LIBERTY.finditer(text):
         yield _past(found[1]), found.start(1), True
@@ -126,15 +126,6 @@ def _deeds(spoken: Spoken, clause: Clause, teller: bool) -> Iterator[tuple[str, 
         for found in _AND_INSIDE.finditer(text, start):
             if _verb(found[2]) and not (found[2] in _TELLING and found[0].endswith(" you")):
                 yield found[2], found.start(2), True
-
-
-def _visible(spoken: Spoken, clause: Clause) -> str:
-    text = spoken.low[clause.start : clause.end]
-    for start, end in spoken.quotes:
-        first, last = max(start, clause.start), min(end, clause.end)
-        if first < last:
-            text = text[: first - clause.start] + " " * (last - first) + text[last - clause.start :]
-    return text
 
 
 def _verb(word: str) -> bool:

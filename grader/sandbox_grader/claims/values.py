@@ -151,9 +151,6 @@ _DATE = re.compile(
     rf"|(?:the |on )?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)\b)",
     re.IGNORECASE,
 )
-_WEEKDAY = re.compile(
-    r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b", 0
-)
 _WEEKDAY_ANY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _DURATION = re.compile(
     rf"(?<![\w.]){_PART}(?:(?:,? and |, | )?{_PART}){{0,3}}(?: (\d{{1,2}})\b(?! ?[\w:°%]))?", re.IGNORECASE

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply, leaves, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply, leaves
 from sandbox_grader.metric import Solution
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -34,12 +34,12 @@ def unasked_choices(heard: ObservedSession) -> Iterator[ConductFinding]:
             return
         if isinstance(event, Message) or event.caller != "agent" or event.error is not None:
             continue
-        tool = tool_name(event)
+        tool = event.called
         given = set(filter(_tells, leaves(event.arguments)))
         if tool in asked_for and heard.labels.get(tool):
             for place, (search, single, count) in enumerate(matches):
                 if given & single:
-                    about = f"{tool} took one of {count} matches of {tool_name(search)} (#{search.seq}) without asking"
+                    about = f"{tool} took one of {count} matches of {search.called} (#{search.seq}) without asking"
                     yield ConductFinding("missing_disambiguation", event.seq, about, tool)
                     del matches[place]
                     break

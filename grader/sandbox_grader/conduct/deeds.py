@@ -17,7 +17,6 @@ from sandbox_grader.conduct.observed import (
     leaves,
     reaches_somebody,
     text_of,
-    tool_name,
 )
 from sandbox_grader.conduct.order import Rehearsal
 from sandbox_grader.metric import Solution
@@ -44,7 +43,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
         for person in _people(call.tool, call.arguments)
     }
     for call in heard.calls:
-        tool = tool_name(call)
+        tool = call.called
         if call.error is None and heard.labels.get(tool) is not False:
             for person, said in _people(tool, call.arguments).items():
                 if person not in named:
@@ -101,7 +100,7 @@ def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: C
 
     From the position of a call to that of the wanted one. Takes len(calls) * len(wanted) comparisons.
     """
-    fits = [[tool_name(c) == w.tool and compare(c, w) is None for w in wanted] for c in calls]
+    fits = [[c.called == w.tool and compare(c, w) is None for w in wanted] for c in calls]
     longest = _longest(fits, len(wanted))
     pairs: dict[int, int] = {}
     i = j = 0
@@ -139,7 +138,7 @@ def _excess(
     left = [call.tool for place, call in enumerate(wanted) if place not in met and call.error is None]
     aligned = {heard.calls[place].seq for place in pairs}
     for call in heard.deeds:
-        tool = tool_name(call)
+        tool = call.called
         if call.seq in aligned:
             continue
         if tool in left:
@@ -162,7 +161,7 @@ def _disorder(
         later = [(late, other) for late, other in pairs.items() if late > early and other < place]
         reason = _dependence(heard, wanted, early, place, sorted(later), rehearsal)
         if reason:
-            tool = tool_name(heard.calls[early])
+            tool = heard.calls[early].called
             yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}", tool)
 
 
@@ -178,11 +177,11 @@ def _dependence(
         first = heard.calls[late]
         value = _taken(heard, heard.calls[early], first)
         if value is not None:
-            return f"{value!r} comes from {tool_name(first)}, which was called after it"
+            return f"{value!r} comes from {first.called}, which was called after it"
         acts = heard.labels.get(wanted[other].tool)
         problem = rehearsal.swapped(other, place) if rehearsal and acts else None
         if problem:
-            return f"before {tool_name(first)} {problem}"
+            return f"before {first.called} {problem}"
     return None
 
 
@@ -217,8 +216,8 @@ def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:
         form = (call.name, call.raw_arguments, form_of(call.arguments), call.error, form_of(call.result))
         before = known.get(form)
         if before is not None and not changed and not call.meta.get("result_missing"):
-            about = f"{tool_name(call)} was called at #{before.seq} with the same arguments and the same outcome"
-            yield ConductFinding("needless_repeats", call.seq, about, tool_name(call))
+            about = f"{call.called} was called at #{before.seq} with the same arguments and the same outcome"
+            yield ConductFinding("needless_repeats", call.seq, about, call.called)
         if changed:
             known.clear()
         known.setdefault(form, call)

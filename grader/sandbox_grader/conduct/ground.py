@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sandbox_grader.claims.normal import plain
-from sandbox_grader.conduct.observed import ObservedSession, leaves, tool_name, within_floats
+from sandbox_grader.conduct.observed import ObservedSession, leaves, within_floats
 from sandbox_grader.users.values import TAIL, Value, digits
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -170,7 +170,7 @@ def is_replay(heard: ObservedSession) -> bool:
 
 def computes(heard: ObservedSession, call: ToolCall) -> bool:
     """Whether a call only reckons with its arguments, so that its result is known to be right and no more."""
-    tool = heard.home.agent_tools.get(tool_name(call))
+    tool = heard.home.agent_tools.get(call.called)
     return tool is not None and tool.computes
 
 

@@ -25,7 +25,7 @@ from sandbox_grader.conduct.ground import (
     take_in,
 )
 from sandbox_grader.conduct.moments import is_moment
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, text_of, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, text_of
 from sandbox_grader.users.values import telling
 from sandbox_mcp.trajectory import ToolCall
 
@@ -63,7 +63,7 @@ def made_up(heard: ObservedSession) -> Iterator[ConductFinding]:
                 about = _problem(heard, event, name, value, ground)
                 if about:
                     seen.add(_form(value))
-                    tool = tool_name(event)
+                    tool = event.called
                     yield ConductFinding(
                         "hallucinated_arguments", event.seq, f"{tool} got {name} {value!r}: {about}", tool
                     )
@@ -109,7 +109,7 @@ def _text(heard: ObservedSession, call: ToolCall, value: str, ground: Ground) ->
     words = [word for word in _WORD.findall(value) if not (_IDLE.fullmatch(word) or _CODE.fullmatch(word))]
     if not words or ground.quotes(value) or ground.mentions(words):
         return None
-    if heard.labels.get(tool_name(call)) is False:
+    if heard.labels.get(call.called) is False:
         found = call.error is None and any(word.casefold() in text_of(call.result).casefold() for word in words)
         if found or not any(word[0].isupper() for word in words):
             return None
@@ -118,5 +118,5 @@ def _text(heard: ObservedSession, call: ToolCall, value: str, ground: Ground) ->
 
 def _offered(heard: ObservedSession, call: ToolCall, name: str, value: str) -> bool:
     """Whether the tool itself lists a value."""
-    schemas = (spec.input_schema for spec in heard.trajectory.started.tools if spec.tool == tool_name(call))
+    schemas = (spec.input_schema for spec in heard.trajectory.started.tools if spec.tool == call.called)
     return any(value in schema.get("properties", {}).get(name, {}).get("enum", ()) for schema in schemas)

@@ -13,7 +13,7 @@ from sandbox_grader.conduct.deeds import deviation, repeats, wrong_recipients
 from sandbox_grader.conduct.harm import harm
 from sandbox_grader.conduct.made_up import made_up
 from sandbox_grader.conduct.moments import hallucinated_times
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
 from sandbox_grader.conduct.persisting import persistent_errors
 from sandbox_grader.conduct.reckoning import slips
 from sandbox_grader.conduct.replies import contradictions, unfounded_claims
@@ -88,7 +88,7 @@ class Conduct:
 
 def _missing(subject: Subject, heard: ObservedSession) -> dict[str, str]:
     missing: dict[str, str] = {}
-    unlabelled = heard.calls and not any(tool_name(call) in heard.labels for call in heard.calls)
+    unlabelled = heard.calls and not any(call.called in heard.labels for call in heard.calls)
     if unlabelled:
         missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)
     if not heard.solutions:

@@ -20,7 +20,7 @@ from typing import Any
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import computes, is_replay, named_leaves
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, leaves, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, leaves
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_timestamp
 
@@ -60,7 +60,7 @@ def hallucinated_times(heard: ObservedSession) -> Iterator[ConductFinding]:
         if isinstance(event, ToolCall) and event.caller == "agent":
             about = next(known.problems(event), None)
             if about:
-                tool = tool_name(event)
+                tool = event.called
                 yield ConductFinding("hallucinated_times", event.seq, f"{tool} got {about}", tool)
         known.hear(event)
 
@@ -145,7 +145,7 @@ class _Known:
 
     def problems(self, call: ToolCall) -> Iterator[str]:
         """What is wrong with the moments of a call."""
-        tool, acts = tool_name(call), self._heard.labels.get(tool_name(call)) is True
+        tool, acts = call.called, self._heard.labels.get(call.called) is True
         given = moments_in(call.arguments, self._zone)
         for name, moment in given.items():
             shown = call.arguments.get(name)

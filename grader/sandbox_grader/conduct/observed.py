@@ -87,16 +87,16 @@ class ObservedSession:
     @cached_property
     def ours(self) -> bool:
         """Whether every tool that the agent called with success is one of this sandbox."""
-        return all(tool_name(call) in self.home.tools for call in self.calls if call.error is None)
+        return all(call.called in self.home.tools for call in self.calls if call.error is None)
 
     @cached_property
     def deeds(self) -> tuple[ToolCall, ...]:
         """The calls that acted, for certain."""
-        return tuple(call for call in self.calls if call.error is None and self.labels.get(tool_name(call)))
+        return tuple(call for call in self.calls if call.error is None and self.labels.get(call.called))
 
     def may_have_acted(self, call: ToolCall) -> bool:
         """Whether a call may have changed something: it succeeded, and nothing says that its tool only looks."""
-        return call.error is None and (bool(call.changes) or self.labels.get(tool_name(call)) is not False)
+        return call.error is None and (bool(call.changes) or self.labels.get(call.called) is not False)
 
     def told_by(self, event: Message | ToolCall) -> Iterator[Any]:
         """What an event tells the agent: words for it, a result, an error."""
@@ -117,11 +117,6 @@ class ObservedSession:
 def is_reply(event: Message | ToolCall) -> TypeGuard[Message]:
     """Whether an event is something that the agent said to the user."""
     return isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user")
-
-
-def tool_name(call: ToolCall) -> str:
-    """The canonical name of the tool called, or what the caller asked for where there is no such tool."""
-    return call.tool or call.name
 
 
 def words(name: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from sandbox_grader.conduct.ground import is_replay
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
 from sandbox_mcp.trajectory import Message, ToolCall
 
 _FORM = re.compile(r"\b(?:expected|format|must|should|invalid|valid|malformed|parse|like)\b", re.IGNORECASE)
@@ -36,15 +36,15 @@ def persistent_errors(heard: ObservedSession) -> Iterator[ConductFinding]:
             form = _form_error(heard, event)
             first = known.setdefault(form, event) if form else event
             if first.batch != event.batch:
-                about = f"{tool_name(event)} fails as at #{first.seq}, which was told: {event.error.message[:80]}"
-                yield ConductFinding("format_persistence", event.seq, about, tool_name(event))
+                about = f"{event.called} fails as at #{first.seq}, which was told: {event.error.message[:80]}"
+                yield ConductFinding("format_persistence", event.seq, about, event.called)
 
 
 def _form_error(heard: ObservedSession, call: ToolCall) -> Hashable:
     """What is wrong with the form of a failed call; None if it failed for another reason."""
     if call.error is None:
         return None
-    tool, kind, given = tool_name(call), call.error.kind, call.arguments.keys()
+    tool, kind, given = call.called, call.error.kind, call.arguments.keys()
     schema = (
         next((spec.input_schema for spec in heard.trajectory.started.tools if spec.tool == tool), None) or NO_SCHEMA
     )

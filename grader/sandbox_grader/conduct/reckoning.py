@@ -19,7 +19,7 @@ from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import Ground, computes, is_replay, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply, tool_name
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
 from sandbox_grader.users.values import LONG
 from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
 
@@ -98,7 +98,7 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
             for name, value in named_leaves(call.arguments)
             if isinstance(value, int | float)
             and not isinstance(value, bool)
-            and (numbers := right.get((tool_name(call), name)))
+            and (numbers := right.get((call.called, name)))
             and all(abs(value - number) > CLOSE * abs(number) for number in numbers)
         ]
         for call in heard.deeds
@@ -111,8 +111,8 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
             worked_out = not any(ground.states(number, 0.0) for number in numbers)
             if worked_out and not ground.states(value, step_of(f"{value:.12g}")) and isinstance(event, ToolCall):
                 right_one = ", ".join(f"{number:.12g}" for number in sorted(numbers))
-                about = f"{tool_name(event)} got {name} {value:.12g}, where it comes to {right_one}"
-                yield ConductFinding("arithmetic_slips", event.seq, about, tool_name(event))
+                about = f"{event.called} got {name} {value:.12g}, where it comes to {right_one}"
+                yield ConductFinding("arithmetic_slips", event.seq, about, event.called)
                 break
         if not (isinstance(event, ToolCall) and computes(heard, event)):
             take_in(ground, heard, event)
@@ -124,7 +124,7 @@ def _in_spans(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iterat
     planned = [(call.tool, moments_in(call.arguments, zone)) for call in wanted]
     for call in heard.deeds:
         given = moments_in(call.arguments, zone)
-        same = [moments for tool, moments in planned if tool == tool_name(call) and moments.keys() == given.keys()]
+        same = [moments for tool, moments in planned if tool == call.called and moments.keys() == given.keys()]
         if len(given) != 2 or not same:
             continue
         first, last = given.values()
@@ -134,8 +134,8 @@ def _in_spans(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iterat
             continue
         if abs(last - first) < 86400:
             hours = f"{abs(last - first) / 3600:.4g} hours lie between {' and '.join(given)}"
-            about = f"{hours} of {tool_name(call)}, where it is {spans[0] / 3600:.4g}"
-            yield ConductFinding("arithmetic_slips", call.seq, about, tool_name(call))
+            about = f"{hours} of {call.called}, where it is {spans[0] / 3600:.4g}"
+            yield ConductFinding("arithmetic_slips", call.seq, about, call.called)
 
 
 def _in_replies(heard: ObservedSession) -> Iterator[ConductFinding]:

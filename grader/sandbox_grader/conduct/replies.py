@@ -17,7 +17,6 @@ from sandbox_grader.conduct.observed import (
     is_reply,
     leaves,
     text_of,
-    tool_name,
     words,
 )
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -96,7 +95,7 @@ def unfounded_claims(heard: ObservedSession) -> Iterator[ConductFinding]:
         if isinstance(event, ToolCall):
             counts = event.caller == "agent" and event.error is None
             succeeded = succeeded or counts
-            acted |= {tool_name(event)} if counts and heard.may_have_acted(event) else frozenset()
+            acted |= {event.called} if counts and heard.may_have_acted(event) else frozenset()
         elif is_reply(event):
             claims = (_claim(said, succeeded, acted, heard.ours) for said in sentences(event.content))
             claim = next(filter(None, claims), None)
@@ -181,7 +180,7 @@ class _Told:
     def _found(self, call: ToolCall) -> None:
         result = text_of(call.result)
         self.kinds |= {kind for kind, pattern in _KINDS.items() if kind not in self.kinds and pattern.search(result)}
-        unit = call.arguments.get(self._heard.home.hints.units.get(tool_name(call), ""))
+        unit = call.arguments.get(self._heard.home.hints.units.get(call.called, ""))
         if isinstance(unit, str) and unit.strip():
             self.units[unit.strip()] = call.result
 

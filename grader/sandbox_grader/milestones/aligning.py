@@ -81,7 +81,7 @@ def _call(explained: "Explainer", constraint: CallConstraint) -> Json:
     others = {item.tool: None for item in constraint.patterns if item.tool != pattern.tool}
     arguments = {name: expectation(value, name, explained.lookup) for name, value in pattern.arguments.items()}
     found = event and {
-        "tool": event.tool or event.name,
+        "tool": event.called,
         "arguments": {name: _brief(value) for name, value in event.arguments.items()},
         **({"error": f"{event.error.type}: {_brief(event.error.message)}"} if event.error else {}),
     }

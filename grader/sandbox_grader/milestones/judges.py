@@ -90,7 +90,7 @@ def is_candidate(constraint: CallConstraint, event: Message | ToolCall) -> bool:
 
 def judge_pattern(pattern: CallPattern, event: Message | ToolCall, compare: Compare) -> float:
     """How well a call is the one described. A tool that was not offered is known by the name it was called by."""
-    if not isinstance(event, ToolCall) or (event.tool or event.name) != pattern.tool:
+    if not isinstance(event, ToolCall) or event.called != pattern.tool:
         return 0.0
     return fields_of(pattern.arguments, event.arguments, compare)
 

@@ -145,7 +145,7 @@ class Listener:
             ),
             known=tuple(strings),
             numbers=frozenset(numbers),
-            deeds=frozenset(kind for call in fine for kind in kinds_of(call.tool or call.name)),
+            deeds=frozenset(kind for call in fine for kind in kinds_of(call.called)),
             names=self._names,
             touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),

@@ -76,4 +76,4 @@ def in_words(fact: Fact) -> str:
 
 def _line(call: ToolCall) -> str:
     outcome = str(call.result) if call.error is None else f"failed: {call.error.message}"
-    return f"{call.tool or call.name}({dict(call.arguments)}) -> {outcome[:LONGEST]}"
+    return f"{call.called}({dict(call.arguments)}) -> {outcome[:LONGEST]}"

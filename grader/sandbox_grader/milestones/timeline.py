@@ -34,7 +34,7 @@ class Timeline:
             if isinstance(event, Message):
                 self._messages.setdefault((event.sender, event.recipient), []).append((index, event))
             elif event.caller == "agent":
-                self._calls.setdefault(event.tool or event.name, []).append((index, event))
+                self._calls.setdefault(event.called, []).append((index, event))
 
     def versions(self, table: str) -> Sequence[int]:
         """The number of a table's version after each event."""

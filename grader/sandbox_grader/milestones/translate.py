@@ -94,7 +94,7 @@ def _message(event: Message, *, hidden: bool) -> case.CaseMessage:
 def _call_messages(
     event: ToolCall, positions: _Positions, listed: Mapping[str, Mapping[str, Any]]
 ) -> tuple[case.CaseMessage, case.CaseMessage]:
-    tool = event.tool or event.name
+    tool = event.called
     asked = f"{tool}({json_text(event.arguments)})"
     answer = event.error.message if event.error else json_text(event.result)
     arguments = {**listed.get(tool, {}), **event.arguments}

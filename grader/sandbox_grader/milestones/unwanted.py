@@ -124,7 +124,7 @@ def unwanted(
 
 def _problems(event: ToolCall, change: Change, around: _Around, told: set[tuple[str, str, str]]) -> Iterator[Unwanted]:
     """What is wrong with one change; ``told`` are the switches that a later change was blamed for."""
-    table, row, tool, wanted = change.table, change.key, event.tool or event.name, around.wanted
+    table, row, tool, wanted = change.table, change.key, event.called, around.wanted
     old = around.first(table, row)
     if old is None:
         if change.before is not None or change.after is None or wanted.whole(table, row):

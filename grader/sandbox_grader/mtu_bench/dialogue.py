@@ -195,4 +195,4 @@ def _counts(call: ToolCall, session: Trajectory) -> bool:
 def _call(call: ToolCall) -> DialogueCall:
     unread = bool(call.raw_arguments and call.raw_arguments.strip())
     malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
-    return DialogueCall(call.tool or call.name, call.arguments, malformed)
+    return DialogueCall(call.called, call.arguments, malformed)

@@ -190,6 +190,11 @@ def counted_verdict(scores: Scores, family: str) -> Verdict | None:
     return None if scores.unscored(family) is not None else scores.verdicts[family]
 
 
+def played_with(variant: str) -> Callable[[Scores], bool]:
+    """Chooses the sessions of one variant."""
+    return lambda scores: scores.variant == variant
+
+
 def details(scores: Scores, family: str) -> Sequence[Mapping[str, Any]]:
     """What a family explains of a session that counts, such as its turns or calls."""
     verdict = counted_verdict(scores, family)

@@ -10,7 +10,7 @@ Source: ToolSandbox, tables 3, 5 and 11.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from sandbox_grader.papers.figures import MetricMean, ObservedMean, counted_verdict
+from sandbox_grader.papers.figures import MetricMean, ObservedMean, counted_verdict, played_with
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 
@@ -50,10 +50,6 @@ def _in_category(name: str) -> Callable[[Scores], bool]:
     return lambda scores: name in scores.categories
 
 
-def _in_variant(name: str) -> Callable[[Scores], bool]:
-    return lambda scores: scores.variant == name
-
-
 def _columns(metric: str, scale: float) -> tuple[PaperColumn, ...]:
     """A metric over all sessions, by category and by augmentation."""
     groups: dict[str, Callable[[Scores], bool]] = {"Avg": lambda _: True}
@@ -61,7 +57,7 @@ def _columns(metric: str, scale: float) -> tuple[PaperColumn, ...]:
     found = [PaperColumn(column, MetricMean(metric, where), scale, 1) for column, where in groups.items()]
     for column, variant in VARIANTS.items():
         command = RUN.format(variants=f"--variant {variant} ")
-        found.append(PaperColumn(column, MetricMean(metric, _in_variant(variant)), scale, 1, command))
+        found.append(PaperColumn(column, MetricMean(metric, played_with(variant)), scale, 1, command))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ played them: with feedback, JSON calls and nothing beside the point.
 Source: ToolScan, table 4, figures 3 to 5 and section 8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -16,7 +16,7 @@ from sandbox_scenarios import Suite
 
 from sandbox_grader.annotation import correlation
 from sandbox_grader.papers.breakdown import grouped
-from sandbox_grader.papers.figures import CorrelationOf, MetricMean, ObservedMean, PairedGain, SharedFact
+from sandbox_grader.papers.figures import CorrelationOf, MetricMean, ObservedMean, PairedGain, SharedFact, played_with
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.report import cluster_of
 from sandbox_grader.scores import Scores
@@ -106,20 +106,16 @@ class _OverWorlds:
         return None if r is None else Estimate(r, low, high, len(points), sum(map(len, found.values())))
 
 
-def _played_with(variant: str) -> Callable[[Scores], bool]:
-    return lambda scores: scores.variant == variant
-
-
 def _gains(before: str, after: str) -> tuple[PaperColumn, ...]:
     """What every share gains from one variant to another."""
     named = {"Success Rate": "success", **{column: column.lower() for column in COLUMNS}}
     return tuple(
-        PaperColumn(column, PairedGain(f"toolscan.{name}", _played_with(before), _played_with(after)), 1)
+        PaperColumn(column, PairedGain(f"toolscan.{name}", played_with(before), played_with(after)), 1)
         for column, name in named.items()
     )
 
 
-_NO_FEEDBACK: Final = _played_with("no_feedback")
+_NO_FEEDBACK: Final = played_with("no_feedback")
 TABLES: Final = (
     PaperTable(
         paper=PAPER,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from sandbox_grader.papers.figures import MetricMean, ObservedMean, Total, counted_verdict
+from sandbox_grader.papers.figures import MetricMean, ObservedMean, Total, counted_verdict, played_with
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 
@@ -39,10 +39,6 @@ def _documented(scores: Scores) -> bool:
 
 def _undocumented(scores: Scores) -> bool:
     return not _documented(scores)
-
-
-def _played_with(variant: str) -> Where:
-    return lambda scores: scores.variant == variant
 
 
 def _in(subset: str, where: Where) -> Where:
@@ -94,7 +90,7 @@ def _tools_columns() -> tuple[PaperColumn, ...]:
     found: list[PaperColumn] = []
     for name, variant in TOOLS.items():
         command = RUN.format(variants=f"--variant {variant} ", out=variant)
-        chosen = _played_with(variant)
+        chosen = played_with(variant)
         found += [
             PaperColumn(f"{name} Success rate", MetricMean("tooltalk.success", chosen), 100, 1, command),
             PaperColumn(f"{name} Precision", _ratio("matches", "predictions", chosen), 100, 1, command),

@@ -130,7 +130,7 @@ def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep
     since_change: dict[Hashable, str] = {}
     for call in calls:
         ran = call.caller == "agent" and _ran(call, feedback)
-        form = (call.tool or call.name, form_of(call.arguments))
+        form = (call.called, form_of(call.arguments))
         if call.caller == "agent":
             earlier = since_change.get(form) if ran else None
             yield EpisodeStep(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier)

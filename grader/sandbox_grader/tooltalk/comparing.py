@@ -26,11 +26,6 @@ class OriginalFails(Exception):
         super().__init__(f"the original evaluator fails on a call of {tool}: {type(error).__name__}: {error}")
 
 
-def tool_of(call: ToolCall) -> str:
-    """The canonical name of the tool called, or what the caller asked for where there is no such tool."""
-    return call.tool or call.name
-
-
 @dataclass(frozen=True, slots=True)
 class AsCoded:
     """Compares ToolTalk's calls as the authors' evaluator does, its blind spots included.
@@ -46,8 +41,8 @@ class AsCoded:
         Raises:
             OriginalFails: where the original raises, such as for a reminder whose due date is null.
         """
-        if tool_of(call) != wanted.tool:
-            return f"calls {tool_of(call)}"
+        if call.called != wanted.tool:
+            return f"calls {call.called}"
         error = call.error.message if call.error else None
         if error != wanted.error:
             return f"ended with {_outcome(error)} where the reference ended with {_outcome(wanted.error)}"
@@ -101,8 +96,8 @@ class AsWritten:
 
     def __call__(self, call: ToolCall, wanted: ReferenceCall) -> str | None:
         """The first difference, or None."""
-        if tool_of(call) != wanted.tool:
-            return f"calls {tool_of(call)}"
+        if call.called != wanted.tool:
+            return f"calls {call.called}"
         if (call.error is None) != (wanted.error is None):
             error = call.error and call.error.message
             return f"ended with {_outcome(error)} where the reference ended with {_outcome(wanted.error)}"

@@ -6,7 +6,7 @@ Policy: a reference call is matched by one call at most and a call matches one r
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox_grader.tooltalk.comparing import Compare, tool_of
+from sandbox_grader.tooltalk.comparing import Compare
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 
 MANY = 10_000
@@ -87,7 +87,7 @@ def best_fit(
 
 
 def _fits(prediction: Predicted, want: PlacedCall, compare: Compare, per_turn: bool) -> bool:
-    if tool_of(prediction.call) != want.call.tool or (per_turn and prediction.turn != want.turn):
+    if prediction.call.called != want.call.tool or (per_turn and prediction.turn != want.turn):
         return False
     return compare(prediction.call, want.call) is None
 

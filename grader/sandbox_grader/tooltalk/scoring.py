@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.metric import Mode, Solution
-from sandbox_grader.tooltalk.comparing import Compare, tool_of
+from sandbox_grader.tooltalk.comparing import Compare
 from sandbox_grader.tooltalk.counts import Counts
 from sandbox_grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
 from sandbox_grader.tooltalk.matching import Matching, PlacedCall, Predicted
@@ -80,7 +80,7 @@ class Held:
                 "kind": "call",
                 "turn": item.turn,
                 "call": item.call.call,
-                "tool": tool_of(item.call),
+                "tool": item.call.called,
                 "action": self._action(item.call),
                 "match": match is not None,
                 "matches": match,
@@ -165,8 +165,8 @@ class Held:
         silent = noted if is_array(noted) else ()
         return TurnLeftovers(
             asks=bool(there) or number in silent,
-            unmatched=tuple(tool_of(self.predicted[i].call) for i in mine),
-            incorrect=tuple(tool_of(self.predicted[i].call) for i in mine if self._incorrect(i)),
+            unmatched=tuple(self.predicted[i].call.called for i in mine),
+            incorrect=tuple(self.predicted[i].call.called for i in mine if self._incorrect(i)),
             missing=tuple(tool for j, tool in there if j not in matched),
         )
 

@@ -154,7 +154,7 @@ def keep_result(secrets: Secrets, call: ToolCall) -> None:
     given = tuple(leaves(call.arguments))
     for leaf in leaves(call.result):
         if leaf not in given:
-            secrets.keep(leaf, f"the result of {call.tool or call.name} (#{call.seq})")
+            secrets.keep(leaf, f"the result of {call.called} (#{call.seq})")
 
 
 def is_number(leaf: Any) -> TypeGuard[int | float]:

@@ -49,11 +49,6 @@ _PAST = re.compile(
     r"done|sent|deleted|saved|removed|added|delivered|knows?)\b",
     re.IGNORECASE,
 )
-_QUESTION_WORD = re.compile(
-    r"(?:^|[,;:.!] )(?:and |so |but |also |then )?(?:(?:for|to|at|from|in|on|by) )?(?:what|when|where|which|who|whom|"
-    r"whose|how)\b(?![^?]{0,200}\b(?:shall|should|may|can) i\b[^?]{0,200}\bor not\b)",
-    re.IGNORECASE,
-)
 _DIGIT = re.compile(r"\d")
 _OPENED = ("what", "when", "where", "which", "who", "whom", "whose", "how")
 

@@ -3,7 +3,7 @@
 Policy: a mutant is data, so that it can be described, counted, played again by its id, and shown to an author.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -151,9 +151,6 @@ class RehearsedSolution:
     def path(self, spot: Spot) -> tuple[str | int, ...]:
         """Where a call stands in the file."""
         return ("reference", self.number, "turns", spot.turn, "calls", spot.batch)
-
-
-Maker = Callable[[RehearsedSolution], Iterator[Mutant]]
 
 
 def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:

@@ -52,7 +52,6 @@ _EXTRA = re.compile(
     r"for (?:the rest|next|other)|(?:evening|day|hour|week|night) before|extra|second (?:reminder|message|text)|a "
     r"different)\b"
 )
-_REMOVES = re.compile(r"\b(?:remov|delet|eras|clear|cancel|forget|get rid)")
 _TRY_AGAIN = re.compile(
     r"\b(?:try|retry|attempt|give it another|send it) (?:again|once more|another time|(?:it )?another (?:go|try))|"
     r"retry\b"
