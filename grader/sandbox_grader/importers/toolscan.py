@@ -108,11 +108,11 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Call
     builder.origin["case"] = {
         key: value for key, value in case.members().items() if key not in {"messages", "ground_truth"}
     }
-    for name, api in apis.items():
-        builder.offer(name, str(api.get("description", "")), schema_of(api["parameters"]))
+    for tool, api in apis.items():
+        builder.offer(tool, str(api.get("description", "")), schema_of(api["parameters"]))
         for argument, spec in api["parameters"].items():
             if not json_types(spec["type"]) and spec["type"] != "any":
-                builder.lose(f"{name}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
+                builder.lose(f"{tool}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
     _ask(builder, case)
     for message in case.need("messages").items():
         play.message(message.string())
