@@ -88,15 +88,28 @@ class AgentCalls:
         self._told: Telling = variant.told
         self._stage = stage
         self.actions = actions(scenario, spec.variant) if variant.free_text else tools
+        self._slow = any(tool.tool.slow for tool in self.actions.values())
         shown = {tool.tool.name: name for name, tool in self.actions.items()}
         stage.gates.call_tools(lambda name: shown.get(name, name))
 
+    def slow(self, calls: Sequence[AgentCall]) -> list[Bound]:
+        """Those of some calls that may take long the first time, and ask only for what is remembered."""
+        if not self._slow:
+            return []
+        named = [item for item in map(self._named, calls) if not isinstance(item, Outcome)]
+        checked = [bind(self.actions, *item) for item in named if self._is_slow(item[0])]
+        return [item for item in checked if isinstance(item, Bound)]
+
+    def _is_slow(self, name: str) -> bool:
+        return name in self.actions and self.actions[name].tool.slow
+
+    def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
+        """The tool that a call is of and its arguments, or what is wrong with a call in free text."""
+        return unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
+
     def due(self, calls: Sequence[AgentCall]) -> list[Due]:
         """Calls that were sent together, all checked, in the order in which they are to run."""
-        named = [
-            unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
-            for call in calls
-        ]
+        named = [self._named(call) for call in calls]
         checked = [item if isinstance(item, Outcome) else bind(self.actions, *item) for item in named]
         names = [calls[i].name if isinstance(item, Outcome) else item[0] for i, item in enumerate(named)]
         runnable = [index for index, item in enumerate(checked) if isinstance(item, Bound)]

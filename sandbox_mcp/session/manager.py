@@ -214,9 +214,12 @@ class OpenSession:
         return None
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        """Run a batch. Nothing else can happen meanwhile, so a lock that is free need not be taken."""
-        if self.busy:
+        """Run a batch. Where nothing else can happen meanwhile, a lock that is free need not be taken."""
+        ahead = self.session.look_up(calls)
+        if ahead or self.busy:
             async with self._lock:
+                if ahead:
+                    await anyio.to_thread.run_sync(ahead)  # other sessions are served while this one looks
                 return self._batch(calls)
         return self._batch(calls)
 

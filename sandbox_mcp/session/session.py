@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sandbox_scenarios.filling import as_text
@@ -26,7 +27,7 @@ from sandbox_mcp.session.opening import (
     user_briefing,
 )
 from sandbox_mcp.telemetry import answering
-from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, bind, present
+from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import Line, User, UserAct, UserCall, UserError, UserTurn
@@ -82,6 +83,7 @@ class Session:
         self.tools = presented(scenario, spec.variant) if tools is None else tools
         self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
         self._calls = AgentCalls(spec, self.tools, self.stage)
+        self._offline = knowledge is None
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
@@ -113,6 +115,20 @@ class Session:
     def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool. Faults are results, never exceptions."""
         return self.call_batch([AgentCall(name, arguments, meta or {})])[0]
+
+    def look_up(self, calls: Sequence[AgentCall]) -> Callable[[], None] | None:
+        """What may be done in another thread before these calls, so that they do not take long; None if nothing.
+
+        It looks up in the offline sources what they remember from then on, and leaves the session as it is. Other
+        sources are asked by the calls alone, because asking costs, or is recorded.
+        """
+        slow = self._calls.slow(calls) if self._offline and not self.over else []
+        return partial(self._look_up, slow) if slow else None
+
+    def _look_up(self, slow: Sequence[Bound]) -> None:
+        for call in slow:
+            with suppress(WorldFailedError):  # the call itself will say so
+                attempt(self.stage.running.begin(), call)
 
     def call_batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Let the agent make several calls at once; the results are in the order of ``calls``.

@@ -64,7 +64,8 @@ class Tool:
     ``wrapped`` says that the result is not an object and travels over MCP as ``{"result": ...}``. ``effects`` is all
     that it may write (None: anything), ``reaches`` the argument that says whom it reaches, ``said`` words with which an
     agent tells that it has done it. ``computes`` says that its result follows from its arguments alone, so that nobody
-    needs the tool who can reckon.
+    needs the tool who can reckon. ``slow`` says that a query may take long to answer, and answers it at once when it is
+    asked the same again.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Tool:
     reaches: str | None = None
     said: tuple[str, ...] = ()
     computes: bool = False
+    slow: bool = False
 
     @property
     def wrapped(self) -> bool:
@@ -113,10 +115,10 @@ def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     }
 
 
-def query(domain: str, *, computes: bool = False) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool that only looks; ``computes`` if its result follows from its arguments alone."""
+def query(domain: str, *, computes: bool = False, slow: bool = False) -> Callable[[Callable[..., Any]], Tool]:
+    """Declare a tool that only looks, and what else is true of it, see :class:`Tool`."""
     return lambda function: replace(
-        _derive(function, domain, action=False, destructive=False, caller="agent"), computes=computes
+        _derive(function, domain, action=False, destructive=False, caller="agent"), computes=computes, slow=slow
     )
 
 

@@ -1,15 +1,18 @@
 """Open sessions: found by token and nothing else, recorded without loss, given up when nobody uses them."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from sandbox_clients.base import ToolRequest
 from sandbox_scenarios import ScenarioError
 
 from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.agent_calls import CallResult
 from sandbox_mcp.session.log_files import LogFiles
 from sandbox_mcp.session.manager import (
     OpenSession,
@@ -20,6 +23,8 @@ from sandbox_mcp.session.manager import (
 )
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
+from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
 from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
@@ -299,3 +304,40 @@ async def test_calls_sent_together_past_mcp_are_recorded_like_any_others() -> No
         await tools.call_together(requests)
         await tools.call_together(requests[:1])
     assert gone == ["over"]
+
+
+@pytest.mark.parametrize(
+    ("source", "method", "call"),
+    [
+        (OfflineHolidays, "search", ToolRequest("search_holiday", {"holiday_name": "Easter", "year": 2031})),
+        (OfflineUnits, "convert", ToolRequest("unit_conversion", {"amount": 3, "from_unit": "rod", "to_unit": "m"})),
+    ],
+)
+async def test_others_are_served_while_a_session_looks_up_what_takes_long(
+    monkeypatch: pytest.MonkeyPatch, source: Any, method: str, call: ToolRequest
+) -> None:
+    manager = SessionManager(SUITE, batch_window=0)
+    looking, other = begin(manager, "landlord_number", variant="all_tools"), begin(manager)
+    asked, served = threading.Event(), threading.Event()
+    answer = getattr(source, method)
+
+    def slowly(*question: object) -> object:
+        asked.set()
+        assert served.wait(60), "the other session had to wait"
+        return answer(source(), *question[1:])
+
+    monkeypatch.setattr(source, method, slowly)
+    results: list[CallResult] = []
+
+    async def look() -> None:
+        results.append(await looking.call(call.name, call.arguments))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(look)
+        while not asked.is_set():
+            await anyio.lowlevel.checkpoint()
+        await other.call("set_wifi_status", {"on": False})
+        served.set()
+    assert results[0].error is None
+    log = parse_trajectory(looking.lines() or b"")
+    assert [event.name for event in log.events if isinstance(event, ToolCall)] == [call.name]

@@ -7,7 +7,7 @@ from sandbox_mcp.worlds.phone.tools.sources import knowledge, need_wifi
 from sandbox_mcp.worlds.phone.world import phone
 
 
-@query("conversion", computes=True)
+@query("conversion", computes=True, slow=True)
 def unit_conversion(tx: Transaction, amount: float, from_unit: str, to_unit: str) -> float:
     """Convert an amount from one unit of measurement to another.
 

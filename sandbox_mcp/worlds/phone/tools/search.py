@@ -82,7 +82,7 @@ class StockFound(TypedDict):
     trading_day: str
 
 
-@query("search")
+@query("search", slow=True)
 def search_holiday(tx: Transaction, holiday_name: str, year: int | None = None) -> float | None:
     """Find out when a holiday is.
 
