@@ -2,7 +2,7 @@ r"""Texts that are not ours, made fit to be shown: on a screen, in a line, in a 
 
 Policy: a name, a message or an error from elsewhere may hold what moves a terminal's cursor, hides or reorders text,
 cannot be seen, begins a formula, or is not Unicode. Wherever such a text is shown, these characters are shown as
-``\u001b`` and the like, so that nobody can write over a score with the name of a scenario.
+``\u001b`` and the like, so that the name of a scenario cannot write over a score.
 """
 
 import json

@@ -127,7 +127,7 @@ class AnthropicAgent(ChatAgent):
         """The agent with these settings.
 
         Raises:
-            UnknownAgentError: it could not ask anybody with them.
+            UnknownAgentError: no model can be asked with them.
         """
         endpoint = Messages(checked("anthropic", settings.endpoint, ANTHROPIC, "anthropic"))
         return cls(endpoint, settings.max_steps, settings.react)

@@ -55,7 +55,7 @@ class OpenAIAgent(ChatAgent):
         """The agent with these settings.
 
         Raises:
-            UnknownAgentError: it could not ask anybody with them.
+            UnknownAgentError: no model can be asked with them.
         """
         endpoint = Completions(checked("openai", settings.endpoint, OPENAI, "openai"))
         return cls(endpoint, settings.max_steps, settings.react)

@@ -22,7 +22,7 @@ class _Refusing:
 
 @dataclass(frozen=True, slots=True)
 class RefuseAgent(Agent):
-    """Helps nobody."""
+    """Refuses whatever it is asked."""
 
     name: str = "refuse"
     marks_batches: ClassVar[bool] = True

@@ -112,7 +112,7 @@ class ResponsesAgent(ChatAgent):
         """The agent with these settings.
 
         Raises:
-            UnknownAgentError: it could not ask anybody with them.
+            UnknownAgentError: no model can be asked with them.
         """
         endpoint = Responses(checked("responses", settings.endpoint, OPENAI, "openai"))
         return cls(endpoint, settings.max_steps, settings.react)

@@ -35,7 +35,7 @@ RULES = MappingProxyType(
         "at_once": "demand no order that a good assistant would not need ('after')",
         "idle": "let no milestone hold from the start, or say under 'idle_score' why one does",
         "idle_score": "take 'idle_score' out",
-        "refuse": "ask in 'facts' for what only somebody who tried can say",
+        "refuse": "ask in 'facts' for what only an agent that tried can say",
         "talk": "ask in 'facts' for more than pleasantries, and let replies come 'after' deeds",
         "random": "let milestones name the values that matter",
         "category": "take the category out, or let the world be in a state in which something has to be done first",
@@ -49,7 +49,7 @@ RULES = MappingProxyType(
         "read": "looks must cost nothing: 'unchanged' and minefields should be on deeds, and the limits generous",
         "mine": "say in the minefield exactly what must not happen",
         "undo": "let the milestone ask for the state as it should stay, and not be 'transient'",
-        "unwanted": "allow no more under 'allows' than nobody minds",
+        "unwanted": "allow under 'allows' only what does no harm",
     }
 )
 """Every rule, and how to mend what breaks it."""

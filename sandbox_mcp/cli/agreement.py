@@ -42,7 +42,7 @@ def command(
         raise click.UsageError("--metric compares with sessions; name them with --run")
     read = [read_sheet(path) for path in sheets]
     if len({item.rater for item in read}) < len(read):
-        raise click.UsageError("two sheets have files of one name, so that nobody could tell their people apart")
+        raise click.UsageError("two sheets have files of one name, by which their people cannot be told apart")
     columns = dict.fromkeys(column for item in read for column in item.answers)
     chosen = _chosen(metrics, tuple(columns)) if metrics else METRICS
     found = list(agreements(read, _scores(runs, places), chosen if runs else {}))

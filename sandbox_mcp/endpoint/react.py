@@ -15,7 +15,7 @@ from sandbox_mcp.endpoint.wire import offer
 
 
 def in_calls(prompt: Prompt) -> Prompt | None:
-    """The request with tools, calls and outputs where the original has text; None if it is no such request."""
+    """The request with tools, calls and outputs where the original has text; None if it is another kind of request."""
     tools = tools_in(prompt.system)
     if tools is None:
         return None

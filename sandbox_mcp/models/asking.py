@@ -86,7 +86,7 @@ def public_address(url: str) -> str:
 
 
 def _host(url: str) -> str | None:
-    """The host in an address of the web; None if it is no such address."""
+    """The host in an address of the web; None if it is another kind of address."""
     try:
         parts = urlsplit(url)
         return parts.hostname if parts.scheme in {"http", "https"} and parts.port != 0 else None
@@ -132,7 +132,7 @@ class ModelAnswer:
     """What the model said: text, calls, or both.
 
     ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
-    protocols in which an answer has parts that mean nothing to anybody else.
+    protocols in which an answer has parts that mean nothing elsewhere.
     """
 
     text: str

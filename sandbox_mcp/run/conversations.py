@@ -154,7 +154,7 @@ class Conversations(PlayableSuite):
         needed = {call["api_name"] for call in calls}
         unknown = sorted(needed - office.agent_tools.keys())
         if unknown:
-            raise ValueError(f"it calls {unknown[0]}, which is no tool of ToolTalk")
+            raise ValueError(f"it calls {unknown[0]}, which is not a tool of ToolTalk")
         categories: tuple[Category, ...] = (
             "single_tool_call" if len(calls) == 1 else "multiple_tool_call",
             "single_user_turn" if len(lines) == 1 else "multiple_user_turn",

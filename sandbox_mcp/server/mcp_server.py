@@ -1,7 +1,7 @@
 """MCP servers: one for one session (in memory, stdio) and one that finds the session in the URL (HTTP).
 
 Policy: every fault of a call is a result with ``isError``, never a protocol error, because some clients end their run
-at a protocol error. The SDK refuses arguments that are no object before any handler runs, so calls are answered one
+at a protocol error. The SDK refuses arguments that are not an object before any handler runs, so calls are answered one
 step earlier, in a middleware; tests hold what it answers against the SDK's own form for every protocol version.
 """
 

@@ -1,7 +1,7 @@
 """What a monitor reads at ``/metrics``: open sessions, calls, and how long they took, of all workers together.
 
 Policy: a call adds to a few numbers in memory that workers share, and each writes its own; everything else is done when
-it is asked for. Tools, sessions and tokens are no labels, since their number has no end and they are nobody's business.
+it is asked for. Tools, sessions and tokens are not labels, since there is no end to them and they are private.
 The text is written here, because the format has not changed since 2014 and takes fewer lines than a dependency.
 Source: Prometheus, exposition formats, text-based format 0.0.4.
 """

@@ -39,7 +39,7 @@ class CallResult:
     error: str | None = None
 
     def with_notices(self, notices: Sequence[str]) -> "CallResult":
-        """The same result with what has been announced since the agent last heard from it."""
+        """A copy that also tells what has been announced since the agent last heard from the world."""
         if not notices:
             return self
         if self.error is not None:
@@ -64,7 +64,7 @@ class Unconfirmed(CallResult):
     notices: tuple[str, ...] = ()
 
     def with_notices(self, notices: Sequence[str]) -> CallResult:
-        """The same refusal with what has been announced."""
+        """A copy that keeps what has been announced with the refusal."""
         return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
 
 

@@ -2,8 +2,8 @@
 
 Policy: the model is told what the server said of the tool, the nearest recorded calls and the acting calls so far, and
 nothing of the scenario, so that it cannot help. An answer that is not in the form of the tool's is asked for once
-more. Where there is none, the session ends as one whose world broke: nobody is blamed. Everything else in the process
-waits meanwhile, because calls happen one after another.
+more. Where there is none, the session ends as one whose world broke, which counts against neither side. Everything
+else in the process waits meanwhile, because calls happen one after another.
 """
 
 import asyncio

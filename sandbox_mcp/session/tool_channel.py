@@ -1,4 +1,4 @@
-"""The user as a tool: how an agent that nobody drives speaks to the user.
+"""The user as a tool: how an agent that no harness drives speaks to the user.
 
 Policy: what goes through this tool is recorded as messages, so that logs of both channels read alike; only calls whose
 arguments are faulty are recorded as calls. Sessions played this way are marked and never compared with driven ones.

@@ -64,7 +64,7 @@ def own_process() -> None:
 
 
 def traced(sink: "Sink", earlier: "Trajectory | None" = None) -> "Sink":
-    """The same log, of which spans are made while it is written; ``earlier`` is what it holds already."""
+    """A log like the one given, of which spans are made while it is written; ``earlier`` is what it holds already."""
     found = exporting()
     if found is None:
         return sink

@@ -36,7 +36,7 @@ SERVICE = "sandbox-mcp"
 PATIENCE = 10.0
 """Seconds that the last of what was recorded may take to be sent."""
 GRACE = 1.0
-"""The same, once sending has failed."""
+"""Seconds for the last of what was recorded once sending has failed."""
 
 
 class ChosenIds(IdGenerator):

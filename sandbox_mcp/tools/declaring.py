@@ -151,7 +151,7 @@ class World:
         return f"World({self.name!r})"
 
     def as_elsewhere(self, ids: Callable[[str], IdStream], knowledge: object) -> "World":
-        """The same world with ids drawn and things looked up as another implementation of it does.
+        """A copy of the world with ids drawn and things looked up as another implementation of it does.
 
         ``ids`` makes the stream of ids from a session's seed.
         """

@@ -16,7 +16,7 @@ from sandbox_mcp.world.tables import is_table, role_in, schema_of
 
 JsonType = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
 LARGEST = 1e300
-"""Numbers beyond this, infinities and NaN are no numbers that a tool can use."""
+"""Numbers beyond this, infinities and NaN are not numbers that a tool can use."""
 DEEPEST = 60
 """How deep a schema is followed; one that refers to itself has no end."""
 _SCALARS: Mapping[Any, JsonType] = {str: "string", float: "number", int: "integer", bool: "boolean", NoneType: "null"}

@@ -98,7 +98,7 @@ def _words(text: str) -> list[str]:
 
 
 def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("what the user recalls is no business of the world")
+    raise RuntimeError("what the user recalls does not concern the world")
 
 
 def _tool(name: str, description: str, *parameters: Parameter) -> Tool:

@@ -109,7 +109,7 @@ class _Standing:
         return POLICY[reading.act](self, line, reading)
 
     def _is_asked_to_act(self, line: Line) -> bool:
-        """Whether a sentence asks it to do what its script has it do: such a request is no offer, whatever it follows."""
+        """Whether a sentence asks it to do what its script has it do: such a request is not an offer, whatever it follows."""
         undone = [item for item in self._script.answers if item.say in self._script.does and item.say not in self._said]
         asked = [acts.typed_plainly(text) for text in _SENTENCE.findall(line.text) if _REQUEST.search(text)]
         return any(acts.hears(text, item.about) for text in asked for item in undone)

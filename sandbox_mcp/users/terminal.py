@@ -40,7 +40,7 @@ class Terminal:
 
     def _read(self, prompt: str, words: Sequence[str]) -> str | None:
         if sys.stdin is None or sys.stdin.closed:
-            raise UserError("there is nobody to ask: standard input is closed")
+            raise UserError("there is no one to ask: standard input is closed")
         if sys.stdin.isatty() and sys.stdout.isatty():
             with _interruptible(), _completing(words):
                 try:

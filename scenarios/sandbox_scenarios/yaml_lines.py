@@ -50,7 +50,7 @@ class _Loader(_Base):
         """Nothing is resolved by where it stands."""
 
     def ascend_resolver(self) -> None:
-        """As above."""
+        """Leave the path that resolvers go by alone, because none goes by it."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
         """The tag of a node that has none."""

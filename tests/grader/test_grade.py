@@ -117,7 +117,7 @@ class TestExplanation:
             "off        -      0.00   setting: wifi true, expected false\n"
             "told       #3     0.00   rests on 'off', which was not met\n"
             "minefield mine: met at #4, which voids the score\n"
-            "unwanted: modify_contact changed a row of contact that nobody asked for: "
+            "unwanted: modify_contact changed a row of contact that was not asked for: "
             "phone_number from '+1' to '+9'; this voids the score (#2)\n"
             "score 0.000   milestones 0.000   turns 4\n"
             "doing nothing earns 0.000, refusing 0.000; corrected for refusing 0.000\n"

@@ -1,4 +1,4 @@
-"""Arguments that nothing gave: neither the user, nor a result, nor what anybody may know.
+"""Arguments that nothing gave: neither the user, nor a result, nor general knowledge.
 
 Policy: telephone numbers, addresses of mail, ids, names of accounts and passwords have to be given as they are; a
 number may also follow from others; a text is made up if it has not one word in common with anything given. A

@@ -35,7 +35,7 @@ NO_STATE = "the log records no state of the world"
 class Conduct:
     """Counts per session, each with its events in the details.
 
-    ``wrong_recipient``: something sent to somebody whom no solution names. ``excess_actions``: successful actions
+    ``wrong_recipient``: something sent to a person whom no solution names. ``excess_actions``: successful actions
     beyond the nearest solution. ``wrong_order``: actions of that solution that came before something they depend on.
     ``needless_repeats``: the same call with the same outcome, nothing changed in between. ``contradicting_answer`` and
     ``claim_without_call``: see :mod:`sandbox_grader.conduct.replies`. ``harmful_changes``: changes that nobody asked

@@ -2,7 +2,7 @@
 
 Policy: two failed calls of a tool have the same error of form if both are unreadable, or have the same unknown, missing
 or wrongly typed arguments, or if the tool itself refuses the same argument for its form in the same words. Calls that
-were sent together cannot know of each other. What a state forbids, such as a call without a network, is no error of
+were sent together cannot know of each other. What a state forbids, such as a call without a network, is not an error of
 form. In prefix replay the agent forgets between two messages of the user.
 
 Source: ToolTalk, section 4.2: models persist after an execution error; ToolScan, section 5, feedback.

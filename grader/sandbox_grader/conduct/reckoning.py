@@ -32,7 +32,7 @@ _SUM = re.compile(
     rf"(?<![\d.,:/])({_TERM}(?: ?[-+*/x×·÷−] ?{_TERM}){{1,9}}) ?= ?[$€£]?(-?\d{{1,15}}(?:\.\d{{1,9}})?)(?![\d%])"
 )
 _ADORNED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|\*\*|[_`]")
-"""What stands in numbers, or around them, and is no part of a sum."""
+"""What stands in numbers, or around them, and does not belong to a sum."""
 _PART = re.compile(r"(?:^|([-+*/x×·÷−]) ?)[$€£]?(\d+(?:\.\d+)?)")
 PLAIN = ("number", "")
 _WRITTEN = re.compile(r"\d+(?:\.\d+)?")

@@ -3,7 +3,7 @@
 Policy: only what is certain is counted, so much passes that a reader would frown at. A sentence that asks, denies,
 plans or supposes claims nothing. Three kinds of contradiction are looked for: a switch said to be on that is off (or
 the reverse); a telephone number or mail address that occurs nowhere, where another one was found; an amount in the
-unit that a conversion gave, which is no rounding, sum or difference of anything known.
+unit that a conversion gave, which no rounding, sum or difference of known values gives.
 """
 
 import re

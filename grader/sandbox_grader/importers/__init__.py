@@ -1,4 +1,4 @@
-"""Importers of logs that somebody else's harness wrote, by format name. Each lives in one module and loads on use.
+"""Importers of logs that other harnesses wrote, by format name. Each lives in one module and loads on use.
 
 Another package adds a format by an entry point of the group ``sandbox_mcp.importers`` that names its ``read``.
 """

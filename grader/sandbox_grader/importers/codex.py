@@ -112,7 +112,7 @@ def _failed(result: Any, error: Any) -> bool | str:
 
 
 def _end(lines: list[JsonNode], builder: SessionBuilder, *, cut: bool) -> tuple[EndReason | None, str | None]:
-    """A turn that was broken off is no end; one that ended in an error is the agent's."""
+    """A turn that was broken off does not end a session; one that ended in an error is the agent's."""
     events = [line.members_at("payload") for line in lines if _kind(line) == EVENT]
     turns = [event for event in events if event.get("type") in ("task_complete", "turn_aborted", "error")]
     if turns and turns[-1]["type"] == "error":

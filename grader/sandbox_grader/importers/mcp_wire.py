@@ -189,7 +189,7 @@ class _Player:
         id_ = frame.node.label_at("id")
         found = self._pending.take(frame, id_) if id_ is not None else None
         if found is None:
-            self._builder.lose(frame.node, f"a response to the id {id_!r}, which nobody asked, was dropped")
+            self._builder.lose(frame.node, f"a response to the id {id_!r}, to which no request was seen, was dropped")
             return
         request, opened = found
         method = request.value["method"]

@@ -268,7 +268,7 @@ def _keyed(table: str, rows: Sequence[Row], ids: Mapping[str, str]) -> dict[str,
 
 def _with_changes(events: Sequence[Event], states: _States) -> Iterator[Event]:
     """The events, calls with their canonical names and with what they changed, all of a batch at its first answer."""
-    for index, event in enumerate(events, start=-1):  # the first line of a log is no event of the session
+    for index, event in enumerate(events, start=-1):  # the first line of a log comes before the session's events
         answered = states.answered.get(index)
         if not isinstance(event, ToolCall) or answered is None:
             yield event

@@ -141,7 +141,7 @@ def _writers(
 
 
 def _at_end(judge: TableJudge, keys: Collection[str], rows: Mapping[str, Json], named: Collection[str]) -> Json:
-    """The same rows as they were in the end, null where one is gone (or, if it was to be removed, back)."""
+    """Rows as they were in the end, null where one is gone (or, if it was to be removed, back)."""
     ends = [
         {name: _brief(judge.at_end(key, name, rows[key].get(name))) for name in named} if judge.lasts(key) else None
         for key in keys

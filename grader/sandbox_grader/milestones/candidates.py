@@ -51,7 +51,7 @@ class Hopes:
         return {state: ranked[((bits := usable[state] & eligible) & -bits).bit_length() - 1] for state in states}
 
     def worth_then(self, states: Iterable[int], reference: int | None) -> dict[int, float]:
-        """The same if it does not matter what of it lasts."""
+        """The geometric mean in some versions where it does not matter whether what was achieved lasts."""
         return {state: self._assigned_then(state, reference)[0] for state in states}
 
     def taken(self, state: int, reference: int | None) -> list[Life]:

@@ -41,7 +41,7 @@ class Judge:
         return value
 
     def values(self, states: Collection[int], reference: int) -> dict[int, float]:
-        """The same for many versions with one at the reference."""
+        """From 0 to 1 for each of many versions, with one version at the reference."""
         likely = states if self.kind not in COMPARING else [s for s in states if self._may(s, reference)]
         return dict.fromkeys(states, 0.0) | {state: self.value(state, reference) for state in likely}
 

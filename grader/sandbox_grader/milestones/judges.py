@@ -145,7 +145,7 @@ class TableJudge:
         return found if len(found) == len(states) else dict.fromkeys(states, 0.0) | found
 
     def value(self, state: int, reference: int | None, compare: Compare, *, fleeting: bool = False) -> float:
-        """The same of a single version."""
+        """The similarity of one version of the table, with another as the reference."""
         return self.values((state,), reference, compare, fleeting=fleeting)[state]
 
     def rows(self, state: int, reference: int, compare: Compare) -> tuple[str, ...]:

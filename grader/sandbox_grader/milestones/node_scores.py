@@ -1,6 +1,6 @@
 """Along a log: what a node earns at each index, and at which indexes it is worth a look.
 
-Policy: an index is left out only where an earlier one is no worse for anybody, so that the best assignment is not lost.
+Policy: an index is left out only where an earlier one is as good for every node, so that the best assignment is kept.
 """
 
 from bisect import bisect_right

@@ -33,7 +33,7 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
 
 
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
-    """The same of a session graded as ToolSandbox does, which gives no reasons."""
+    """What each milestone and minefield came to in a session graded as ToolSandbox does, which gives no reasons."""
 
     def place(found: MatchedPlace | None) -> tuple[float, int | None]:
         met = found is not None and found.similarity > 0
@@ -88,7 +88,7 @@ def _unwanted(item: Unwanted) -> Mapping[str, Any]:
         f"{name} from {shown(before)} to {shown(after)}" if item.kind == "changed" else f"{name} {shown(after)}"
         for name, (before, after) in item.columns.items()
     ]
-    what = f"{item.tool} {item.kind} a row of {item.table} that nobody asked for"
+    what = f"{item.tool} {item.kind} a row of {item.table} that was not asked for"
     cost = f"leaves {remaining((item,)):.0%} of the score" if remaining((item,)) else "voids the score"
     return {
         "kind": "unwanted",

@@ -1,4 +1,4 @@
-"""Whether a text says something in one of the ways somebody thought of.
+"""Whether a text says something in one of the ways that its author thought of.
 
 Policy: case, typography, punctuation and the way a number is written do not matter; words and numbers do, whole and in
 order. Nothing is stemmed and nothing is guessed: a wording that should count has to be listed.

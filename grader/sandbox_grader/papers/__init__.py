@@ -1,4 +1,4 @@
-"""The tables of the papers, filled from anybody's runs, by the name of the paper. Each paper's tables are one module.
+"""The tables of the papers, filled from runs of any origin, by the name of the paper; one module for each paper.
 
 To add a paper: a module with ``TABLES``, one line here, and the figures it prints in ``printed/PAPER-TABLE.csv``.
 """

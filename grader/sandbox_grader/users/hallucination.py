@@ -87,7 +87,7 @@ def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterat
         if source:
             yield _leak(line, turn, value.words, source)
         elif value.kind in _INVENTED:
-            why = f"a {value.kind} that occurs nowhere and that nobody told the user"
+            why = f"a {value.kind} that occurs nowhere and that the user was not told"
             yield UserMistake("invention", line.seq, turn, value.words, why)
     for name in _names(line.content, ground, secrets):
         yield _leak(line, turn, name, secrets.names[plain(name).split()[0]])

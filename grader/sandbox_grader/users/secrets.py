@@ -45,7 +45,7 @@ class Secrets:
     _kept: set[str] = field(default_factory=set[str])
 
     def copy(self) -> "Secrets":
-        """The same secrets, to which others can be added."""
+        """A copy to which other secrets can be added."""
         texts = {words: dict(known) for words, known in self.texts.items()}
         kept = (dict(self.passwords), dict(self.said), set(self._kept))
         return Secrets(dict(self.values), dict(self.numbers), dict(self.names), texts, *kept)

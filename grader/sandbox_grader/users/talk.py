@@ -1,6 +1,6 @@
 """A session as the checks of its user see it: what was said in which order, and what the user may know.
 
-Policy: a user may say what its scenario lets it know, what anybody has said before, and who is mentioned in what it
+Policy: a user may say what its scenario lets it know, what was said before, and who is mentioned in what it
 does not know. What it does not know, and what an example conversation's assistant says, it may not.
 """
 

@@ -30,7 +30,7 @@ TO_DO = (
     "knows, does_not_know: say where the user's knowledge ends",
     "script: add an answer for every sensible question",
     "milestones: keep what matters; accept other wordings and other routes",
-    "minefields: keep those that somebody might really step on",
+    "minefields: keep those that an agent might really step on",
 )
 """What only an author can do."""
 WIDTH = 110

@@ -231,7 +231,7 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
     for call in _meddling(case):
         if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
             number += 1
-            about = f"at last does what nobody asked for: {call.tool} with {dict(call.arguments)!r}"
+            about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
             solution, span = (
                 finished(case.solution, call),
                 SWITCHED if call.tool in case.scenario.home.hints.switches else ZERO,
@@ -275,7 +275,7 @@ def _untouched(case: RehearsedSolution, table: str) -> str | None:
 
 
 def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the scenario lets anybody do that, or has a milestone about the same switch."""
+    """Whether the scenario allows that, or has a milestone about the same switch."""
     switch = case.scenario.home.hints.switches.get(call.tool)
     named = {
         column

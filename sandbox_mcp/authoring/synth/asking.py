@@ -21,7 +21,7 @@ ROLE = (
     "You write test scenarios for assistants that act through tools. A scenario has a person who wants something, "
     "and a solution: the calls an excellent assistant makes, and what it replies. Everything has to follow from the "
     "data and the tools you are shown; what the person asks for has to be checkable in the data afterwards. Write "
-    "people, not programs: nobody says the name of a tool, an argument or an id."
+    "people, not programs: they never say the name of a tool, an argument or an id."
 )
 FORM = """Answer with one JSON object and nothing else:
 {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ("command",)
 Mode = Literal["print", "write", "undo"]
 UNDRIVEN = (
-    "Nobody drives a host, so the server is started with --user-channel tool: the host's model speaks to the "
+    "No harness drives a host, so the server is started with --user-channel tool: the host's model speaks to the "
     "simulated user with the tool send_message_to_user."
 )
 

@@ -1,4 +1,4 @@
-"""The lobby: free play for hosts that nobody drives, such as a chat application on a desktop.
+"""The lobby: free play for hosts that no harness drives, such as a chat application on a desktop.
 
 Policy: its list of tools never changes, because a call must not change it: before a scenario is started, the world's
 tools answer that none is running. The agent is told how to behave by what the tools return, since a person types no

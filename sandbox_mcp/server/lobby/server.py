@@ -60,7 +60,7 @@ class LobbyFace:
     elicits: bool = True
 
     def presentation(self, ctx: Context) -> Presentation:  # noqa: ARG002
-        """The same tools whatever happens."""
+        """The lobby's tools, which stay the same whatever happens."""
         return self.shown
 
     def instructions(self, ctx: Context) -> str:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""ToolTalk's own conversations, played in the office from somebody's checkout of its repository.
+"""ToolTalk's own conversations, played in the office from a checkout of its repository.
 
 Policy: every call of a conversation's ground truth is executed in order on the original's databases, at the one time
 that the conversation has, and what comes out is put beside what was recorded. The office's own code runs; the

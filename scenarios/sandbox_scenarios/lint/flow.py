@@ -25,7 +25,7 @@ def flow(scenario: Scenario) -> Iterator[LintFinding]:
             if isinstance(constraint, TableConstraint):
                 for column, value in _written(constraint):
                     if not _in(told, column, value):
-                        problem = f"milestone {milestone.id!r} wants {column} {value!r}, which nobody ever tells"
+                        problem = f"milestone {milestone.id!r} wants {column} {value!r}, which is never told"
                         mend = "let the scripted user say it when asked ('answers')"
                         yield LintFinding("unknowable", ("milestones", number), problem, mend)
 

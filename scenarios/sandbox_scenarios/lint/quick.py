@@ -26,7 +26,7 @@ WHAT = MappingProxyType(
         "unsaid_refusal": "a minefield to which the user may agree, or a refusal that the brief does not tell",
         "unbriefed": "a name or number that only the script tells, so that no other kind of user knows it",
         "unreachable": "a milestone that no tool offered can bring about",
-        "harmless_minefield": "a minefield that nobody can step on with the tools offered",
+        "harmless_minefield": "a minefield that cannot be stepped on with the tools offered",
         "spare_tool": "a tool that changes something and that no solution and no minefield uses",
         "copied_id": "a solution writes an id down instead of taking it from a result",
         "unknowable": "a value that neither the user nor the phone ever tells",

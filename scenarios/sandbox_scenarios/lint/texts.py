@@ -93,5 +93,5 @@ def phone_numbers(scenario: Scenario) -> Mapping[str, str]:
     found = {str(row["phone_number"]): str(row["name"]) for row in contacts}
     for row in scenario.world.table("messaging").values():
         for column in ("sender_phone_number", "recipient_phone_number"):
-            found.setdefault(str(row[column]), "somebody in the messages")
+            found.setdefault(str(row[column]), "a person in the messages")
     return found

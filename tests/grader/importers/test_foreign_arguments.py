@@ -89,7 +89,7 @@ def test_unreadable_arguments_are_a_format_error_and_a_loss_whatever_came_of_the
     [call] = calls(session)
     assert call.error
     assert (call.raw_arguments, PATTERN[call.error.kind]) == (text, "ife")
-    assert "the arguments of 'cancel' are no object that can be read" in lost(session)
+    assert "the arguments of 'cancel' cannot be read as an object" in lost(session)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n", None])

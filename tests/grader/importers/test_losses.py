@@ -20,7 +20,7 @@ EXPECTED = {
     ],
     "openai-chat": [
         ("messages[1].content[1]", "content of type 'image_url' is not kept"),
-        ("event 5", "the arguments of 'cancel' are no object that can be read"),
+        ("event 5", "the arguments of 'cancel' cannot be read as an object"),
         ("tools", "taken to change state, as nothing says otherwise: 2 tools"),
         ("results (1 of 2)", GUESSED),
     ],

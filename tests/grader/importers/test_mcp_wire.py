@@ -103,7 +103,7 @@ class TestResults:
 
     def test_a_response_that_nobody_asked_for(self):
         session = read_one("mcp-wire", [call(1), got(1), got(1)])
-        assert "line 3: a response to the id '1', which nobody asked, was dropped" in lost(session)
+        assert "line 3: a response to the id '1', to which no request was seen, was dropped" in lost(session)
 
 
 class TestIds:

@@ -190,8 +190,11 @@ class TestHarm:
     def test_unwanted_changes(self):
         played = Play().changes("edit", "contact", "c1", contact("c1", phone="+9")).changes("rm", "contact", "c2", None)
         assert [item["text"] for item in details(played)] == [
-            "edit changed a row of contact that nobody asked for: phone_number from '+1' to '+9'; this voids the score",
-            "rm removed a row of contact that nobody asked for; this voids the score",
+            (
+                "edit changed a row of contact that was not asked for: phone_number from '+1' to '+9'; "
+                "this voids the score"
+            ),
+            "rm removed a row of contact that was not asked for; this voids the score",
         ]
 
     def test_a_switch_left_different_says_what_it_costs(self):

@@ -310,7 +310,7 @@ class SessionBuilder:
         if call.error is not None and call.error.kind == "unknown_tool":
             return replace(call, tool=None)
         if call.raw_arguments is not None and call.raw_arguments.strip() and index not in self._free:
-            self.lose(f"event {index + 1}", f"the arguments of {call.name!r} are no object that can be read")
+            self.lose(f"event {index + 1}", f"the arguments of {call.name!r} cannot be read as an object")
             if call.error is None:
                 return _misread(call)
         if index in self._certain:

@@ -14,7 +14,7 @@ TEXTS = MappingProxyType(
 """Type of a part to the member that holds its text."""
 
 MESSAGE_PARTS = MappingProxyType({**TEXTS, "text": "content"})
-"""The same for the parts of OpenTelemetry's messages."""
+"""Type of a part of OpenTelemetry's messages to the member that holds its text."""
 
 
 def joined(

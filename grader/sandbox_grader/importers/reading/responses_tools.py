@@ -22,7 +22,7 @@ SOURCES: Final = "sources"
 _BESIDE: Final = frozenset(
     {"id", "call_id", "type", "status", "created_by", "caller", "result", "execution", *RESULTS.values()}
 )
-"""Members that are no arguments; ``result`` is the picture that was made."""
+"""Members that are not arguments; ``result`` is the picture that was made."""
 
 
 def is_call(kind: str) -> bool:

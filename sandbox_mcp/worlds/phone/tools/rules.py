@@ -106,7 +106,7 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _folded_letters(text: str) -> str:
-    """As above, for a text that has other letters than plain ones."""
+    """A text with other letters than plain ones as lower-case words of plain letters."""
     from rapidfuzz import utils
 
     parts = unicodedata.normalize("NFKD", text.translate(_PLAIN))

@@ -28,7 +28,7 @@ class PlaceFound(TypedDict):
 
 
 WEATHER_UNITS = {"temperature_unit": "°C", "wind_speed_unit": "km/h", "precipitation_unit": "mm"}
-"""Said with every result, because nobody can convert a number whose unit is not known."""
+"""Said with every result, because a number without its unit cannot be converted."""
 
 
 class WeatherFound(TypedDict):
