@@ -182,7 +182,9 @@ def _call(step: StoryStep, flow: Flow, setting: DraftSetting) -> dict[str, Any]:
 
 def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: DraftSetting) -> Any:
     refs: Mapping[str, Any] = flow.arguments[step.number]
-    return f"${flow.reference(refs[name])}" if name in refs else setting.value(name, value)
+    if name in refs:
+        return f"${flow.reference(refs[name])}"
+    return setting.value(name, flow.filled(step.number, (name,), value))
 
 
 def _left_out(story: Story) -> Iterator[str]:

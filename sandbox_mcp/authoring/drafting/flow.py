@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios.filling import as_text
 
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves
@@ -40,11 +41,13 @@ class ToldValue:
 class Flow:
     """The flow of a story.
 
-    ``arguments`` has for each step the arguments that come from results, ``replies`` for each turn the text with
-    placeholders, ``told`` what stands in their place, ``labels`` a name for each step that something comes from.
+    ``arguments`` has for each step the arguments that come from results, ``parts`` the places inside lists and objects
+    that do, with the argument's name first. ``replies`` has for each turn the text with placeholders, ``told`` what
+    stands in their place, ``labels`` a name for each step that something comes from.
     """
 
     arguments: tuple[Mapping[str, Ref], ...]
+    parts: tuple[Mapping[tuple[str | int, ...], Ref], ...]
     replies: tuple[str, ...]
     told: tuple[tuple[ToldValue, ...], ...]
     labels: Mapping[int, str]
@@ -55,7 +58,17 @@ class Flow:
 
     def sources(self, step: int) -> frozenset[int]:
         """The steps whose results a step uses."""
-        return frozenset(ref.step for ref in self.arguments[step].values())
+        return frozenset(ref.step for ref in (*self.arguments[step].values(), *self.parts[step].values()))
+
+    def filled(self, step: int, path: tuple[str | int, ...], value: Any) -> Any:
+        """A part of an argument with references in place of what comes from results."""
+        if path in self.parts[step]:
+            return f"${self.reference(self.parts[step][path])}"
+        if is_object(value):
+            return {key: self.filled(step, (*path, key), item) for key, item in value.items()}
+        if is_array(value):
+            return [self.filled(step, (*path, place), item) for place, item in enumerate(value)]
+        return value
 
     @property
     def used(self) -> frozenset[int]:
@@ -67,20 +80,33 @@ class Flow:
 def flow_of(story: Story) -> Flow:
     """Trace the values of a story."""
     arguments = tuple(_argument_refs(story, step) for step in story.steps)
+    parts = tuple(_part_refs(story, step) for step in story.steps)
     told = tuple(tuple(_told(story, turn)) for turn in range(len(story.turns)))
     exact = [item.ref for items in told for item in items if item.decimals is None]
-    refs = [*(ref for found in arguments for ref in found.values()), *exact]
+    refs = [*(ref for found in (*arguments, *parts) for ref in found.values()), *exact]
     labels = _labels(story, sorted({ref.step for ref in refs}))
-    flow = Flow(arguments, (), told, labels)
+    flow = Flow(arguments, parts, (), told, labels)
     replies = tuple(_with_placeholders(turn.reply, told[n], flow) for n, turn in enumerate(story.turns))
-    return Flow(arguments, replies, told, labels)
+    return Flow(arguments, parts, replies, told, labels)
 
 
 def _argument_refs(story: Story, step: StoryStep) -> Mapping[str, Ref]:
-    said = story.said_until(step.turn)
-    before = [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
+    said, before = story.said_until(step.turn), _before(story, step)
     found = {name: _source(before, name, value, said) for name, value in step.event.arguments.items()}
     return {name: ref for name, ref in found.items() if ref is not None}
+
+
+def _part_refs(story: Story, step: StoryStep) -> Mapping[tuple[str | int, ...], Ref]:
+    """The values inside lists and objects that come from results."""
+    said, before = story.said_until(step.turn), _before(story, step)
+    inside = {path: leaf for path, leaf in leaves(step.event.arguments) if len(path) > 1}
+    names = {path: next(str(name) for name in reversed(path) if isinstance(name, str)) for path in inside}
+    found = {path: _source(before, names[path], leaf, said) for path, leaf in inside.items()}
+    return {path: ref for path, ref in found.items() if ref is not None}
+
+
+def _before(story: Story, step: StoryStep) -> list[StoryStep]:
+    return [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
 
 
 def _source(before: list[StoryStep], name: str, value: Any, said: str) -> Ref | None:

@@ -6,7 +6,9 @@ author can say; the draft puts the user's own words there, to be replaced.
 
 from typing import Any
 
-from sandbox_mcp.authoring.drafting.story import Story
+from sandbox_scenarios.filling import as_text
+
+from sandbox_mcp.authoring.drafting.story import Story, StoryTurn
 from sandbox_mcp.authoring.drafting.words import words
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.users.acts import Act, read_acts, wish_of
@@ -23,14 +25,17 @@ def user_of(story: Story) -> dict[str, Any]:
         if said:
             reply = story.turns[turn - 1].reply
             question = question_in(reply, opening)
-            if question is None:
+            does = _deed(story.turns[turn])
+            if question is None and not does:
                 script.setdefault("then", []).append(said)
             elif codes_in(reply) or read_acts(reply, wish_of(opening)).act is Act.LEAVE:
                 script.setdefault("confirm", said)
             else:
-                about = words(question)[:ABOUT] or [word.strip("?.,!") for word in question.split()][:ABOUT]
-                script.setdefault("answers", []).append({"about": about, "say": said})
-    knows = [line for line in dict.fromkeys(later) if line and line != script.get("confirm")]
+                asked = question or reply
+                about = words(asked)[:ABOUT] or [word.strip("?.,!") for word in asked.split()][:ABOUT]
+                script.setdefault("answers", []).append({"about": about, "say": said, **does})
+    spoken = (turn.said for turn in story.turns[1:] if not turn.acts)
+    knows = [line for line in dict.fromkeys(spoken) if line and line != script.get("confirm")]
     return {
         "goal": opening,
         "knows": knows or [opening],
@@ -38,6 +43,16 @@ def user_of(story: Story) -> dict[str, Any]:
         "opening": opening,
         **({"script": script} if script else {}),
     }
+
+
+def _deed(turn: StoryTurn) -> dict[str, Any]:
+    """What the user did in the world before it spoke, with its result as a placeholder in what it said."""
+    if not turn.acts:
+        return {}
+    act = turn.acts[-1]
+    told = as_text(act.result)
+    said = turn.said.replace(told, "{" + str(act.tool) + "}") if told else turn.said
+    return {"does": {"act": act.tool, "arguments": dict(act.arguments)} if act.arguments else act.tool, "say": said}
 
 
 def question_in(reply: str, wish: str) -> str | None:

@@ -37,13 +37,13 @@ class StoryStep:
 
 @dataclass(frozen=True, slots=True)
 class StoryTurn:
-    """What the user said, the calls that followed, and the reply."""
+    """What the user did and said, the calls that followed, the reply, and the world after the turn."""
 
     said: str
     steps: tuple[StoryStep, ...]
     reply: str
     state: Snapshot
-    """The world after the turn."""
+    acts: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,11 @@ class _Teller:
     def __init__(self, state: Snapshot, home: World) -> None:
         self.state = state
         self._tools = home.agent_tools
+        self._user_acts = home.user_acts
         self.turns: list[StoryTurn] = []
         self.left_out: list[ToolCall] = []
         self._said: list[str] = []
+        self._acts: list[ToolCall] = []
         self._steps: list[StoryStep] = []
         self._count = 0
 
@@ -127,6 +129,8 @@ class _Teller:
 
     def _call(self, event: ToolCall) -> None:
         self.state = fold(self.state, event.changes)
+        if event.caller == "user" and event.tool in self._user_acts and event.error is None:
+            self._acts.append(event)
         if event.caller != "agent":
             return
         tool = self._tools.get(event.tool or "")
@@ -138,8 +142,10 @@ class _Teller:
 
     def _close(self, reply: str) -> None:
         if self._said or self.turns:
-            self.turns.append(StoryTurn("\n".join(self._said), tuple(self._steps), reply, self.state))
-        self._said, self._steps = [], []
+            self.turns.append(
+                StoryTurn("\n".join(self._said), tuple(self._steps), reply, self.state, tuple(self._acts))
+            )
+        self._said, self._steps, self._acts = [], [], []
 
 
 def refused(events: Iterable[ToolCall], kind: str) -> bool:

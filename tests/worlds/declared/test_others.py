@@ -11,6 +11,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
+from sandbox_mcp.authoring.drafting import entry_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import ToolCall
@@ -47,6 +48,12 @@ def list_boxes(tx: Tx) -> list[Box]:
 def dust(tx: Tx, box: Id[Box]) -> Box:
     """Dust a box."""
     return tx.change(tx.get(Box, box), dusty=False)
+
+
+@attic.action(updates=[Box.dusty])
+def dust_all(tx: Tx, boxes: list[Id[Box]]) -> list[Box]:
+    """Dust some boxes."""
+    return [tx.change(tx.get(Box, box), dusty=False) for box in boxes]
 
 
 @attic.user_action(updates=[Box.opened])
@@ -163,3 +170,21 @@ def test_what_the_user_does_and_what_happens_is_no_harm_by_the_agent(place: Path
     found = evaluate(scenario, log)
     assert (callers, found.unwanted) == (["environment", "user"], ())
     assert list(harm(Subject(log, scenario=scenario))) == []
+
+
+def test_a_draft_has_what_the_user_did_and_where_the_parts_of_arguments_came_from(place: Path) -> None:
+    call = "calls: [{tool: dust_all, arguments: {boxes: [$boxes.0.id, $boxes.1.id]}}]"
+    asked = SCENARIO.replace("tools: [list_boxes]", "tools: [list_boxes, dust_all]").replace(
+        "    - reply: Then your letters", f"    - {call}\n      reply: Then your letters"
+    )
+    (place / "attic.yaml").write_text(asked, encoding="utf-8")
+    suite = Suite([place / "attic.yaml"])
+    scenario = suite.get("look_for_letters")
+    entry = entry_of(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, suite, "drafted")
+    [answer] = entry["user"]["script"]["answers"]
+    assert (answer["does"], answer["say"]) == (
+        {"act": "open_box", "arguments": {"label": "Papers"}},
+        "I opened it. {open_box}",
+    )
+    calls = [call for turn in entry["reference"][0]["turns"] for call in turn.get("calls", ())]
+    assert calls[1]["arguments"] == {"boxes": ["$boxes.0.id", "$boxes.1.id"]}
