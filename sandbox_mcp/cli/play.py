@@ -47,14 +47,6 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
 
     from sandbox_mcp.run.folder import RunFolder
 
-    _check(role, options)
-    suite, folder = Suite(places), RunFolder(options["out"])
-    unit = _next(folder, suite.get(scenario).name, options["variant"], options["seed"])
-    _play(suite, folder, unit, role, options)
-    _show(folder.log(unit), places)
-
-
-def _check(role: str, options: Mapping[str, Any]) -> None:
     if role == "user" and not options["agent"]:
         raise click.UsageError("as the user you need an agent to talk to; name one with --agent, such as reference")
     if role == "user" and options["user"] != "scripted":
@@ -63,6 +55,10 @@ def _check(role: str, options: Mapping[str, Any]) -> None:
         raise click.UsageError("you play the agent yourself; leave out --agent, or say --as user")
     if role == "agent" and options["user"] == "human":
         raise click.UsageError("you play the agent, and cannot play the user as well; say --as user")
+    suite, folder = Suite(places), RunFolder(options["out"])
+    unit = _next(folder, suite.get(scenario).name, options["variant"], options["seed"])
+    _play(suite, folder, unit, role, options)
+    _show(folder.log(unit), places)
 
 
 def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit":

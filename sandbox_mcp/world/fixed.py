@@ -48,16 +48,13 @@ class FixedRows:
     def matching(self, table: type[_R], equal: Mapping[str, Any]) -> Iterable[_R]:
         """The rows in which the first of these columns has its value; all rows where none is named."""
         for name, value in equal.items():
-            return cast("list[_R]", self._by(table, name).get(value, ()))
+            found = self._found.get((table, name))
+            if found is None:
+                found = self._found[table, name] = {}
+                for row in self.seen_as(table).values():
+                    found.setdefault(cells_of(row)[name], []).append(row)
+            return cast("list[_R]", found.get(value, ()))
         return self.seen_as(table).values()
-
-    def _by(self, table: type[Table], name: str) -> dict[Cell, list[Table]]:
-        found = self._found.get((table, name))
-        if found is None:
-            found = self._found[table, name] = {}
-            for row in self.seen_as(table).values():
-                found.setdefault(cells_of(row)[name], []).append(row)
-        return found
 
 
 def fixed_rows(table: type[Table]) -> FixedRows | None:

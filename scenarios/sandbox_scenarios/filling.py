@@ -28,18 +28,14 @@ def fill(value: Any, results: Mapping[str, Any]) -> Any:
         FillError: there is no such result, or nothing at that path in it.
     """
     if isinstance(value, str):
-        return _fill_text(value, results)
+        if value.startswith("$") and not value.startswith("${"):
+            return look_up(value[1:], results)
+        return _INSIDE.sub(lambda found: as_text(look_up(found[1], results)), value)
     if isinstance(value, Mapping):
         return {key: fill(item, results) for key, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list | tuple):
         return [fill(item, results) for item in cast("list[Any]", value)]
     return value
-
-
-def _fill_text(text: str, results: Mapping[str, Any]) -> Any:
-    if text.startswith("$") and not text.startswith("${"):
-        return look_up(text[1:], results)
-    return _INSIDE.sub(lambda found: as_text(look_up(found[1], results)), text)
 
 
 def look_up(reference: str, results: Mapping[str, Any]) -> Any:

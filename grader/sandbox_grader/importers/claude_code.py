@@ -90,7 +90,13 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
             _user(builder, group[0], Path(builder.origin["file"]))
         elif group[0].node.members().get("subtype") == "compact_boundary":
             builder.lose(group[0].node, "the host replaced what came before by a summary in the agent's context")
-    _lose_branches(thread, builder)
+    if thread.abandoned:
+        calls = sum(len(line.ids("tool_use", "id")) for line in thread.abandoned)
+        lines = counted(len(thread.abandoned), "line")
+        what = f"{lines} with {counted(calls, 'tool call')} on branches that a retry abandoned"
+        builder.lose("branches", what)
+    for line in thread.orphans:
+        builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")
     end, detail = _end(thread, builder, loaded)
     return builder.finish(names.unique(builder.head.scenario, _agent_id(thread)), end, detail)
 
@@ -191,16 +197,6 @@ def _full_text(path: Path, id_: str) -> str | None:
         if file.is_file():
             return read_bytes(file).decode(errors="replace")
     return None
-
-
-def _lose_branches(thread: Thread, builder: SessionBuilder) -> None:
-    if thread.abandoned:
-        calls = sum(len(line.ids("tool_use", "id")) for line in thread.abandoned)
-        lines = counted(len(thread.abandoned), "line")
-        what = f"{lines} with {counted(calls, 'tool call')} on branches that a retry abandoned"
-        builder.lose("branches", what)
-    for line in thread.orphans:
-        builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")
 
 
 def _end(thread: Thread, builder: SessionBuilder, loaded: Loaded) -> tuple[EndReason | None, str | None]:

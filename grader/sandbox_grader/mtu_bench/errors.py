@@ -119,13 +119,11 @@ def _parameters(scored: Scored, heard: HeardSoFar | None) -> set[str]:
             found |= {"parameter_omission"} | _inheritance(wanted[name], heard)
         for name, value in said.items():
             if name not in wanted or not same_value(value, wanted[name]):
-                found |= _misuse(value, wanted.get(name), heard)
+                made_up = heard is not None and heard.nothing_of(value)
+                found |= _inheritance(wanted.get(name), heard) or {
+                    "parameter_hallucination" if made_up else "parameter_misalignment"
+                }
     return found
-
-
-def _misuse(value: Any, wanted: Any, heard: HeardSoFar | None) -> set[str]:
-    made_up = heard is not None and heard.nothing_of(value)
-    return _inheritance(wanted, heard) or {"parameter_hallucination" if made_up else "parameter_misalignment"}
 
 
 def _inheritance(wanted: Any, heard: HeardSoFar | None) -> set[str]:

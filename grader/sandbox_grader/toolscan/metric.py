@@ -54,7 +54,12 @@ class ToolScan:
         solutions = solutions_of(subject, mode)
         if mode == "compat":
             return self._as_coded(subject.trajectory, solutions)
-        return self._adopted(subject.trajectory, solutions, attempts=mode == "strict")
+        run = read_run(subject.trajectory)
+        markers = MARKERS if is_toolscan(subject.trajectory.started) else frozenset[str]()
+        free_text = self.free_text if self.similarity is not exact else frozenset[str]()
+        values = Values(markers, free_text, self.similarity, self.threshold)
+        place, held = closest(run, solutions, values, attempts=mode == "strict") if solutions else (None, None)
+        return Verdict(_adopted_values(run, held, place, self.steps_limit), _explained(run, held))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """The plain means of all scores and figures over the sessions that have them, and the sums of errors."""
@@ -108,14 +113,6 @@ class ToolScan:
         texts = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
         messages = [text if isinstance(text, str) else "" for text in texts]
         return replay(LoopInput(apis, truth, feedback, observations, self.steps_limit), messages)
-
-    def _adopted(self, trajectory: Trajectory, solutions: Sequence[Solution], *, attempts: bool) -> Verdict:
-        run = read_run(trajectory)
-        markers = MARKERS if is_toolscan(trajectory.started) else frozenset[str]()
-        free_text = self.free_text if self.similarity is not exact else frozenset[str]()
-        values = Values(markers, free_text, self.similarity, self.threshold)
-        place, held = closest(run, solutions, values, attempts=attempts) if solutions else (None, None)
-        return Verdict(_adopted_values(run, held, place, self.steps_limit), _explained(run, held))
 
 
 def _adopted_values(run: Episode, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:

@@ -28,20 +28,19 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
         if role == "assistant":
             _assistant(builder, message)
         elif role in {"tool", "function"}:
-            _results(builder, message)
+            for result in message.items_at("tool_messages") or [message]:
+                id_ = result.label_at("tool_call_id") or result.label_at("id")
+                outcome = _outcome(builder, result)
+                builder.settle(result, id_ or None, outcome, name=result.string_at("name") or None)
         elif role == "user":
             _user(builder, message)
         elif role in {"system", "developer"}:
-            _system(builder, message)
+            name = message.get("name")
+            sender: Role = "environment" if name is not None and name.value == "environment" else "system"
+            text = joined(message.get("content"), builder)
+            builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
         else:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
-
-
-def _system(builder: SessionBuilder, message: JsonNode) -> None:
-    name = message.get("name")
-    sender: Role = "environment" if name is not None and name.value == "environment" else "system"
-    text = joined(message.get("content"), builder)
-    builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
 
 
 def _user(builder: SessionBuilder, message: JsonNode) -> None:
@@ -82,13 +81,6 @@ def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], ca
             function.need("name").string(), given, batch=batch, id_=call.label_at("id") or None, caller=by,
             stamp=_stamp(message),
         )  # fmt: skip
-
-
-def _results(builder: SessionBuilder, message: JsonNode) -> None:
-    for result in message.items_at("tool_messages") or [message]:
-        id_ = result.label_at("tool_call_id") or result.label_at("id")
-        outcome = _outcome(builder, result)
-        builder.settle(result, id_ or None, outcome, name=result.string_at("name") or None)
 
 
 def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
