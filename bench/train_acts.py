@@ -23,7 +23,7 @@ from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
 
 TRAINING = Path(__file__).resolve().parent / "corpora" / "training"
 TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "users" / "acts" / WEIGHTS
-EPOCHS, RATE, DECAY, SEED = 24, 0.15, 0.0006, 20
+EPOCHS, RATE, DECAY, SEED = 20, 0.05, 0.0006, 20
 SMALLEST = 2
 """A feature none of whose weights reaches this is left out of the file."""
 _CLASS = {"A": Act.ASKS, "G": Act.LEAVE, "N": Act.OFFERS, "K": Act.PROMISES, "X": Act.DELIVERS, "R": Act.SMALL}

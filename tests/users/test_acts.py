@@ -289,3 +289,45 @@ def test_how_a_contact_is_kept_now_is_a_delivery_and_no_question_for_leave_is_an
     assert read_acts(told, wish, 2).act is Act.DELIVERS
     removing = wish_of("Remove Ada Lind from my contacts.")
     assert read_acts("She's marked as your boss. You're certain you want her removed", removing, 1).act is Act.LEAVE
+
+
+@pytest.mark.parametrize(
+    ("wish", "text", "act"),
+    [
+        ("How far is Osaka Castle from here?", "How far is Osaka Castle? 42 km.", Act.DELIVERS),
+        ("Save a new contact: Morven Ure, my vet.", "Looking for your vet? Morven Ure is saved.", Act.DELIVERS),
+        ("Turn the wifi off.", "Is the wifi off? Yes, since a minute ago it has been turned off.", Act.DELIVERS),
+        ("Turn the wifi off.", "Wifi off? Easy, one moment.", Act.PROMISES),
+        ("Remove Homer from my contacts.", "Which Homer? I'll delete him right away.", Act.ASKS),
+        ("Remove Homer from my contacts.", "Remove Homer? I'll do it once you say yes.", Act.LEAVE),
+    ],
+)
+def test_a_question_that_is_answered_at_once_asks_nothing(wish: str, text: str, act: Act) -> None:
+    assert read_acts(text, wish_of(wish), 1).act is act
+
+
+@pytest.mark.parametrize(
+    ("wish", "text", "act"),
+    [
+        ("Turn the wifi off.", "Your wifi is still connected. Want me to disable it?", Act.LEAVE),
+        ("Turn the wifi off.", "Wifi is off. Want me to disable Bluetooth?", Act.OFFERS),
+        ("Turn on the wifi.", "The wifi is off. Want me to turn it on?", Act.LEAVE),
+        ("What will the weather be tomorrow?", "You're in Oslo, it seems. Shall I get the forecast for it?", Act.LEAVE),
+    ],
+)
+def test_how_things_stand_is_no_deed(wish: str, text: str, act: Act) -> None:
+    assert read_acts(text, wish_of(wish), 1).act is act
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("I can't send texts. I could draft one for you, would that help?", Act.OFFERS),
+        ("There is no tool for that. What I might do is start a timer. Interested?", Act.OFFERS),
+        ("It didn't go out because cellular is off. I could turn it on. Would you like me to?", Act.LEAVE),
+        ("I can't see anyone of that name. Is he perhaps under a nickname?", Act.ASKS),
+        ("I didn't find him. Could you share his number with me?", Act.ASKS),
+    ],
+)
+def test_behind_what_cannot_be_done_a_substitute_is_told_from_another_way(text: str, act: Act) -> None:
+    assert read_acts(text, WISH, 1).act is act

@@ -137,8 +137,9 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:(?:and |so |then )?(?:(?:it (?:is|was) )?(?:a |my |our |always a |the )?pleasure(?: (?:is|was)(?: all)? mine)?|you are (?:\w+ )?welcome|any ?time|do not mention it|no (?:problem|worries|trouble)(?: at all)?)\b[ ,!]*)+$",
             r"\b(?:glad|happy|pleased|delighted) (?:that )?(?:i|we) (?:could|was able to|were able to|can) (?:help|assist|be of)\b(?!.{0,30}\b(?:with|but|once|if)\b)",
             r"\b(?:glad|happy|pleased|delighted) to (?:have (?:helped|assisted|been)|hear it|be of (?:help|service|use)|(?:help|assist)(?! you| with| by| out| once| if)$)",
-            r"\b(?:enjoy|have (?:a|an) (?:\w+ )?(?:great|nice|good|lovely|wonderful|safe|pleasant|fun|relaxing|productive|restful)|safe (?:travels|trip|journey)|good luck|best of luck|take care|until next time|see you (?:soon|then|around|next time))\b(?!.{0,40}\b(?:you prefer|or)\b)",
-            r"^(?:good)?bye\b|^cheers$",
+            r"\b(?:enjoy|have (?:a|an) (?:\w+ )?(?:great|nice|good|lovely|wonderful|safe|pleasant|fun|relaxing|productive|restful)|safe (?:travels|trip|journey)|good luck|best of luck|take care(?! of)|until next time|see you (?:soon|then|around|next time))\b(?!.{0,40}\b(?:you prefer|or)\b)",
+            r"^(?:good)?bye\b|^cheers$|^you are (?:very |most |always |so )?welcome\b(?! to\b)|^(?:always )?(?:a |my )?pleasure,? \w+$",
+            r"^(?:please |do )?(?:drive|travel|ride|arrive|sleep|rest|get (?:there|home)|stay) (?:\w+ )?(?:safely|safe|well|dry|warm|tight|home|soon)$",
         ),
         _form(
             ClauseKind.OFFER,
@@ -153,13 +154,29 @@ FORMS: tuple[Form, ...] = tuple(
         _form(
             ClauseKind.PROMISE,
             r"\bgive me (?:just )?(?:(?:a|one|two|three|some|half a|another) )?(?:few |quick |little |brief |short ){0,8}(?:moments?|seconds?|secs?|minutes?|mins?|ticks?|bit|time|while)\b",
+            r"\b(?:please )?(?:stay with me|stay tuned|hang in there)\b|\bi (?:would|will) be (?:glad|happy|pleased|delighted) to (?:take care of|handle|see to|do|sort) (?:this|that|it)\b",
             r"\b(?:thanks?|patience|hold|wait|bear|patient|standby|stand by)\b.{0,40}\bwhile (?:i|we)\b",
         ),
         _form(ClauseKind.OFFER, r"^(?:fancy|care for|interested in|curious (?:about|for|what|how)|up for|feel like)\b", asks=True),
+        _form(
+            ClauseKind.SMALL,
+            r"^(?:oh|ah|aw+|uh|ooh|oops)[ ,]+(?:no|dear|my|boy|wow|man)\b",
+            r"^i (?:do |really |sincerely )?hope (?:it is|that is|everything|nothing|all|you (?:are|get|make|feel|arrive))\b",
+        ),
+        _form(
+            ClauseKind.LEAVE,
+            r"^(?:(?:and|so) )?(?:is|was) (?:this|that|it|he|she)(?: really| truly| indeed| still| actually)* (?:what|how|who|whom|where) you (?:want|mean|meant|wanted|wish|had in mind|would like)\b",
+            r"\b(?:tell|give|send|text) me (?:a |the |just )?(?:go|yes|okay|y|proceed|do it|qquote)\b",
+            r"\b(?:when|once|if|until|unless|as soon as|the moment) you (?:tell|told|have told) me (?:to|so)\b",
+            r"\bdo you (?:still |really )?want (?:it|this|that|him|her|them|the \w+) (?:\w{3,12}ed|sent|set|done|gone|off|on|put)\b",
+            r"\blet me know (?:whether|if)$|^(?:so )?i have (?:understood|got) (?:you|that|it|this|everything) (?:right|correctly)$",
+            rf"\b(?:need|want|require|like|await) (?:just |only )?(?:a|an|your|one|the) (?:\w+ )?{_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
+            r"^(?:i )?(?:just |only |simply )?(?:give|await|waiting for|wait for) (?:me )?(?:a|the|your) (?:signal|sign|cue)\b",
+        ),
         # closers: more help in general
         _form(
             ClauseKind.CLOSER,
-            r"\b(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
+            r"\b(?<!as )(?<!under )(?<!like )(?<!called )(?<!by )(?<!try )(?<!trying )(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
             r"tell|need to know|for the|be in|be on|to (?:add|include|put|mention|say))\b)",
             r"\b(?:what|how) else (?:can|may|could|would|do|should|shall)\b(?!.{0,30}\b(?:know|need from)\b)",
             r"\b(?:further|more|other|additional|another) (?:help|assistance|questions?|requests?|needs?|tasks?|"
@@ -198,7 +215,7 @@ FORMS: tuple[Form, ...] = tuple(
         _form(
             ClauseKind.ASK,
             rf"\b(?:may|can|could|might|should) i (?:please |just |also |quickly |first ){{0,8}}(?:ask(?! you to confirm)|"
-            rf"know|have (?!your {_SURE})|get (?:the|your|a|his|her|some|more))\b",
+            rf"know|have (?!your {_SURE}|an? (?:\w+ )?(?:look|peek|glance|go|try)\b)|get (?:the|your|a|his|her|some|more))\b",
             r"\bwould you mind (?!(?:confirming|approving|acknowledging|allowing|permitting|authori[sz]ing|agreeing|okaying|me|my|waiting|holding|giving (?:me )?(?:your|the|a) "
             rf"{_SURE}|letting me (?!know))\b(?! (?:which|what|who|when|where|how)\b))\w+ing\b",
             r"\b(?:could|can|may|might) (?:i|one) (?:please )?(?:trouble you for|bother you for|enquire|inquire|double-check which)\b",
@@ -217,7 +234,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"meant)|this)|if (?:it is the|he|she|you (?:mean|meant)))\b",
             rf"\bconfirm (?:for me )?(?:{_WH}|the (?:correct|right|exact|spelling|recipient|last name|number you|"
             rf"date you|time you|(?:\w+ )?(?:reason|name|date|time|destination|city|address|amount|number|email)\b(?!.{{0,50}}\b(?:is|are|before|{_OK})\b))|your (?!{_SURE}))",
-            rf"\b(?:{_WH}|how (?:many|much|long|far|soon)) (?:\w+ ){{0,6}}?(?:should|shall|would|do|can|could|may|"
+            rf"\b(?:{_WH}|how (?:many|much|long|far|soon)) (?:[\w']+ ){{0,6}}?(?:should|shall|would|do|can|could|may|"
             rf"must|did|will) (?:i|you|we)\b",
             rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
             rf"){{0,8}}(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}(?: \w+){{0,3}}$",
@@ -232,9 +249,9 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         _form(
             ClauseKind.LEAVE,
-            r"\b(?:shall|should|may|can|could|might|must|do) (?:i|we)\b(?! (?:ask|know|have|understand|interpret|"
+            r"\b(?:shall|should|may|can|could|might|must|do) (?:i|we)\b(?! (?:ask|know|have(?! an? (?:\w+ )?(?:look|peek|glance|go|try)\b)|understand|interpret|"
             r"take it you mean|call you)\b)(?!.{0,120} or (?:the|to|at|your|his|her|a|with|on|in|for|from|another|"
-            r"this|by|just|do you)\b)",
+            r"this|by|just|only|leave|keep|both|do you)\b)",
             r"^(?:so |and |then )?(?:do |will |would )?you (?:permit|allow|let|authori[sz]e|want|wish|agree) (?:me|us|that i)\b",
             r"\b(?:if|provided|assuming) you (?:also |too )?(?:think|feel|see|say|reckon|believe) (?:so|the same|it (?:too|the same|likewise)|likewise)\b|\bif you (?:concur|second (?:this|that)|are with me)\b",
             r"\b(?:shall|should|may|can) i(?: please)? have your (?:permission|approval|ok|okay|consent|go ahead)\b",
@@ -266,13 +283,14 @@ FORMS: tuple[Form, ...] = tuple(
             r"the| just| simply| either)? (?:yes|ok|okay|y|go|confirm|confirmed|qquote|word|yes/no|proceed|sure|"
             r"quick yes|send|start|delete|do it|continue)\b",
             r"\b(?:if|whether) you are (?:content|happy|okay|fine|satisfied|pleased)\b",
-            r"\blet me know$|\b(?:just )?say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
+            r"\blet me know$|\b(?<!to )(?:just )?(?<!to )say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
             r"\b(?:a|your) thumbs\b",
             rf"\b(?:i )?(?:await|request|need|require|seek) your (?:instructions?|orders?|{_SURE})\b|\b{_SURE} "
             rf"(?:\w+ ){{0,6}}(?:is|are) (?:hereby )?(?:required|requested|needed|pending|necessary|awaited)\b",
+            rf"\bshould (?:that|this|it) be (?:{_OK})\b|\bif you will (?:let|allow|permit) (?:me|it|us)\b",
             r"\bprovided (?:that )?you\b|^should you (?:agree|approve|consent|confirm|wish me to|want me to)\b|\bif "
             r"i may\b|\bif you (?:allow|permit|let) (?:me|it)\b",
-            r"\b(?:say|give me) (?:the word|so|yes|when|a shout|a yes)\b|\bthe word and\b|\bgive me (?:the |a |your "
+            r"\b(?<!to )(?:say|give me) (?:the word|so|yes|when|a shout|a yes)\b|\bthe word and\b|\bgive me (?:the |a |your "
             r")?(?:green|go|nod|thumbs)",
             r"\blet me know (?:if|whether|that|when) (?:i (?:should|may|can|could|ought)|(?:that|this|it|these|"
             r"those|they|everything|all|the \w+) (?:is|are|looks?|sounds?|works?|seems?)|you (?:want|would like|wish|"
@@ -291,13 +309,18 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         _form(
             ClauseKind.LEAVE,
+            rf"^(?:and |so |but |then )*(?:is|are|was|will|would|were) (?:it|that|this|you|the \w+|everyone) (?:be |also |really |quite |all )*(?:{_OK}|possible)(?: with you| for you| by you)? (?:if i|for me|that i|me \w+ing|with me|about me|for my)\b",
+            r"^(?:and |so )?(?:is|are|was) (?!one\b|either\b|any\b|there\b)[^?]{1,60}? (?:the|your) (?:right|correct|same|intended|proper) \w+\b(?!.* or )",
+            r"^(?:and |so )?(?:is|are|was) (?!one\b|either\b|any\b|there\b|it\b)(?:\w+ ){1,3}the (?:\w+ )?(?:one|person|place|contact|city|entry|man|woman|guy|number|reminder|message|flight|two)(?: \w+)? (?:you|i should|to)\b(?!.* or )",
+            r"^(?:and |so )?(?:is|are) (?:that|this|it|he|she|they) (?:the one|him|her|them)$",
+            rf"^(?:and |so )?(?:is|are) (?!there\b)[^?]{{1,50}}? (?:(?:spelled|spelt|written|entered|typed|put) )?(?:correctly|{_OK})(?: (?:spelled|spelt|written|like (?:this|that)))?$",
             rf"\b(?:is|are|does|do|would|will|sounds?|looks?|seems?|all|that|everything)(?: (?:that|this|it|"
             rf"everything|all|these|those|the \w+|you|both|of that|of this)){{0,8}}(?: (?:sound|look|seem|all|work|be|"
             rf"still|okay)){{0,8}}(?: {_OK})(?: (?:with|for|by|to) (?:you|me|go|send|proceed))?(?: so far| as is| then)?$",
             rf"^(?:{_OK}|proceed|continue|go ahead|confirm|ready|agreed|deal|yes|no|y|sure|really|right)$",
             rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to ){{0,8}}{_ACTION}\b(?! "
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
-            rf"for|from|another|this|by|just|do you)\b)",
+            rf"for|from|another|this|by|just|only|leave|keep|both|do you)\b)",
             r"^(?:commit|execute|apply|accept|agreed|run it|do it)$|\bhave i (?:understood|got|captured)\b|\bare you (?:quite |really |absolutely |very |fully )?(?:sure|certain)\b",
             r"^do you (?:really |still )?want (?:this|that|it)$|\b(?:do|would) you (?:want|wish|like|agree) that (?:i|we)\b|^you want that (?:i|we)\b",
             r"^(?:so )?(?:shall|should) (?!i\b|we\b)(?:\w+ ){1,5}?be \w+(?:ed|en|n|t|ck|ff|out)\b",
@@ -307,8 +330,8 @@ FORMS: tuple[Form, ...] = tuple(
             r"(?:agree|sure|okay|confirm)\b",
             rf"[,;] (?:{_OK}|yes|yeah|you agree|sure|is (?:it )?{_OK}|you (?:are )?sure|y/n)$",
             r"\b(?:go ahead|proceed|continue)\b(?!.{0,30}\bwhich\b)",
-            r"\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?! know)(?!.{0,120} or (?:the|to|at|your|his|her|a|"
-            r"with|on|in|for|from|another|this|by|just|do you)\b).{0,80}$",
+            r"^(?!(?:does|do you have|has|have you|is there|are there|did|do they) )(?:.*? )??\b(?:i|we) (?:will|would|am going to|should|can|could|may)\b(?! know)(?!.{0,120} or (?:the|to|at|your|his|her|a|"
+            r"with|on|in|for|from|another|this|by|just|only|leave|keep|both|do you)\b).{0,80}$",
             r"^(?:so |okay |and |then |just to be clear ){0,8}you (?:would like|want|wish|need)\b(?! to know)(?!.{0,120} or ).{0,80}$",
             r"^(?:so |okay |and ){0,8}(?:is it|was it|it is|that is|you want|you would like|to be clear|just to be sure|"
             r"just to confirm|just checking)\b.{0,120}\b(?:to|that you want)\b(?!.{0,120} or )",
@@ -326,6 +349,8 @@ FORMS: tuple[Form, ...] = tuple(
         _form(ClauseKind.ASK, r".", asks=True),
         _form(
             ClauseKind.GIVE_UP,
+            r"\b(?:service|server|system|tool|app|network|api|function|feature|database)s? (?:is|are|seems?|appears?)(?: to be)?(?: \w+)? (?:down|broken|offline|out of order|out of service|unreachable)\b",
+            r"^(?:(?:so|and) )?(?:i )?(?:will|must|have to|am going to) (?:now |therefore )?(?:leave (?:it|this) (?:at|there|here)|stop (?:here|there|trying)|give up)\b",
             r"\bi (?:am|will be|have to|must|will|would rather) (?:now |just |therefore )?(?:stop|stopping|leave it|leaving it|end|ending|call it quits|calling it quits|throw in the towel|throwing in the towel)"
             r"(?: (?:it|this|things))?(?: (?:right )?(?:here|there|at (?:this|that) point|at that|now))?$|\bthat is (?:as far as i|all i (?:could|can) (?:do|try|offer))\b|\bi have (?:run out of|exhausted)\b|\bi am (?:giving (?:this|that|it)(?: \w+)? up|giving up|closing (?:the|this) (?:matter|case)|calling it a day|done trying|ending (?:my|the|this|these)|out of (?:options|ideas|ways))\b|\bthat is where (?:this|it) (?:ends|stops)\b|\b(?:this|that) is where i (?:\w+ ){0,3}?(?:stop|leave it|end|give up)\b|\bnothing else (?:left )?to try\b",
         ),
@@ -334,7 +359,7 @@ FORMS: tuple[Form, ...] = tuple(
             ClauseKind.ASK,
             rf"\b(?:i|we|it)(?: will| would| do| am|'d| only| just| still| also| first| really| might| may| then){{0,8}} "
             rf"(?:need|require|lack|miss|am missing|am lacking|want|am after|could use|could do with)(?: to know| to "
-            rf"have| know| to get| from you|(?: [\w']+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,30}}\bso i (?:will|am)\b)",
+            rf"have| know| to get| from you|(?! to (?!know|have|get|hear|be)\w+)(?: [\w']+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,30}}\bso i (?:will|am)\b)",
             r"\b(?:i|we)(?: will| would| do| just| still| also| first| only){0,8} (?:need|require) (?:you to (?!approve|"
             r"confirm|agree|say yes)|(?:a (?:few|bit|little)|some|more|additional|further|one more|another|two|three|"
             r"the following) (?!moment|time|second|minute))",
@@ -345,7 +370,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"\bif you (?:happen to |do |still ){0,8}have (?:it|that|one|them|his|her|their|the|a|an|any|\w+'s)\b(?!.{0,20}\b(?:questions?|concerns?|requests?|other|needs?|further|objections?)\b)",
             r"\b(?:would|will|might|could) (?:help|be (?:helpful|useful|handy|great|good|perfect|nice|enough)) "
             r"(?:me )?(?:to know|if (?:you|i)|to have|to get|for me)",
-            rf"\b{_NOUNS} (?:would|will|might) (?:help|be (?:helpful|useful|handy|great|good|needed|required|"
+            rf"\b{_NOUNS} (?:would|will|might) (?:help|suffice|do|settle it|decide it|clear (?:it|this|that) up|solve (?:it|this|that)|be (?:helpful|useful|handy|great|good|needed|required|"
             rf"necessary|enough|lovely))\b",
             rf"\b(?:if|once|unless|until|as soon as|when|after) (?:you|i)(?: could| can| would| have| will)?(?: "
             rf"please| kindly| just)? (?:tell|give|given|provide|provided|share|shared|send|sent|let|narrow|pick|point|describe|identify|spell|specify|"
@@ -363,7 +388,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"\b(?:awaiting|waiting for|pending) (?:your )?(?:answer|input|details|information|reply|response)\b",
             r"\bi (?:have|had) (?:a|one|two|three|some|a few|a couple)(?: \w+){0,3} (?:questions?|things? (?:i "
             r"need|to (?:ask|clear|clarify|know|pin)))",
-            rf"^(?:(?:the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) ){{0,8}}{_NOUNS}(?: (?:and|"
+            rf"^(?:(?:and|now|next|then|just|only|but|the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) ){{0,8}}{_NOUNS}(?: (?:and|"
             rf"or|\+) (?:\w+ ){{0,2}}{_NOUNS})?(?:,? (?:please|missing|needed|required|unknown))?$",
             rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
             rf"){{0,2}}{_NOUNS}\b|^phone no\b",
@@ -389,6 +414,8 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         _form(
             ClauseKind.PROMISE,
+            r"\b(?:am|is|are) (?:just |now )?about to (?!you\b)\w+|\b(?:is|are) (?:now )?(?:going|heading|coming) (?:off|out|away|through)\b",
+            r"^(?:i am |we are )?(?:repeating|retrying|redoing|rerunning) (?:it|this|that|the)\b",
             r"^(?:the |your )?\w+(?: \w+)? (?:first|now),? (?:then |and )?(?:the |your )?\w+(?: \w+)? (?:second|next|after|afterwards|later|then)$",
             r"^(?:the |your |its |his |her )?(?:\w+ ){1,3}(?:follows|comes next|is next|next|is about to \w+|about to \w+)$|^(?:one|two|three|the (?:first|second)|that)(?: \w+){0,3},? (?:down|done),? (?:and )?(?:one|two|three|\w+) (?:more )?to go$|^on to (?:the|your|his|her) \w+",
             r"\b(?:almost|nearly|not quite|just about|practically|half ?way|all but|very close to) (?:there|done|ready|finished|completed?|through|over|set)\b",
@@ -423,13 +450,13 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:okay |sure |great |alright |right |got it |perfect |now |certainly |and |so |then |just |still |also ){0,8}"
             r"(?!nothing|anything|something|everything|morning|evening|during|missing|going to be|regarding|according|concerning|interesting|string|king|thing|being|having|"
             r"awaiting|pending|waiting for your|confirming|seeing)"
-            r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was|gives|makes|yields|comes)\b)",
+            r"[a-z]{2,12}ing\b(?!.{0,60}\b(?:not|beyond|impossible|unavailable|out of|is|are|was|gives|makes|yields|comes|failed|fails|did|does|went|turned out|no)\b)",
             r"\bwill (?:now |then |soon |shortly |be |presently ){0,8}(?:be )?(?:\w+ ){0,2}?(?:processed|created|sent|"
             r"dispatched|removed|deactivated|activated|determined|located|added|deleted|turned|switched|follow|go "
             r"out)\b(?!.{0,40}\b(?:once|if|when|as soon as|after) you\b)|\b(?:is|are) being \w+(?:ed|en|t|ade|one|"
             r"ent)\b|\bgoes out next\b",
             r"^(?:first |now |next ){0,8}i (?:now |first |then ){0,8}(?:search|check|look|call|use|send|get|turn|set|find|"
-            r"add|make(?! (?:that|it|this)\b.{0,16}(?:\d|\bto be\b))|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b",
+            r"add|make(?! (?:that|it|this)\b.{0,16}(?:\d|\bto be\b))|go|try)\b|^(?:moment|second|wait|searching|looking|checking|working)\b(?!.{0,60}\b(?:is|was|are) (?:something|not|beyond|what|one|out)\b)",
             r"^(?:then |now |next ){0,8}(?:will|going to|about to|gonna) (?:now |then |just )?(?!be\b|not\b|you\b|that\b|this\b|it\b)\w+|\bnow (?:to|for) the\b|^(?:now |so )?(?:it is )?time to\b|\bnow it is time\b|\bi will\b(?! (?:not|never|be unable|have to (?:pass|decline|give|stop|leave))\b)",
         ),
         _form(
@@ -466,13 +493,16 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         _form(
             ClauseKind.FINDING,
+            r"^\+?\(?\d[\d ().-]{5,}$",
+            r"^(?:and |then |just |okay )*found (?:him|her|it|them|one|two|the|your|a)\b",
             r"^(?:there are |only |exactly )?(?:two|three|four|five|several|multiple|many|a few|both|\d{1,3}) (?:\w+ ){1,3}(?:are|were) (?:in|there|here|called|named|saved|stored|listed|on)\b",
         ),
         _form(
             ClauseKind.DEED,
             r"\b(?:on|off|enabled|disabled|active|inactive) ?(?:-+>|=+>|>|to) ?(?:on|off|enabled|disabled|active|inactive)$",
             r"^(?:and |then |also |just |now ){0,4}(?:sent|told|wrote|made|took|gave|texted) (?:the|a|an|him|her|them|your|this|that|it|off|out|\w+ (?:a|the|your|that))\b",
-            r"\b(?:has|have|is|are|says|reads|lists|shows|knows?|comes?)\b.{0,60}\bnow$",
+            r"\b(?:has|have|is|are|says|reads|lists|shows|knows?|comes?)\b.{0,60}(?<!from )\bnow$",
+            r"^(?!who\b|nobody\b|what\b|if\b|it\b)(?:your )?\w+ knows$",
             r"^(?:and |then |also |just ){0,8}(?!need|found|wait|want|check|look|search|permitted|required|tried|based|"
             r"according|interested)\w{3,14}(?:ed|sent)(?: |$)|^(?:just |now |already ){0,8}(?:sent|told|set|put|done|gone|off|on|out)(?:,? (?:it|"
             r"to|for|him|her|now|them|and)\b|$)|\b(?:told|gone|deleted|removed|saved|added|informed|out|in the loop|"
@@ -512,7 +542,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"\b(?:message|text|sms|reminder|contact|wifi|number|entry|everything|it|that|he|she|alarm|timer|"
             r"note)(?: \w+){0,6}? (?:sent|set|saved|deleted|removed|added|delivered|created|scheduled|updated|off|on|"
             r"went (?:out|through)|gone)$",
-            r"\b(?:went (?:out|through)|knows? (?:now|about it|that|already)|you are (?:all )?(?:set|done|good)|all "
+            r"\b(?:went (?:out|through)|knows (?:now|about it|that|already)|you are (?:all )?(?:set|done|good)|all "
             r"(?:set|done|sorted|good)|no longer|(?<!i )(?<!we )now (?:knows?|has|have|off|on|says?|reads?|gone|lists?|comes?)|you "
             r"will (?:be (?:reminded|notified|alerted)|get|receive|hear|have) |as (?:you )?(?:requested|asked|"
             r"instructed)|successfully)\b",

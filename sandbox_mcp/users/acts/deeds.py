@@ -34,7 +34,7 @@ _CLASSES: Mapping[str, re.Pattern[str]] = {
 _FOREIGN = re.compile(
     r"\b(?:call (?:him|her|them|the|qname|\w+ for)|ring (?:him|her|them)|phone (?:him|her|them)|book|order|buy|"
     r"purchase|email|navigat(?:e|ion)|directions|"
-    r"play|block|share|post|calendar|invite|recurring|repeat(?:ing)? (?:it|every|weekly|daily)|every (?:week|day|"
+    r"play|block|share (?!.{0,40}\bwith me\b)(?!(?:the|his|her|your|their|its|that|a) (?:\w+ )?(?:numbers?|phone|name|address|details|contact|date|time|info\w*))|post|calendar|invite|recurring|repeat(?:ing)? (?:it )?(?:every|weekly|daily)|every (?:week|day|"
     r"month)|weekly|daily|"
     r"restaurants?|hotels?|taxi|train|tickets?|opening hours|itinerary|picture|photo|birthday|backup|back it up|"
     r"keep an eye|monitor|track|watch the|draft|summar(?:y|ise|ize)|tips?|playlist|bluetooth|airplane mode|flight "
@@ -56,6 +56,10 @@ _TRY_AGAIN = re.compile(
     r"\b(?:try|retry|attempt|give it another|send it) (?:again|once more|another time|(?:it )?another (?:go|try))|"
     r"retry\b"
 )
+_ALL_THE_SAME = re.compile(
+    r"\b(?:add|start|set|create|save|make|send|want|keep|store|need) (?:\w+ ){0,5}?(?:anyway|all the same|regardless|nevertheless)\b|^\w+ this one\b"
+)
+"""Asks whether the wish holds in spite of what was found."""
 _TOLD = re.compile(
     r"\?|\b(?:tell me|find out|let me know|i (?:want|need|have) to know|i would like to know|i need (?:my|the|his|her) (?:\w+(?:'s)? ){0,3}(?:number|name|address|time|date|code|distance)|what is|how (?:far|much|many|long)|"
     r"convert|look up|check)\b"
@@ -81,12 +85,35 @@ def wish_of(words: str) -> Wish:
     """What kind of wish the user's own words tell of."""
     plain = " ".join(words.lower().replace("’", "'").replace("wi-fi", "wifi").split())
     commands = [part for part in re.split(r"(?<=[.!?,:;])\s", plain) if _COMMAND.search(part)]
-    return Wish(classes_in(plain) - {"foreign"}, told=bool(_TOLD.search(plain)) and not commands)
+    switched = _SWITCHED.search(plain)
+    return Wish(
+        classes_in(plain) - {"foreign"},
+        told=bool(_TOLD.search(plain)) and not commands,
+        words=frozenset(WORD.findall(plain)),
+        switched="" if not switched else "on" if switched[0] in _ON else "off",
+    )
+
+
+WORD = re.compile(r"[a-z]+|\d+")
+_ON = ("on", "enable", "activate")
+_SWITCHED = re.compile(
+    r"\b(?:on|off|enable|disable|activate|deactivate)\b(?! (?:my|the|a|monday|tuesday|\w+day)\b(?! \w*(?:wifi|cellular|location|low|battery)))"
+)
+_STANDS = re.compile(
+    r"\b(?:is|are|has been|was|stays?|remains?)(?: \w+){0,2}? (?:(on|enabled|active|activated|connected|switched on|turned on)"
+    r"|(off|disabled|inactive|deactivated|disconnected|switched off|turned off))\b"
+)
+
+
+def is_otherwise(clause: str, wish: Wish) -> bool:
+    """Whether a clause says that a setting stands as the wish does not want it, which fulfils nothing."""
+    found = _STANDS.search(clause) if wish.switched and "setting" in wish.classes else None
+    return found is not None and (wish.switched == "on") != (found[1] is not None)
 
 
 def is_extra(clause: str, wish: Wish, *, done: bool) -> bool:
     """Whether what a clause proposes goes beyond the wish; ``done`` if the message has claimed to have fulfilled it."""
-    if _TRY_AGAIN.search(clause):
+    if _TRY_AGAIN.search(clause) or _ALL_THE_SAME.search(clause):
         return False
     named = classes_in(clause)
     if done:
@@ -113,8 +140,11 @@ def is_means(clause: str, wish: Wish) -> bool:
     if not wish.classes:
         return False
     if "setting" in named and "setting" not in wish.classes:
-        return not named & wish.classes
+        return not classes_in(_PLACE_SETTING.sub(" ", clause)) & wish.classes
     return False
+
+
+_PLACE_SETTING = re.compile(r"\blocation (?:services?|access|settings?)\b")
 
 
 @lru_cache(maxsize=8192)

@@ -105,10 +105,11 @@ _BEGINS = re.compile(
     r"\s+(?:do|does|did|would|will|shall|should|can|could|may|is|are|what|which|when|where|who|how|i|please|want|let|you|fancy|sound|now|next|then|\w{3,12}ing)\b"
 )
 _CUT = re.compile(
-    r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|which|though|or (?:shall|should|would|do)|(?:just|please|could|can|"
+    r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|now(?= (?:let|i|for|to|comes)\b)|which|though|or (?:shall|should|would|do)|(?:just|please(?!$)|could|can|"
     r"would|"
     r"should|shall|may|do|does|want|sound|turn|switch|enable|send|save|delete|set|yes|sure|correct|proceed|is|are|"
     r"what|which|when|where|who|how|i|you|let|okay|right|would)\b)\b)"
+    r"|,\s+(?=(?:calculat|comput|check|search|look|send|fetch|add|sav|creat|delet|remov|convert|turn|switch|retriev|read|multiply|measur|retry|writ|open|compar|stor)ing (?:the|your|for|a|up|on|off|his)\b)"
     r"|,\s+(?=(?:now )?\w{3,12}ing (?:him|her|it|them|that|this|now)\b)|,?\s(?=or (?:need|is there|do you need|if you)\b)|,?\s(?=because\b)|,?\sand (?=(?:i |we )?(?:will|shall|am|now|would) )|,?\sand (?=(?!need|want)(?:(?:then|also|just) )?(?:\w{3,14}ed|sent|set|put|told|wrote|took|"
     r"made|found|let)\b)|\s(?=(?:but|and then|so that i|and i|and let me|and please|then i) )"
 )
@@ -125,6 +126,8 @@ _STAGE = re.compile(
 )
 _PLEASED = re.compile(
     r"\b(?:i am|we are) (?:pleased|happy|glad|delighted) to (?:confirm|report|inform you|say|tell you|let you know|announce)(?: that)?\b"
+    r"|\b(?:i|we) (?:can |hereby |gladly |happily |now |also ){1,3}confirm(?: that\b|(?=[:,])|(?= (?:your|the|it|wifi|\w+)\b.{0,60}\b(?:is|was|has|have|been|were|are)\b))"
+    r"|\bthis (?:is to )?confirms?(?: that\b|(?=[:,]))"
 )
 _SPACE = re.compile(r"\s+")
 
@@ -227,7 +230,7 @@ _WORDY = re.compile(r"\w")
 _INTERJECTION = re.compile(
     r"^(?:(?:k|kk|bet|aight|hold up|sure(?: thing)?|certainly|of course|absolutely|gladly|okay|okey dokey|alright|alrighty|all right|great|"
     r"perfect|got it|understood|noted|"
-    r"yes|yep|yup|yeah|aha|ah|oh|ooh|aw|aww|hmm+|hm|ugh|argh|uh-oh|oops|phew|boom|yay|poof|wow|hey|hi|hello|well|so|"
+    r"yes|yep|yup|yeah|aha|ah(?! no\b)|oh(?! no\b)|ooh|aw|aww|hmm+|hm|ugh|argh|uh-oh|oops|phew|boom|yay|poof|wow|hey|hi|hello|well|so|"
     r"right|cool|excellent|awesome|"
     r"unfortunately|sadly|regrettably|sorry|i am sorry|apologies|my apologies|i am afraid|i apologize|thanks|thank "
     r"you|no problem|no worries|"

@@ -5,6 +5,7 @@ is not met never turns a claim into a promise, because a user believes what it i
 preferred as long as the wish is not met.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from sandbox_mcp.users.acts.deeds import classes_in
@@ -34,7 +35,7 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
         act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
-    if rules.act is Act.OFFERS and Act.GIVES_UP in rules.acts and _hands_on(found):
+    if rules.act is Act.OFFERS and (_hands_over(found) or (Act.GIVES_UP in rules.acts and _hands_on(found))):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
     claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))
     if met and claimed and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
@@ -49,6 +50,16 @@ def _hands_on(found: Sequence[Sentence]) -> bool:
     return "foreign" in classes_in(" ".join(sentence.text for sentence in found[-2:]))
 
 
+def _hands_over(found: Sequence[Sentence]) -> bool:
+    """Whether a message ends with a question about handing the user over to a person."""
+    return found[-1].asks and bool(_PERSON.search(" ".join(sentence.text for sentence in found[-2:])))
+
+
+_PERSON = re.compile(
+    r"\b(?:transfer(?:ring)? you|connect(?:ing)? you|human agent|live agent|supervisor|representative)\b"
+)
+
+
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """The act that rules and model speak for together, and whether they agreed.
 
@@ -59,12 +70,15 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     voted = CLASS_OF.get(rules.act, rules.act)
     refused = rules.acts == frozenset((Act.GIVES_UP,))
     caution = CAUTION * (1 + (voted in _ASKING)) + UNHEARD * (not rules.acts & _HEARD)
+    asks = rules.asks or bool(rules.acts & _WAITING)
     weighed = {
         act: score
         + VOTE
-        * (1 + (refused or (rules.chooses and voted is Act.ASKS)))
+        * (1 + refused + 2 * (rules.chooses and voted is Act.ASKS))
         * (act is voted and rules.act is not Act.UNREADABLE)
         - caution * (act in _ENDING and not refused)
+        - UNASKED * (act in _WAITING and not asks)
+        - PENDING * (act is Act.PROMISES and rules.asks and voted in _ASKING)
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
@@ -78,11 +92,16 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     return finer, agreed
 
 
-VOTE = 2 * UNIT
+VOTE = 3 * UNIT // 2
 CAUTION = 1 * UNIT
 """So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question."""
 UNHEARD = 1 * UNIT
 """And so much more where the rules hear nothing that ends a talk."""
+UNASKED = 2 * UNIT
+"""And so much more for what waits for an answer where no sentence is a question and the rules hear none."""
+PENDING = 2 * UNIT
+"""And so much more for a promise beside a question that the rules hear."""
+_WAITING = frozenset({Act.ASKS, Act.LEAVE, Act.OPEN, Act.OFFERS})
 _HEARD = frozenset({Act.DELIVERS, Act.GIVES_UP, Act.OFFERS, Act.CLOSES})
 _ASKING = frozenset({Act.ASKS, Act.LEAVE})
 _ENDING = frozenset({Act.DELIVERS, Act.OFFERS})

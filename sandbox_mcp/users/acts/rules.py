@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_mcp.users.acts.clauses import ClauseKind, kind_of
-from sandbox_mcp.users.acts.deeds import classes_in, is_extra, is_means, tries_again
+from sandbox_mcp.users.acts.deeds import WORD, classes_in, is_extra, is_means, is_otherwise, tries_again
 from sandbox_mcp.users.acts.kinds import Act, Wish
 from sandbox_mcp.users.acts.plain import Sentence
 
@@ -19,7 +19,7 @@ _REMINDING = re.compile(
 _UNDONE = re.compile(
     r"\b(?:has|have|had|was|were|is|are|did|do|does|can|could|will|would) not\b|\bnever\b|\b(?:nothing|nobody|none|"
     r"no \w+) (?:has|have|was|is|were)\b"
-    r"|^(?:just )?so (?:that )?i\b"
+    r"|^(?:just )?so (?:that )?i\b|\b(?:i|we) would (?!like|love|be)\w+"
     r"|^(?:once|if|when|until|before|unless|as soon as|after)\b|\bto be \w+ed\b"
     r"|\b(?:will|can|could|would|should|must|may|might)(?: \w+)? be (?:now |then )?(?!reminded|notified|alerted|late|"
     r"there)\w+(?:ed|t|en|n)\b"
@@ -37,6 +37,8 @@ class RuleReading:
     kinds: tuple[ClauseKind, ...]
     chooses: bool = False
     """Whether a question leaves a choice between two, which no yes answers."""
+    asks: bool = False
+    """Whether one of the sentences is a question."""
 
 
 def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleReading:
@@ -47,7 +49,8 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
     grants = done = chooses = False
     before = ""
     for number, sentence in enumerate(found):
-        if _answers_itself(sentence, found[number + 1 : number + 2]):
+        if _answers_itself(sentence, found[number + 1 : number + 2]) or _leads_up(sentence, found[number + 1 :], wish):
+            before = sentence.text
             continue
         matter = f"{before} {sentence.text}" if _DO_THAT.search(sentence.text) else sentence.text
         before = sentence.text
@@ -72,7 +75,23 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 kind = ClauseKind.STATE
             if kind is ClauseKind.PROMISE and (conditional or kinds[-1:] == [ClauseKind.INSTRUCTS]):
                 kind = ClauseKind.STATE
-            act = _act(kind, clause, sentence, matter, wish, done=done, gave_up=Act.GIVES_UP in acts)
+            act = _act(
+                kind,
+                clause,
+                sentence,
+                matter,
+                wish,
+                done=done,
+                answered=ClauseKind.ANSWER in kinds,
+                gave_up=Act.GIVES_UP in acts,
+            )
+            if (
+                act is Act.LEAVE
+                and acts[-1:] == [Act.OFFERS]
+                and Act.GIVES_UP in acts
+                and _DO_THAT.search(sentence.text)
+            ):
+                act = Act.OFFERS
             done = (
                 done
                 or (kind is ClauseKind.DEED and not _DESCRIBES.search(clause))
@@ -88,7 +107,13 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             grants = grants or (act is Act.LEAVE and sentence.asks and not _ABOUT_WORDS.search(clause))
     looks = bool(found) and bool(_LOOKS.search(found[-1].text))
     return RuleReading(
-        _weighed(acts, looks=looks), frozenset(acts), tuple(dict.fromkeys(asking)), grants, tuple(kinds), chooses
+        _weighed(acts, looks=looks),
+        frozenset(acts),
+        tuple(dict.fromkeys(asking)),
+        grants,
+        tuple(kinds),
+        chooses,
+        any(sentence.asks for sentence in found),
     )
 
 
@@ -102,11 +127,46 @@ def _answers_itself(asked: Sentence, following: Sequence[Sentence]) -> bool:
 
 
 _BRIEF = 3
+
+
+def _leads_up(asked: Sentence, following: Sequence[Sentence], wish: Wish) -> bool:
+    """Whether a question only leads up to what follows: it says the wish again, or asks what is answered at once."""
+    if not asked.asks or not following or any(item.asks for item in following) or " or " in asked.text:
+        return False
+    kinds = [kind_of(clause, asks=False) for item in following for clause in item.clauses]
+    if ClauseKind.ASK in kinds or ClauseKind.LEAVE in kinds:
+        return False
+    told = wish.told or any(kind in _COMES_TO_SOMETHING for kind in kinds)
+    if _SEEKING.match(asked.text):
+        return told
+    if _REPLIES.match(following[0].text) and not _TO_YOU.search(asked.text):
+        return True
+    words = frozenset(WORD.findall(asked.text))
+    rest = words - _FORM_WORDS
+    return told and bool(rest) and rest <= wish.words and not (words & _WH_WORDS) - wish.words
+
+
+_COMES_TO_SOMETHING = (ClauseKind.DEED, ClauseKind.ANSWER, ClauseKind.PROMISE)
+_SEEKING = re.compile(
+    r"(?:are you |still )?(?:looking for|waiting for|hoping for|searching for|wondering|worried|curious|asking)\b"
+    r"|(?:need|want|wanted|wish)(?: to (?:know|hear|learn|see))? (?!me\b|us\b|another\b|it\b|one\b|any\b|that\b|this\b)\w+|you (?:asked|wanted|wished|were wondering|want to know)\b"
+)
+"""Questions that seek nothing for themselves: "Looking for your vet? She is saved."."""
+_REPLIES = re.compile(
+    r"(?:yes|yep|yeah|no|nope|indeed|it (?:is|was|did|does|has)|they (?:are|were|did|have)|he (?:is|was|did|has)|she (?:is|was|did|has))\b(?! (?:not )?(?:clear|possible|in your|there)\b)"
+)
+_TO_YOU = re.compile(r"\b(?:you|your|i|we|me)\b")
+_FORM_WORDS = frozenset(
+    "a an the is are was were it that this i you your my me to for of in on at so and be will do does did how what who much many far long really then please "
+    "texting text sending send setting set removing remove adding add turning turn converting converted checking check s".split()
+)
+_WH_WORDS = frozenset("what when where which who whom whose how why".split())
 _ABOUT_WORDS = re.compile(
     r"\b(?:should|shall) i (?:also |just )?(?:mention|include|phrase|word|address|sign|call (?:it|her|him|them)|spell|describe|write)\b"
 )
 """Asks how to put it beside a question for something else: that is answered with what it knows, rather than with yes."""
 _CAN_NOT_TELL = re.compile(
+    r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,80}?\bso (?:i|there|that|it)\b.{0,60}?\b(?:not|no|unable)\b|"
     r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,160}?\b(?:because|since|as) (?:i|there|my|the)\b.{0,160}?\b(?:no|not|lack|without)\b"
 )
 """Does not ask for what cannot be told, because it gives a reason of its own."""
@@ -120,6 +180,8 @@ def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind], 
         return ClauseKind.STATE
     if place > 1 and not asks and _RELATIVE.match(clause):
         return ClauseKind.STATE
+    if place > 1 and not asks and before[-1:] == [ClauseKind.PROMISE] and _THEN_DOES.match(clause):
+        return ClauseKind.PROMISE
     if place > 1 and _LET_ME_KNOW.match(clause):
         return next((kind for kind in reversed(before[-min(2, place - 1) :]) if kind in _IFS), None)
     return None
@@ -159,6 +221,11 @@ _NO_VERB = r"(?!(?:is|are|was|were|has|have|had|i|we|he|she|it|they|either|neith
 _BARE_CHOICE = re.compile(rf"(?:{_NO_VERB} ){{0,4}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,4}}{_NO_VERB}")
 """Two things with an "or" between them and no verb, which leaves the choice to whom it is said to."""
 _BARE_WH = re.compile(r"what|when|where|who|whom|how|which")
+_THEN_DOES = re.compile(
+    r"(?:and |then |next |finally |afterwards |after that ){1,3}(?:add|ask|check|create|delete|fetch|get|look|make|measure|read|remove|report|save|search|send|set|store|switch|"
+    r"tell|text|turn|update|verify|write)\b"
+)
+"""Goes on with what was announced."""
 _LABEL = re.compile(
     r"(?:\w+ ){0,2}(?:name|number|phone|contact|address|recipient|time|date|day|city|place|location|content|amount|currency|"
     r"destination|title|subject|label|relationship|origin|price|id)$"
@@ -175,16 +242,16 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
     match kind:
         case ClauseKind.PROMISE if (
             _REMINDING.search(clause) and (wish.classes & {"reminder", "timer"} or not wish.classes) and calls != 0
-        ):
-            return ClauseKind.DEED
-        case ClauseKind.PROMISE if "timer" in wish.classes and _TICKING.fullmatch(clause):
+        ) or ("timer" in wish.classes and _TICKING.fullmatch(clause)):
             return ClauseKind.DEED
         case ClauseKind.STATE if gave_up and _BY_YOURSELF.search(clause):
             return ClauseKind.INSTRUCTS
         case ClauseKind.DEED if _UNDONE.search(clause):
             return ClauseKind.STATE
-        case ClauseKind.DEED if is_means(clause, wish):
+        case ClauseKind.DEED if is_means(clause, wish) or is_otherwise(clause, wish) or _STANDS_SO.search(clause):
             return ClauseKind.FINDING
+        case ClauseKind.FINDING if gave_up and _NOBODY.search(clause):
+            return ClauseKind.GIVE_UP
         case ClauseKind.STATE if wish.told and (calls != 0 or _VALUE.search(clause)) and not is_means(clause, wish):
             return ClauseKind.ANSWER
         case ClauseKind.FINDING if wish.told and _VALUE.search(clause) and not is_means(clause, wish):
@@ -208,6 +275,13 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return kind
 
 
+_STANDS_SO = re.compile(
+    r"\b(?:is|are) (?:currently|still|presently|at present) (?!off the|no longer)\w+|\b(?:is|are) \w+(?: and \w+)? (?:at present|at the moment|at this time|right now)$"
+    r"|^(?:(?:and|so|then) )?(?:\w+ \w+ (?:says|shows|tells me) )?you are (?:currently |now |apparently )?in (?!touch|the clear|business|luck)\w+"
+    r"|\b(?:i|we) (?:have|got)(?: got)? (?:the|his|her|your|both|all|that) (?:[\w']+ )?(?:name|names|number|numbers|rate|id|date|time|place|position|location|coordinates|details)$"
+)
+"""Tells how things stand or what is at hand, rather than what was done."""
+_NOBODY = re.compile(r"\b(?:nobody|no one|nothing|none|no \w+) (?:\w+ ){0,4}?(?:i|to|that|which|for)\b")
 _DESCRIBES = re.compile(
     r"\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
 )
@@ -223,10 +297,37 @@ _CONDITIONAL = re.compile(
 )
 _FINITE = re.compile(r"\b(?:i|we|he|she|has|have|had|is|are|was|were|sent|done)\b")
 _INSTEAD = re.compile(
-    r"^(?:i|we) (?:could|do have|would be (?:glad|happy) to)\b(?! not\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|\w+ \w+)(?: of those| of them)? (?:help|be of (?:use|help)|do|work|suit|be useful)\b"
+    r"^(?:but |though |however |maybe |perhaps )?(?:i|we) (?:could|might|do have|would be (?:glad|happy) to)\b(?! not\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|an? [^?]{1,40}?|\w+ \w+)(?: of those| of them)? (?:help|be of (?:any |some )?(?:use|help|interest)|do|work|suit|be (?:useful|helpful))\b"
+)
+
+
+def _proposes_instead(kind: ClauseKind, clause: str) -> bool:
+    """Whether a clause proposes something in place of what cannot be done, rather than another way to it."""
+    if _CAN.match(clause) and "foreign" in classes_in(clause):
+        return True
+    helps = kind is ClauseKind.STATE and _HELPS_OTHERWISE.match(clause)
+    return bool(helps or _INSTEAD.search(clause)) and not _serves(clause)
+
+
+_HELPS_OTHERWISE = re.compile(
+    r"(?:but |though |however )?(?:i|we) (?:can|could)(?: only| still| at least| certainly| gladly| easily)? (?:help|offer|give|show|set|start|draft|write|suggest|point|explain|tell you (?:how|about))\b"
 )
 _CAN = re.compile(r"(?:i|we) (?:can|could|am able to)\b(?! not\b)")
-_WOULD = re.compile(r"\bi (?:could|(?:would|will) be (?:glad|happy|pleased|delighted) to)\b(?! not\b)")
+_WOULD = re.compile(
+    r"\bi (?:could|(?:would|will) be (?:glad|happy|pleased|delighted) to)\b(?! (?:not|only|tell that|see|find)\b)"
+    r"|^(?:and |but |also )?(?:i|we) (?:can|could|might)(?: also| even| gladly)? (?!not\b|now\b|only\b|see\b|find\b|say\b|read\b|confirm\b|report\b|tell you\b|assure\b)\w+"
+)
+_TAKES_UP = re.compile(
+    r"(?:so |then )?(?:interested|tempted|want (?:one|that|this|it|to)|(?:would|do|should) you (?:like|want|care for|prefer) (?:that|this|it|one|either|something like that)(?: instead)?"
+    r"|(?:would|will|does|could|might) (?:that|this|it|one)(?: \w+)? (?:help|do|work|suit|serve|interest)(?: you)?(?: \w+)?|how about (?:that|it)|what do you (?:think|say)|any interest)"
+)
+"""Asks whether what was just proposed instead, or beside it, is liked."""
+_MEANT = re.compile(r"\b(?:do|did) you mean\b")
+_OF_OTHERS = re.compile(
+    r"(?:is|are|was|might|could|may|would|does|has|did) (?:he|she|they|there|your|one)\b"
+    r"|(?:could|can|would|will|do|did|have) you (?!like|want|prefer|need|care|wish)\w+"
+)
+"""Asks about others, or something of the user, rather than what the agent might do."""
 _LONG = 12
 """Letters from which a statement says something."""
 
@@ -246,49 +347,68 @@ _BY_YOURSELF = re.compile(
 
 
 def _act(
-    kind: ClauseKind, clause: str, sentence: Sentence, matter: str, wish: Wish, *, done: bool, gave_up: bool
+    kind: ClauseKind,
+    clause: str,
+    sentence: Sentence,
+    matter: str,
+    wish: Wish,
+    *,
+    done: bool,
+    answered: bool,
+    gave_up: bool,
 ) -> Act | None:
     """The act that a clause is; ``done`` if the message has claimed before it to have done what was wanted.
 
-    ``matter`` is the sentence with the one before it, where it only says "shall I do that?".
+    ``answered`` tells that something before it may be what the user wanted to hear. ``matter`` is the sentence with the
+    one before it, where it only says "shall I do that?".
     """
     match kind:
         case ClauseKind.ASK | ClauseKind.LEAVE | ClauseKind.OFFER if (
-            (gave_up or done) and "foreign" in classes_in(matter) and not _WH.search(clause.replace("please", ""))
+            (gave_up or done)
+            and "foreign" in classes_in(matter)
+            and not _WH.search(clause.replace("please", ""))
+            and not _OF_OTHERS.match(clause)
         ):
             return Act.OFFERS
-        case _ if gave_up and _INSTEAD.search(clause) and not _serves(clause):
+        case _ if gave_up and _proposes_instead(kind, clause):
             return Act.OFFERS
-        case _ if gave_up and _CAN.match(clause) and "foreign" in classes_in(clause):
+        case ClauseKind.ASK if (gave_up or done) and sentence.asks and _TAKES_UP.fullmatch(clause):
             return Act.OFFERS
         case ClauseKind.ASK if (
-            done and is_extra(clause, wish, done=True) and (not _WH.search(clause) or " else" in clause)
+            done
+            and is_extra(clause, wish, done=True)
+            and (not _WH.search(clause) or " else" in clause)
+            and not _MEANT.search(clause)
         ):
             return Act.OFFERS
         case ClauseKind.LEAVE if sentence.asks and _CHOICE.search(sentence.text):
             return Act.ASKS
-        case ClauseKind.LEAVE if _STILL.match(clause):
-            return Act.LEAVE
-        case ClauseKind.LEAVE if _CONSENT.search(clause) and not classes_in(matter):
+        case ClauseKind.LEAVE if _STILL.match(clause) or (_CONSENT.search(clause) and not classes_in(matter)):
             return Act.LEAVE
         case ClauseKind.LEAVE | ClauseKind.OFFER:
             return Act.OFFERS if is_extra(matter, wish, done=done) else Act.LEAVE
-        case ClauseKind.STATE | ClauseKind.PROMISE if done and _WOULD.search(clause):
+        case ClauseKind.STATE | ClauseKind.PROMISE | ClauseKind.ANSWER if (
+            done or (answered and kind is ClauseKind.ANSWER)
+        ) and _WOULD.search(clause):
             return Act.OFFERS
         case _:
             return _ACTS.get(kind)
 
 
-_STILL = re.compile(r"(?:(?:do|would) you )?still (?:want|like|wish|okay|fine|prefer)\b")
+_STILL = re.compile(
+    r"(?:(?:do|would) you |you )?(?:still|really|actually|truly|definitely) (?:want|like|wish|okay|fine|prefer|need|sure)\b"
+    r"|(?:(?:is|was) )?(?:this|that|it)(?: really| truly| indeed| still| actually)* (?:what|how) you (?:want|mean|wish|had)"
+)
 """Asks whether the wish holds, whatever else was said before it."""
 _CONSENT = re.compile(r"\byour (?:okay|approval|consent|permission|confirmation|word|go ahead|yes|blessing)\b")
 """Asks for leave and names nothing, so that it is about the wish, however finished it sounds."""
 _DO_THAT = re.compile(
-    r"\b(?:do|arrange|try|like|want|have|wish) (?:that|so|this|it)\b|^(?:(?:shall|should|may|can) i|want me to)\??$|\bthat (?:help|work|suit|do)\b|\bhow you would like to proceed\b"
+    r"\b(?:do|arrange|try|like|want|have|wish) (?:that|so|this|it)\b|^(?:(?:shall|should|may|can) (?:i|we)|(?:(?:do|would) you )?(?:want|like) me to)\??$|\bthat (?:help|work|suit|do)\b|\bhow you would like to proceed\b"
 )
 """Refers to what the sentence before proposed."""
 _CHOICE = re.compile(
     r"[,;]? or (?:should|shall|would you rather|would you prefer|do you want me to) |\b(\w{3,})\b[^?]{0,30} or \1\b"
+    r"|^(?:\w+ ){0,2}?(?:should|shall|do you (?:want|mean)|is|are|will|would)\b[^?]*,(?: [^?,]*)? or (?!not\b|so\b|no\b|something|anything|else\b|did i|have i|am i|is (?:that|this|it) (?:not|too|wrong|okay))\w"
 )
 """A question with two ways out, which no yes answers."""
 _EITHER = re.compile(r"\w,? or (?!not\b|so\b|no\b|something|anything|else\b|anyone|anybody|both\b)")

@@ -35,7 +35,7 @@ def is_readable(text: str, found: list[Sentence], is_known: Callable[[str], bool
     """
     if not found:
         return False
-    words = _WORD.findall(" ".join(sentence.text for sentence in found))
+    words = [word.removesuffix("'s") for word in _WORD.findall(" ".join(sentence.text for sentence in found))]
     if not words:
         return any(sign.isdigit() for sign in text) and (numbers or any(sentence.asks for sentence in found))
     bare = _without_marks(text)
