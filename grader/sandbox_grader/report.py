@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Mode, Subject, means
-from sandbox_grader.metrics import is_known
+from sandbox_grader.metrics import FAMILIES, is_known
 from sandbox_grader.metrics import metric as metric_named
 from sandbox_grader.scores import SCORE, USERS, Scores
 from sandbox_grader.similarity import DEFAULT
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 MOST_TRIALS = 8
 """pass@k and pass^k are told for every k up to this many trials, and for all of them."""
-Counted = tuple[Sequence[Scores], str, Sequence[ScoredSession]]
+Counted = tuple[Sequence[Scores], str, Sequence[float | None], Sequence[ScoredSession]]
 Judged = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
 
@@ -82,8 +82,8 @@ class Report:
         default=((), ()), init=False, repr=False, compare=False
     )
     """The sessions as they were when they were last put into order, and in order."""
-    _values: Counted = field(default=((), "", ()), init=False, repr=False, compare=False)
-    """What counts of sessions in order, and by which metric."""
+    _values: Counted = field(default=((), "", (), ()), init=False, repr=False, compare=False)
+    """The values of sessions in order, None where one does not count, by which metric, and those that count."""
 
     @property
     def ordered(self) -> list[Scores]:
@@ -105,14 +105,24 @@ class Report:
             GraderError: no session knows the metric.
         """
         check_metric(self.metric, self.sessions)
+        return list(self._known()[3])
+
+    def _known(self) -> Counted:
         ordered = self._in_order()
         if self._values[0] is not ordered or self._values[1] != self.metric:
-            values = ((item, item.value(self.metric)) for item in ordered)
+            values = [item.value(self.metric) for item in ordered]
             scored = [
-                ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in values if value is not None
+                ScoredSession(cluster_of(s), s.trial, value, s.variant)
+                for s, value in zip(ordered, values, strict=True)
+                if value is not None
             ]
-            self._values = ordered, self.metric, scored
-        return list(self._values[2])
+            self._values = ordered, self.metric, values, scored
+        return self._values
+
+    def _measured(self) -> Iterable[tuple[Scores, float | None]]:
+        """The sessions in order, each with its value by the metric where it counts."""
+        ordered, _, values, _ = self._known()
+        return zip(ordered, values, strict=True)
 
     @property
     def estimate(self) -> Estimate | None:
@@ -155,24 +165,24 @@ class Report:
     @property
     def failures(self) -> list[Scores]:
         """The sessions that count and did not pass."""
-        values = ((item, item.value(self.metric)) for item in self.ordered)
-        return [item for item, value in values if value is not None and value < PASS]
+        return [item for item, value in self._measured() if value is not None and value < PASS]
 
     @property
     def unscored(self) -> list[Scores]:
         """The sessions that do not count, but for those that their user spoiled and those that are kept apart."""
-        kept = (item for item in self.ordered if not item.spoiled and not _is_apart(item))
-        return [item for item in kept if item.value(self.metric) is None]
+        missing = (item for item, value in self._measured() if value is None)
+        return [item for item in missing if not item.spoiled and not _is_apart(item)]
 
     @property
     def filled(self) -> list[Scores]:
         """The sessions in which a model answered for the tape, and that nothing else is the matter with."""
-        return [item for item in self.ordered if _is_apart(item)]
+        return [item for item in self._in_order() if _is_apart(item)]
 
     @property
     def spent(self) -> Spent:
         """The tokens of all sessions."""
-        return sum((item.spent for item in self.sessions), Spent())
+        nothing = Spent()
+        return sum((item.spent for item in self.sessions if item.spent != nothing), nothing)
 
     def missed(self, threshold: float, judged: Judged = "mean") -> str | None:
         """In a line, what of a threshold was missed, by how much; None if it was met.
@@ -214,11 +224,14 @@ class Report:
     def families(self) -> dict[str, Mapping[str, Any]]:
         """What each family makes of all its sessions; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
-        ordered = [(item, _outline(item)) for item in self.ordered]
+        ordered = self._in_order()
+        alike = dict[Any, Subject]()
+        cells = [alike.get(cell) or alike.setdefault(cell, _outline(s)) for s in ordered for cell in [_cell_of(s)]]
         for family in dict.fromkeys(name for item in self.sessions for name in item.verdicts):
+            outlines = cells if family in FAMILIES else map(_outline, ordered)
             graded = [
                 (outline, item.verdicts[family])
-                for item, outline in ordered
+                for item, outline in zip(ordered, outlines, strict=True)
                 if family in item.verdicts and (item.scored or (item.spoiled and family == USERS))
             ]
             if any(verdict.inconclusive is None for _, verdict in graded):
@@ -228,13 +241,13 @@ class Report:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per scenario and variant."""
-        groups: dict[Cell, list[Scores]] = {}
-        for item in self.ordered:
-            groups.setdefault((item.scenario, item.variant), []).append(item)
+        groups: dict[Cell, list[tuple[Scores, float | None]]] = {}
+        for item, value in self._measured():
+            groups.setdefault((item.scenario, item.variant), []).append((item, value))
         return [self._row(group) for group in groups.values()]
 
-    def _row(self, group: Sequence[Scores]) -> dict[str, Any]:
-        values = [(item, item.value(self.metric)) for item in group]
+    def _row(self, values: Sequence[tuple[Scores, float | None]]) -> dict[str, Any]:
+        group = [item for item, _ in values]
         scored = [(item, value) for item, value in values if value is not None]
         return {
             "scenario": group[0].scenario,
@@ -261,7 +274,7 @@ class Report:
         values = self.counted if known else []
         estimate, counts = mean_score(values) if values else None, PassCounts.of(values)
         ks, unscored = told_ks(counts), self.unscored
-        prices = self.prices
+        prices, spent, filled = self.prices, self.spent, self.filled
         return {
             "mode": self.mode,
             "metric": self.metric,
@@ -275,9 +288,9 @@ class Report:
             },
             "tapes": {
                 "unrecorded_calls": sum(item.course.unrecorded for item in ordered),
-                "filled": len(self.filled),
-                "score": _mean(value for item in self.filled if (value := item.number(self.metric)) is not None),
-                "sessions": [_named(item, item.reason) for item in self.filled],
+                "filled": len(filled),
+                "score": _mean(value for item in filled if (value := item.number(self.metric)) is not None),
+                "sessions": [_named(item, item.reason) for item in filled],
             },
             "score": rounded(estimate.mean) if estimate else None,
             "estimate": estimate.to_json() if estimate else None,
@@ -286,8 +299,8 @@ class Report:
             "flaky": ["/".join(cell) for cell in flaky(counts)],
             "refusal": _overall(rows)["refusal"],
             "endings": _endings(ordered),
-            "tokens": {**self.spent.to_json(), "set_aside": self.wasted.to_json()},
-            "cost": {**prices.of(self.spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
+            "tokens": {**spent.to_json(), "set_aside": self.wasted.to_json()},
+            "cost": {**prices.of(spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
             "categories": _by_category(rows),
             "scenarios": rows,
             "unscored": [_named(item, why_not(item, self.metric)) for item in unscored],
@@ -379,6 +392,11 @@ _UNSAID: dict[str, Any] = dict.fromkeys(
     ("agent", "user", "limits", "worlds", "clock", "versions", "wall"), MappingProxyType[str, Any]({})
 )
 """What an outline leaves out, one nothing for all of them: there are as many outlines as sessions."""
+
+
+def _cell_of(scores: Scores) -> tuple[str, str, tuple[str, ...]]:
+    """What the summaries of our families look at besides the verdicts."""
+    return scores.scenario, scores.variant, scores.categories
 
 
 def _outline(scores: Scores) -> Subject:

@@ -1,5 +1,6 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +116,7 @@ def command(
     details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
+    gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)

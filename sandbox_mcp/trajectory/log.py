@@ -331,8 +331,8 @@ def logs_at(path: Path) -> list[Path]:
         TrajectoryError: a pack cannot be read.
     """
     if path.is_dir():
-        packed = [log for pack in path.rglob(f"*{PACKED}") for log in packed_logs(pack)]
-        return sorted([*path.rglob(f"*{SUFFIX}"), *packed])
+        found = sorted([*path.rglob(f"*{SUFFIX}"), *path.rglob(f"*{PACKED}")])
+        return [log for file in found for log in (packed_logs(file) if file.name.endswith(PACKED) else [file])]
     if is_pack(path):
         return packed_logs(path)
     return [path] if path.exists() or has_log(path) else []

@@ -118,6 +118,17 @@ def test_logs_are_found_in_files_packs_and_folders_alike(tmp_path: Path) -> None
     assert read_trajectory(pack / "s1.jsonl").started.session == "s1"
 
 
+def test_logs_of_packs_and_folders_stand_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    for folder in ("a", "a.b", "b", "pack-1"):
+        (tmp_path / folder).mkdir()
+        packed(tmp_path / folder, log_of("s0", "hi"), log_of("s1", "ho"))
+        for name in ("a", "pack", "pack-2", "z"):
+            (tmp_path / folder / f"{name}.jsonl").write_bytes(log_of(name))
+    found = find_logs([tmp_path])
+    assert found == sorted(found)
+    assert len(found) == 24
+
+
 def test_a_session_that_was_left_out_counts_no_more_and_can_still_be_read(tmp_path: Path) -> None:
     pack = packed(tmp_path, log_of("s0"), log_of("s1"))
     leave_out(pack / "s0.jsonl")

@@ -131,6 +131,6 @@ def _means(items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     listed = list(items)
     means: dict[str, Any] = {"n": len(listed)}
     for name in NUMBERS:
-        numbers = [values[name] for values in listed if values.get(name) is not None]
+        numbers = [number for values in listed if (number := values.get(name)) is not None]
         means[name] = sum(numbers) / len(numbers) if numbers else None
     return means
