@@ -14,6 +14,11 @@ class SandboxError(Exception):
 
     more: "Sequence[SandboxError]" = ()
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is wrong, in one line for each fault."""
+        return (str(self), *map(str, self.more))
+
 
 class FileError(SandboxError):
     """A file that cannot be used. ``path`` and ``line`` (from 1, None for the file as a whole) say where."""

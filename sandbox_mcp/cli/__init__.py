@@ -98,7 +98,7 @@ def main() -> None:
         click.echo("sandbox-mcp: interrupted", err=True)
         sys.exit(INTERRUPTED)
     except SandboxError as error:
-        fail(str(error), *map(str, error.more))
+        fail(*error.lines)
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.access import session_path
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
 from sandbox_mcp.server.malformed import MOST_NAMES, TooManyNamesError
@@ -261,5 +262,6 @@ def _told(error: Exception) -> Response:
     if isinstance(error, _BadBodyError):
         return problem(error.status, error.code, str(error))
     status, code = next((status, code) for kind, status, code in _TOLD if isinstance(error, kind))
-    told = f"the log cannot be kept: {error.strerror or error}" if isinstance(error, OSError) else str(error)
-    return problem(status, code, told)
+    if isinstance(error, OSError):
+        return problem(status, code, f"the log cannot be kept: {error.strerror or error}")
+    return problem(status, code, "\n".join(error.lines) if isinstance(error, SandboxError) else str(error))

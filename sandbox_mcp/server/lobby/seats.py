@@ -235,5 +235,6 @@ def _told(error: Exception) -> str:
     """What an agent is told of a fault: nothing of files, which are the operator's business."""
     if isinstance(error, TooManySessionsError):
         return f"TooManySessionsError: {error}"
-    print(f"sandbox-mcp: {error}", file=sys.stderr)  # noqa: T201
+    for line in error.lines if isinstance(error, SandboxError) else (error,):
+        print(f"sandbox-mcp: {line}", file=sys.stderr)  # noqa: T201
     return "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"
