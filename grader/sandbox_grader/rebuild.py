@@ -15,7 +15,7 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
-from sandbox_grader.values import is_array, is_object, same_value
+from sandbox_grader.values import is_array, is_number, is_object, same_value
 from sandbox_mcp.tools import Outcome, World, attempt, bind, present
 from sandbox_mcp.tools.calling import without_arguments
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
@@ -181,7 +181,7 @@ def _same(recorded: Any, again: Any) -> bool:
 
 
 def _is_moment(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and MOMENT <= value < 100 * MOMENT
+    return is_number(value) and MOMENT <= value < 100 * MOMENT
 
 
 def _text(value: Any) -> str:

@@ -12,13 +12,13 @@ has a reminder between 8:59:34 and 9:00:34 tomorrow; the agent's lies between th
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.metric import Mode, Solution, Subject
 from sandbox_grader.references import references_of
-from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_object, same_value
+from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, is_object, same_value
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
 
 LONG = 1_000_000
@@ -198,7 +198,7 @@ def _in_time(wanted: Any, shifted: Sequence[Any], given: Any) -> bool:
     moved = [other for other in shifted if not same_value(other, wanted)]
     if not moved or given is None:
         return False
-    if _is_number(given) and _is_number(wanted) and all(map(_is_number, moved)):
+    if is_number(given) and is_number(wanted) and all(map(is_number, moved)):
         return min(wanted, *moved) <= given <= max(wanted, *moved)
     return any(same_value(other, given) for other in moved)
 
@@ -216,8 +216,4 @@ def _pairs(first: Any, second: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _tells_its_origin(value: Any) -> bool:
-    return (isinstance(value, str) and value != "") or (_is_number(value) and abs(value) >= LONG)
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return (isinstance(value, str) and value != "") or (is_number(value) and abs(value) >= LONG)

@@ -62,6 +62,11 @@ def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, dict) or (not isinstance(value, _PLAIN) and isinstance(value, Mapping))
 
 
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def is_array(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether a JSON value is an array."""
     return isinstance(value, list | tuple)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply, leaves
 from sandbox_grader.metric import Solution
-from sandbox_grader.values import is_array, is_object
+from sandbox_grader.values import is_array, is_number, is_object
 from sandbox_mcp.trajectory import Message, ToolCall
 
 SHORT = 4
@@ -72,4 +72,4 @@ def _tells(value: Any) -> bool:
     """Whether a value can tell one match from another."""
     if isinstance(value, str):
         return len(value) >= SHORT
-    return isinstance(value, int | float) and not isinstance(value, bool) and value not in (0, 1)
+    return is_number(value) and value not in (0, 1)

@@ -22,7 +22,7 @@ from sandbox_grader.conduct.order import Rehearsal
 from sandbox_grader.metric import Solution
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.tooltalk.comparing import AsWritten, Compare
-from sandbox_grader.values import FREE_TEXT, form_of, is_array
+from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 
 RECIPIENTS = frozenset(
@@ -200,7 +200,7 @@ def _telling(value: Any) -> bool:
     """Whether a value is hardly the same by chance."""
     if isinstance(value, str):
         return len(value) >= 4
-    return isinstance(value, int | float) and not isinstance(value, bool) and 1000 <= abs(value) < 1e15
+    return is_number(value) and 1000 <= abs(value) < 1e15
 
 
 def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:

@@ -21,6 +21,7 @@ from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import computes, is_replay, named_leaves
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, leaves
+from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_timestamp
 
@@ -135,7 +136,7 @@ class _Known:
 
     def _take(self, item: Any) -> None:
         for value in leaves(item):
-            if isinstance(value, int | float) and not isinstance(value, bool) and value > 1e8:
+            if is_number(value) and value > 1e8:
                 self._told.add(float(value))
             elif isinstance(value, str):
                 for found in _WRITTEN.finditer(value):

@@ -21,6 +21,7 @@ from sandbox_grader.conduct.ground import Ground, computes, is_replay, named_lea
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
 from sandbox_grader.users.values import LONG
+from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
 
 WORKED_OUT = frozenset({"duration", "money", "temperature", "quantity", "percent", "number"})
@@ -90,7 +91,7 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
     right: dict[tuple[str, str], set[float]] = {}
     for call in wanted:
         for name, value in named_leaves(call.arguments):
-            if isinstance(value, int | float) and not isinstance(value, bool) and not is_moment(name, value):
+            if is_number(value) and not is_moment(name, value):
                 right.setdefault((call.tool, name), set()).add(float(value))
     suspects = {
         call.seq: [

@@ -96,13 +96,13 @@ _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
 }
 
 
-def is_number(value: Any) -> bool:
+def counts_as_number(value: Any) -> bool:
     """Whether the original treats a value as a number, which booleans are too."""
     return isinstance(value, int | float)
 
 
 def _near(first: Any, second: Any, tolerance: Any) -> bool:
-    if tolerance is not None and is_number(first) and is_number(second):
+    if tolerance is not None and counts_as_number(first) and counts_as_number(second):
         return abs(first - second) <= tolerance
     return bool(first == second)
 

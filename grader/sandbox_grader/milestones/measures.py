@@ -14,10 +14,10 @@ from typing import Any
 from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
-from sandbox_grader.milestones.cells import converted, is_number
+from sandbox_grader.milestones.cells import converted
 from sandbox_grader.milestones.wording import says
 from sandbox_grader.rouge import rouge_l
-from sandbox_grader.values import same_set, same_value
+from sandbox_grader.values import is_number, same_set, same_value
 
 Lookup = Callable[[ValueRef], tuple[Any, ...]]
 """The acceptable values that a reference stands for; none where nothing was matched, or nothing found there."""
@@ -94,14 +94,10 @@ def _exact(target: Any, actual: Any, _within: float | None) -> float:
 
 
 def _close(target: Any, actual: Any, within: float | None) -> float:
-    if _measurable(target) and _measurable(actual) and within is not None:
+    if is_number(target) and is_number(actual) and within is not None:
         with suppress(OverflowError):  # whole numbers may be larger than any float
             return 1.0 if abs(target - actual) <= within else 0.0
     return _exact(target, actual, None)
-
-
-def _measurable(value: Any) -> bool:
-    return is_number(value) and not isinstance(value, bool)
 
 
 def _contains(target: Any, actual: Any, _within: float | None) -> float:

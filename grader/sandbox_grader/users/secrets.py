@@ -12,6 +12,7 @@ from sandbox_scenarios.model import CallConstraint, Constraint, Expected, Scenar
 
 from sandbox_grader.conduct.observed import leaves
 from sandbox_grader.users.values import TAIL, Value, month_day, plain, telling
+from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_local
 
@@ -71,7 +72,7 @@ class Secrets:
         for leaf in leaves(item):
             if isinstance(leaf, str):
                 self._keep_text(leaf, source)
-            elif is_number(leaf):
+            elif is_sayable_number(leaf):
                 self.numbers.setdefault(float(leaf), source)
 
     def keep_name(self, name: str, source: str) -> None:
@@ -157,21 +158,21 @@ def keep_result(secrets: Secrets, call: ToolCall) -> None:
             secrets.keep(leaf, f"the result of {call.called} (#{call.seq})")
 
 
-def is_number(leaf: Any) -> TypeGuard[int | float]:
+def is_sayable_number(leaf: Any) -> TypeGuard[int | float]:
     """Whether a value is a number that a person could say."""
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < LARGEST
+    return is_number(leaf) and abs(leaf) < LARGEST
 
 
 def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, column: str) -> None:
     source = f"what the scenario expects of {column}"
     value = expected.value
-    if column.endswith("timestamp") and is_number(value):
+    if column.endswith("timestamp") and is_sayable_number(value):
         secrets.keep_day(float(value), scenario.clock.zone, source)
         return
     for leaf in leaves(value):
         for found in telling(leaf) if isinstance(leaf, str) else ():
             secrets.keep(found.words, source)
-        if is_number(leaf):
+        if is_sayable_number(leaf):
             secrets.keep(leaf, source)
 
 

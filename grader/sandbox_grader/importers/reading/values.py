@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from sandbox_grader.importers.reading.json_values import MAX_DEPTH, cleaned, depth, is_array, is_object, loads
+from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import CallError, ErrorKind
 
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
@@ -114,7 +115,7 @@ def canonical(name: str) -> str:
 
 def seconds(stamp: Any) -> float | None:
     """Seconds since the epoch, from a number of them or an ISO 8601 text (UTC where it names no zone), or None."""
-    if isinstance(stamp, int | float) and not isinstance(stamp, bool) and abs(stamp) < FAR:
+    if is_number(stamp) and abs(stamp) < FAR:
         return float(stamp)
     if not isinstance(stamp, str):
         return None
