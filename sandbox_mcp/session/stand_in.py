@@ -10,24 +10,26 @@ import asyncio
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.models.asking import OPENAI, EndpointSettings
-from sandbox_mcp.models.completions import Completions
 from sandbox_mcp.tools.value_schemas import fits_schema
-from sandbox_mcp.worlds.recorded import REDACTED, Fill, FillQuestion, Fills
+
+if TYPE_CHECKING:
+    from sandbox_mcp.models.asking import EndpointSettings
+    from sandbox_mcp.worlds.recorded import Fill, FillQuestion
 
 TRIES = 2
-ROLE = f"""You stand in for a server of tools. Calls that it answered were recorded; you answer one that was not.
+ROLE = """You stand in for a server of tools. Calls that it answered were recorded; you answer one that was not.
 Answer as that server would: in the same form, the same words for the same cases, and in agreement with everything it \
-answered. What you cannot know you choose plausibly, once and for all. {REDACTED!r} stands for a secret that was right.
+answered. What you cannot know you choose plausibly, once and for all. %r stands for a secret that was right.
 Answer with one JSON object and nothing else, with one of these keys:
-{{"object": ...}} the result as an object, where the tool gives objects
-{{"text": "..."}} the result as text, where it gives text
-{{"error": "..."}} what the server says where it refuses the call"""
+{"object": ...} the result as an object, where the tool gives objects
+{"text": "..."} the result as text, where it gives text
+{"error": "..."} what the server says where it refuses the call"""
+"""What a model is told first, but for what stands for a secret."""
 
 
 class StandInError(Exception):
@@ -40,7 +42,12 @@ def looked_up(scenario: Scenario, knowledge: object) -> object:
     Raises:
         SandboxError: the model cannot be asked; the message says what is missing.
     """
-    if not scenario.fill or not isinstance(scenario.home.knowledge, Fills):
+    if not scenario.fill:
+        return knowledge
+    from sandbox_mcp.models.asking import OPENAI, EndpointSettings
+    from sandbox_mcp.worlds.recorded import Fills
+
+    if not isinstance(scenario.home.knowledge, Fills):
         return knowledge
     settings = EndpointSettings(scenario.fill)
     if settings.problem():
@@ -49,8 +56,10 @@ def looked_up(scenario: Scenario, knowledge: object) -> object:
     return Fills(scenario.home.knowledge.path, lambda question: _answer(settings, question))
 
 
-def _answer(settings: EndpointSettings, question: FillQuestion) -> Fill:
-    messages = [{"role": "system", "content": ROLE}, {"role": "user", "content": _told(question)}]
+def _answer(settings: "EndpointSettings", question: "FillQuestion") -> "Fill":
+    from sandbox_mcp.worlds.recorded import REDACTED, Fill
+
+    messages = [{"role": "system", "content": ROLE % (REDACTED,)}, {"role": "user", "content": _told(question)}]
     problem = ""
     for _ in range(TRIES):
         try:
@@ -67,7 +76,9 @@ def _answer(settings: EndpointSettings, question: FillQuestion) -> Fill:
     raise StandInError(f"{settings.model!r} gave no usable answer to {question.asked[0]}: {problem}")
 
 
-async def _asked(settings: EndpointSettings, messages: list[dict[str, str]]) -> str:
+async def _asked(settings: "EndpointSettings", messages: list[dict[str, str]]) -> str:
+    from sandbox_mcp.models.completions import Completions
+
     endpoint = Completions(settings)
     try:
         return (await endpoint.ask(messages, ())).text
@@ -75,7 +86,7 @@ async def _asked(settings: EndpointSettings, messages: list[dict[str, str]]) -> 
         await endpoint.aclose()
 
 
-def _told(question: FillQuestion) -> str:
+def _told(question: "FillQuestion") -> str:
     calls = [
         {"tool": call.deed[0], "arguments": json.loads(call.deed[1]), "after": len(call.after), "result": call.result}
         for call in question.examples
@@ -89,7 +100,7 @@ def _told(question: FillQuestion) -> str:
     return "\n\n".join(f"{name}:\n{json.dumps(part, ensure_ascii=False)}" for name, part in parts.items())
 
 
-def _result(said: str, question: FillQuestion) -> Mapping[str, Any]:
+def _result(said: str, question: "FillQuestion") -> Mapping[str, Any]:
     """A result as a server's travels, out of what a model said.
 
     Raises:
@@ -116,7 +127,7 @@ def _result(said: str, question: FillQuestion) -> Mapping[str, Any]:
     return {"content": [{"type": "text", "text": text}], "structuredContent": value}
 
 
-def _gives_objects(question: FillQuestion) -> bool:
+def _gives_objects(question: "FillQuestion") -> bool:
     """Whether the tool's results are objects, as the server said or as its recorded results are."""
     if isinstance(question.tool.listed.get("outputSchema"), Mapping):
         return True

@@ -32,12 +32,13 @@ from sandbox_scenarios.yaml_lines import load
 BUILT_IN = Path(__file__).parent / "suite"
 BASES = BUILT_IN / "worlds"
 """Where the scenarios of the default world have what they extend."""
-_WORLD = re.compile(r"\bworld[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
-_EXTENDS = re.compile(r"\bextends[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
-"""How a world and a base are named. They find too much, never too little."""
+_WORLD = re.compile(r"world(?<!\wworld)[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
+_EXTENDS = re.compile(r"extends(?<!\wextends)[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
+"""How a world and a base are named. They find too much, never too little. A word to begin with is looked for at once in
+a text, where ``\\bworld`` would be tried at every character."""
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
-_NAMING = r"\bname[\"']?:\s*[\"']?{}\b"
+_NAMING = r"name(?<!\wname)[\"']?:\s*[\"']?{}\b"
 """How a name is written, mostly. Finds too much: people have names as well."""
 
 
