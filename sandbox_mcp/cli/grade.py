@@ -29,6 +29,7 @@ from sandbox_mcp.shown import one_line
 if TYPE_CHECKING:
     from sandbox_grader import Report
     from sandbox_grader.many import SuiteFinder
+    from sandbox_grader.scores import Scores
 
     from sandbox_mcp.run.judging import Judged
 
@@ -160,10 +161,17 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _without_scenario(report: "Report", *, as_json: bool) -> str:
-    """What to do about sessions whose scenario is not known here; nothing where JSON says it of each."""
+    """What to do about sessions whose scenario is not known here; nothing where JSON says it of each.
+
+    A log that has its own solution, such as one of MTU-Bench's rows, comes from material that is no scenario.
+    """
     from sandbox_grader.milestones.metric import NO_SCENARIO
 
-    lacking = [s for s in report.sessions if (v := s.verdicts.get("toolsandbox")) and v.inconclusive == NO_SCENARIO]
+    def lacks(item: "Scores") -> bool:
+        score, calls = item.verdicts.get("toolsandbox"), item.verdicts.get("tooltalk")
+        return score is not None and score.inconclusive == NO_SCENARIO and not (calls and calls.inconclusive is None)
+
+    lacking = list(filter(lacks, report.sessions))
     named = list(dict.fromkeys(item.scenario for item in lacking if item.scenario))
     if as_json or not named:
         return ""

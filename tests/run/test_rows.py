@@ -413,6 +413,8 @@ def test_rows_are_run_resumed_graded_and_put_into_tables(tmp_path: Path) -> None
     assert (code, json.loads(out)["counts"]["scored"]) == (0, 1)
     code, out, _ = invoke(*playing)
     assert (code, json.loads(out)["families"]["mtu_bench"]["S-S"]["PS"]) == (0, 100.0)
+    code, _, told = invoke("grade", tmp_path / "run", "--metric", "mtu_bench.right", "--quiet")
+    assert (code, told) == (0, "")  # rows are no scenarios that could be named
     code, out, _ = invoke("grade", tmp_path / "run", "--metric", "mtu_bench.right", "--json", "--mode", "compat")
     assert json.loads(out)["score"] == 1.0
     code, out, _ = invoke("table", "mtu-bench/table9", f"ours={tmp_path / 'run'}", "--json")

@@ -37,7 +37,8 @@ class PaperColumn:
     """A column: its name as printed, the figure in it, and what it is multiplied by and rounded to when shown.
 
     ``command`` is what fills a missing cell where that differs from the table's; ``never`` says why nothing can. An
-    ``optional`` column is left out where no row has anything in it, and is not missed.
+    ``optional`` column is left out where no row has anything in it, and is not missed. Where there are sessions that it
+    ``rests_on`` and still nothing to show, ``undecided`` says why, because no other run is missing.
     """
 
     name: str
@@ -47,6 +48,12 @@ class PaperColumn:
     command: str = ""
     never: str = ""
     optional: bool = False
+    rests_on: Callable[[Scores], bool] | None = None
+    undecided: str = ""
+
+    def why_open(self, sessions: Sequence[Scores]) -> str:
+        """Why the column stays empty although there are sessions for it; empty where there are none."""
+        return self.undecided if self.rests_on is not None and any(map(self.rests_on, sessions)) else ""
 
 
 def by_model(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
@@ -108,7 +115,10 @@ class PaperTable:
             if plain(name) == plain(label)
             for column, value in row.items()
         }
-        cells = [PaperCell(column.figure.of(sessions), known.get(column.name)) for column in self.columns]
+        cells = [
+            PaperCell(column.figure.of(sessions), known.get(column.name), column.why_open(sessions))
+            for column in self.columns
+        ]
         return PaperRow(label, tuple(cells))
 
     def _printed_row(self, name: str) -> "PaperRow":
@@ -118,10 +128,14 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """A figure, which is not yet scaled, or a text, and what is printed in its place; None where there is none."""
+    """A figure, which is not yet scaled, or a text, and what is printed in its place; None where there is none.
+
+    ``open`` is why there is none although its sessions are there.
+    """
 
     found: Estimate | str | None
     printed: float | None = None
+    open: str = ""
 
     def shown(self, column: PaperColumn) -> str:
         """The figure with its interval, then the printed one."""
@@ -219,8 +233,9 @@ def _missing(filled: FilledTable) -> Iterable[MissingCells]:
         ways: dict[tuple[str, str], list[str]] = {}
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.found is None and not column.optional:
-                command = "" if column.never else column.command or table.command
-                ways.setdefault((command, column.never), []).append(column.name)
+                never = column.never or cell.open
+                command = "" if never else column.command or table.command
+                ways.setdefault((command, never), []).append(column.name)
         for (command, never), names in ways.items():
             yield MissingCells(row.label, tuple(names), command, never)
 

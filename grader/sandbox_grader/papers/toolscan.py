@@ -7,7 +7,7 @@ played them: with feedback, JSON calls and nothing beside the point.
 Source: ToolScan, table 4, figures 3 to 5 and section 8.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -31,6 +31,7 @@ COLUMNS: Final = ("IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 """The seven error patterns in the order of table 4."""
 
 
+UNVARIED: Final = "one of both never changes in the sessions that there are"
 FORMS: Final = {"base": "JSON", "text_actions": "free text", "no_feedback": "JSON, no feedback"}
 """The variants in which questions are asked, in the paper's words."""
 KINDS: Final = {
@@ -104,6 +105,15 @@ class _OverWorlds:
         points = [(_similarity(world) or 0.0, sum(values) / len(values)) for world, values in found.items()]
         r, low, high = correlation(points)
         return None if r is None else Estimate(r, low, high, len(points), sum(map(len, found.values())))
+
+
+def _correlated(name: str, where: Callable[[Scores], bool]) -> PaperColumn:
+    figure = CorrelationOf("toolscan.rac", "toolscan.iac", where)
+
+    def is_scored(scores: Scores) -> bool:
+        return where(scores) and scores.value(figure.one) is not None
+
+    return PaperColumn(name, figure, 1, rests_on=is_scored, undecided=UNVARIED)
 
 
 def _gains(before: str, after: str) -> tuple[PaperColumn, ...]:
@@ -196,8 +206,8 @@ TABLES: Final = (
         name="correlation",
         title="Whether questions in which calls are repeated are those in which calls are left out",
         columns=(
-            PaperColumn("RAC-IAC", CorrelationOf("toolscan.rac", "toolscan.iac", _is_plain), 1),
-            PaperColumn("RAC-IAC without feedback", CorrelationOf("toolscan.rac", "toolscan.iac", _NO_FEEDBACK), 1),
+            _correlated("RAC-IAC", _is_plain),
+            _correlated("RAC-IAC without feedback", _NO_FEEDBACK),
         ),
         needs="sessions in the look-up worlds in which some calls were repeated and some left out",
         command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant no_feedback "),

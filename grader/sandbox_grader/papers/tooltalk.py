@@ -26,6 +26,8 @@ CLASSES: Final = {
     "Faulty planning": "faulty_planning",
     "Incorrect tool invocations": "incorrect_invocation",
 }
+NO_CALLS: Final = "the sessions hold no calls that a share could be taken of, or none that could be scored"
+NO_FAILURES: Final = "nothing failed in the sessions that there are"
 _EASY: Final = re.compile(r"(?:^|/)[A-Z]\w+-easy\b")
 _HARD: Final = re.compile(r"(?:^|/)(?:golden_conversation_\d|[A-Z]\w+-[A-Z]\w+-[A-Z]\w+-\w+-\d)")
 SUBSETS: Final = {"Easy": _EASY, "Hard": _HARD}
@@ -77,13 +79,19 @@ def _success_columns(where: Where, command: str) -> tuple[PaperColumn, ...]:
             "Recall": _ratio("matches", "ground_truths", mine),
             "Incorrect action rate": _ratio("bad_actions", "actions", mine),
         }
-        found += [PaperColumn(f"{subset} {name}", figure, 100, 1, command) for name, figure in figures.items()]
+        found += [
+            PaperColumn(f"{subset} {name}", figure, 100, 1, command, rests_on=mine, undecided=NO_CALLS)
+            for name, figure in figures.items()
+        ]
     return tuple(found)
 
 
 def _error_columns(where: Where) -> tuple[PaperColumn, ...]:
-    shares = (PaperColumn(name, ObservedMean(_failures(kind, where)), 100, 1) for name, kind in CLASSES.items())
-    return (*shares, PaperColumn("Total failures", Total(_failures("", where)), 1, 0))
+    shares = {name: ObservedMean(_failures(kind, where)) for name, kind in CLASSES.items()}
+    return (
+        *(PaperColumn(name, share, 100, 1, rests_on=where, undecided=NO_FAILURES) for name, share in shares.items()),
+        PaperColumn("Total failures", Total(_failures("", where)), 1, 0, rests_on=where, undecided=NO_FAILURES),
+    )
 
 
 def _tools_columns() -> tuple[PaperColumn, ...]:
@@ -93,7 +101,15 @@ def _tools_columns() -> tuple[PaperColumn, ...]:
         chosen = played_with(variant)
         found += [
             PaperColumn(f"{name} Success rate", MetricMean("tooltalk.success", chosen), 100, 1, command),
-            PaperColumn(f"{name} Precision", _ratio("matches", "predictions", chosen), 100, 1, command),
+            PaperColumn(
+                f"{name} Precision",
+                _ratio("matches", "predictions", chosen),
+                100,
+                1,
+                command,
+                rests_on=chosen,
+                undecided=NO_CALLS,
+            ),
         ]
     return tuple(found)
 

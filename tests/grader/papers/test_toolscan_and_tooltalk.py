@@ -127,3 +127,20 @@ def test_worlds_stand_beside_how_alike_the_names_of_their_tools_are() -> None:
     assert falls is not None
     assert falls < -0.9
     assert rows("toolscan/figure5", scanned("q", world="nowhere"))["nowhere"]["similarity"] is None
+
+
+def why_empty(asked: str, *sessions: Scores) -> dict[str, str]:
+    [table] = paper_tables(asked)
+    filled = table.filled([LabelledRun(Report(list(sessions), "compat", "run"))])
+    return {column: missing.never or "run" for missing in filled.missing for column in missing.columns}
+
+
+def test_a_cell_that_no_further_run_would_fill_says_so() -> None:
+    assert why_empty("tooltalk/table2", talked("golden_conversation_1"))["Total failures"].startswith("nothing failed")
+    assert why_empty("tooltalk/table4", talked("golden_conversation_1"))["Total failures"] == "run"
+    silent = talked("golden_conversation_1", matches=0, predictions=0, actions=0, success=False)
+    found = why_empty("tooltalk/table1", silent)
+    assert (found["Easy Precision"], found["Hard Precision"][:12]) == ("run", "the sessions")
+    alike = scanned("q1", rac=0.5), scanned("q2", rac=0.75), scanned("q3", rac=1.0)
+    found = why_empty("toolscan/correlation", *alike)
+    assert (found["RAC-IAC"][:11], found["RAC-IAC without feedback"]) == ("one of both", "run")
