@@ -48,7 +48,7 @@ _MODELS = click.option(
     help="Model that the agent asks. May be repeated: a run each, in a folder of its name in --out.",
 )
 _OPTIONS = (
-    click.option("--base-url", help="Its endpoint. [default: what the provider's variable says]"),
+    click.option("--base-url", help="Endpoint of that model. [default: what the provider's variable says]"),
     click.option("--api-key-env", help="Variable that holds the key. [default: the provider's own]"),
     click.option(
         "--param",

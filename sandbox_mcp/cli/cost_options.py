@@ -22,14 +22,20 @@ def cost_options(command: Command) -> Command:
 
 _OPTIONS = (
     click.option("--price", metavar="IN/OUT", help="What a million tokens of the agent's model cost, such as 2.5/10."),
-    click.option("--user-price", metavar="IN/OUT", help="The same for the llm user. [default: --price, same model]"),
+    click.option(
+        "--user-price",
+        metavar="IN/OUT",
+        help="What a million tokens of the llm user's model cost. [default: --price, same model]",
+    ),
     click.option(
         "--budget",
         type=click.FloatRange(0, min_open=True),
         help="Begin no session that would take the folder's cost beyond this.",
     ),
     click.option(
-        "--token-budget", type=click.IntRange(1), help="Begin no session that would take its tokens beyond this."
+        "--token-budget",
+        type=click.IntRange(1),
+        help="Begin no session that would take the folder's tokens beyond this.",
     ),
 )
 

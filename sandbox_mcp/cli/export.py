@@ -26,8 +26,10 @@ KEPT_APART = "a model that learns from them can no longer be measured by them"
     "-o", "--out", type=click.Path(path_type=Path), help="A folder, or with training a file; stdout without it."
 )
 @click.option("--min-score", type=click.FloatRange(0, 1), help="With training: leave out what scored less.")
-@click.option("--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: as what. [default: chat]")
-@click.option("--metric", metavar="NAME", help="With training: scored by what. [default: toolsandbox.score]")
+@click.option(
+    "--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: the form to write. [default: chat]"
+)
+@click.option("--metric", metavar="NAME", help="With training: the metric that scores. [default: toolsandbox.score]")
 @scenario_files
 def command(
     format_name: str, paths: tuple[Path, ...], out: Path | None, places: tuple[Path, ...], **training: Any

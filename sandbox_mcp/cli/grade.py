@@ -60,14 +60,18 @@ if TYPE_CHECKING:
 @bounds_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--judge", metavar="MODEL", help="Also ask a model what replies state; it decides nothing.")
-@click.option("--judge-base-url", metavar="URL", help="Its endpoint. [default: OPENAI_BASE_URL, or OpenAI's]")
-@click.option("--judge-api-key-env", metavar="NAME", help="Variable that holds its key. [default: OPENAI_API_KEY]")
+@click.option("--judge-base-url", metavar="URL", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
+@click.option(
+    "--judge-api-key-env",
+    metavar="NAME",
+    help="Variable that holds the key of that endpoint. [default: OPENAI_API_KEY]",
+)
 @click.option(
     "--judge-answers",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("judge-answers.ndjson"),
     show_default=True,
-    help="File of its answers: nothing in it is asked again.",
+    help="File of the judge's answers: nothing in it is asked again.",
 )
 @click.option("--gallery", is_flag=True, help="Also show the clearest example of every class of error.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")

@@ -38,8 +38,8 @@ def command(
 
     Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
     tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; and any, which reads JSON of any shape as a --mapping
-    says. What could not be mapped is listed, never dropped in silence. A file that cannot be read is named, with exit
-    code 2 in the end, and one without a session is; the others are read. Exit code 1: there was no session at all.
+    says. What could not be mapped is listed, never dropped in silence. Files that cannot be read, and files without a
+    session, are named, and the others are read. Exit code 2: a file could not be read; 1: there was no session at all.
     """
     from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import importer, mapped

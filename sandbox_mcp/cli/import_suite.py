@@ -23,7 +23,7 @@ NOW, ZONE = datetime(2025, 3, 12, 9, 30), "America/Los_Angeles"  # noqa: DTZ001 
 @click.option("--now", type=click.DateTime(), default=NOW, show_default=True, help="When the scenarios take place.")
 @click.option("--zone", default=ZONE, show_default=True, help="The time zone they take place in.")
 def command(checkout: Path, out: Path, python: Path | None, now: datetime, zone: str) -> None:
-    """Read the scenarios of a benchmark from a checkout in DIR and write them as scenario files of ours.
+    """Read the scenarios of a benchmark from a checkout in DIR and write them as scenario files.
 
     Formats: toolsandbox, a checkout of apple/ToolSandbox: 129 scenarios, each in eight variants. Its scenarios are
     programs, so a script runs in a Python that has the checkout's requirements; nothing else of it is needed later.

@@ -15,7 +15,7 @@ import click
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The tape (.jsonl); an old one is gone on with.",
+    help="The tape (.jsonl); one that exists is continued.",
 )
 @click.option("--redact", multiple=True, metavar="NAME", help="An argument whose values are left out. May be repeated.")
 @click.option(

@@ -210,7 +210,7 @@ def row_options(command: Command) -> Command:
 
     told = f"List every one.  [default: of more than {SCREENFUL} the worst {FEW}]"
     wrapped: Command = click.option("--all", "everything", is_flag=True, help=told)(chosen)
-    wrapped = click.option("--failed", is_flag=True, help="List those that did not pass, and no other.")(wrapped)
+    wrapped = click.option("--failed", is_flag=True, help="List only those that did not pass.")(wrapped)
     orders = click.Choice(["name", "score", "turns"])
     return click.option("--sort", type=orders, help="The order of the list; scores from the lowest up.")(wrapped)
 

@@ -143,9 +143,16 @@ class Listen:
     help="Who plays the user, unless a harness asks for another; human is whoever sits at the client.",
 )
 @click.option("--user-model", help="Model of the llm user.")
-@click.option("--user-base-url", help="Its OpenAI-compatible endpoint.  [default: $OPENAI_BASE_URL]")
+@click.option(
+    "--user-base-url", help="OpenAI-compatible endpoint of the llm user's model.  [default: $OPENAI_BASE_URL]"
+)
 @click.option("--user-api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds its key.")
-@click.option("--user-tools", default="", metavar="NAMES", help="Like that of 'run', for the llm user.")
+@click.option(
+    "--user-tools",
+    default="",
+    metavar="NAMES",
+    help="What the llm user may call beside its way to leave, as with 'run'.",
+)
 @click.option(
     "--user-without",
     multiple=True,

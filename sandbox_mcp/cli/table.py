@@ -48,8 +48,8 @@ def command(
     RUNS are folders of logs, or files that 'grade --json' wrote; LABEL= names a row, which otherwise has the name of
     the model. Every figure comes with its 95 % interval and, where there is one, with the printed figure. Cells that
     the runs leave empty say which command fills them. Without RUNS the printed figures are shown. The tables of
-    'breakdown' are nobody's: runs of any kind by category, calls, turns, tools, world and variant, and what they missed
-    and why.
+    'breakdown' belong to no paper: runs of any kind by category, calls, turns, tools, world and variant, and what they
+    missed and why.
     """
     from sandbox_grader.papers import PAPERS, paper_tables
     from sandbox_grader.papers.forms import FORMS

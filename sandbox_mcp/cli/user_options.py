@@ -36,10 +36,16 @@ _OPTIONS = (
         help="Who plays the user: the scenario's script, a model, you, or what was said before.",
     ),
     click.option("--user-model", help="Model of the llm user. [default: --model]"),
-    click.option("--user-base-url", help="Its endpoint. [default: --base-url]"),
-    click.option("--user-api-key-env", help="Variable that holds its key. [default: --api-key-env]"),
+    click.option("--user-base-url", help="Endpoint of the llm user's model. [default: --base-url]"),
     click.option(
-        "--user-param", "user_params", multiple=True, metavar="NAME=JSON", help="Like --param, for the llm user."
+        "--user-api-key-env", help="Variable that holds the key of the llm user's endpoint. [default: --api-key-env]"
+    ),
+    click.option(
+        "--user-param",
+        "user_params",
+        multiple=True,
+        metavar="NAME=JSON",
+        help="Sent with every request of the llm user. May be repeated.",
     ),
     click.option(
         "--user-without",
@@ -64,7 +70,7 @@ _OPTIONS = (
         "--user-log",
         type=click.Path(path_type=Path),
         metavar="PATH",
-        help="Or a log, or a run's folder: what the user said in the same scenario, variant and trial.",
+        help="A log, or a run's folder: the replay user says what was said in the same scenario, variant and trial.",
     ),
 )
 _BELONGS = {"user_tools": "llm", "user_lines": "replay", "user_log": "replay"}
