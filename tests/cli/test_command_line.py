@@ -75,7 +75,7 @@ def test_all_faults_of_scenario_files_are_told_at_once(tmp_path: Path) -> None:
     form = run("scenarios", "lint", "--scenarios", "form.yaml", cwd=tmp_path)
     names = run("scenarios", "lint", "--scenarios", "names.yaml", cwd=tmp_path)
     assert (form.returncode, names.returncode) == (2, 2)
-    assert [line.split(": ")[1] for line in form.stderr.splitlines()] == [f"form.yaml:{n}" for n in (4, 6, 7)]
+    assert [line.split(": ")[1] for line in form.stderr.splitlines()] == [f"form.yaml:{n}" for n in (3, 3, 4, 6, 7)]
     assert [line.split(": ")[1] for line in names.stderr.splitlines()] == [f"names.yaml:{n}" for n in (6, 8, 9, 10)]
     assert "it has no clock; write 'clock: {now: " in names.stderr
 
