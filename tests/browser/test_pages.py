@@ -23,6 +23,15 @@ FOUND = """async (query) => {
   const source = await EmbeddedSource.open(document.getElementById("data"));
   return (await source.page("mediocre", query, "worst", 0, 500)).rows.map((row) => row.id);
 }"""
+SQUEEZED = """
+[...document.querySelectorAll("main tbody td")].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top / 12))).size;
+  return lines > 2 && cell.innerText.length / lines < 4;
+}).map((cell) => cell.innerText)
+"""
+"""Texts in cells so narrow that a line has a letter or two."""
 UNNAMED = """[...document.querySelectorAll("button, a, input")].filter((element) =>
   element.offsetParent && !element.textContent.trim() && !element.getAttribute("aria-label")).length"""
 SHOWN = "(detail) => { window.shown = new SessionPage(detail, document.getElementById('app')); window.shown.go(0); }"
@@ -183,6 +192,22 @@ def test_nothing_sticks_out_and_every_control_has_a_name(
     shot(page, f"{re.sub('[^a-z]+', '-', place)}-{width}-{theme}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(UNNAMED) == 0
+
+
+@pytest.mark.parametrize("place", ["#/", "#/r/mediocre", "#/compare/mediocre/reference"])
+def test_on_a_narrow_screen_words_and_figures_of_tables_stay_whole(page: Any, report_file: Path, place: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    opened(page, report_file, place)
+    assert page.locator("main tbody td").count()
+    assert page.evaluate(SQUEEZED) == []
+
+
+def test_a_pair_leads_back_to_the_runs_that_it_is_of(page: Any, report_file: Path) -> None:
+    opened(page, report_file, "#/compare/mediocre/reference")
+    page.locator(".sessions a").first.click()
+    page.wait_for_selector(".aligned")
+    page.get_by_role("link", name="mediocre against reference").click()
+    page.wait_for_selector(".dots")
 
 
 def test_a_log_of_thousands_of_events_is_stepped_through(page: Any, report_file: Path, index: Index) -> None:

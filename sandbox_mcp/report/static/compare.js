@@ -12,7 +12,7 @@ class ComparePage {
     const verdict = !difference ? "There is nothing that both scored." : difference.low > 0 ? "B is better." : difference.high < 0 ? "B is worse." : "No difference is shown.";
     place.replaceChildren(h("main", {class: "page"}, h("nav", {}, h("a", {href: "#/"}, "All runs")), h("h1", {}, "A: ", foreign(a.name), " against B: ", foreign(b.name)),
       difference ? h("p", {class: "headline"}, h("span", {class: "score"}, `${difference.value >= 0 ? "+" : "−"}${number(Math.abs(difference.value), 3)}`), h("span", {class: "dim"}, ` [${number(difference.low, 3)}, ${number(difference.high, 3)}] `), h("b", {}, verdict)) : h("p", {}, verdict),
-      h("p", {class: "dim"}, [mcnemar ? `Passed by A alone: ${mcnemar.only_a}, by B alone: ${mcnemar.only_b} (McNemar p = ${number(mcnemar.p, 3)}).` : "", found.smallest ? ` A difference below ${number(found.smallest, 3)} would not be seen.` : "", found.left_out ? ` ${found.left_out}` : ""]),
+      h("p", {class: "dim"}, [mcnemar ? `Passed by A alone: ${mcnemar.only_a}, by B alone: ${mcnemar.only_b} (McNemar p ${mcnemar.p < 0.001 ? "< 0.001" : `= ${number(mcnemar.p, 3)}`}).` : "", found.smallest ? ` A difference below ${number(found.smallest, 3)} would not be seen.` : "", found.left_out ? ` ${found.left_out}` : ""]),
       this.dots(), h("h2", {}, "Pairs"), this.chips, h("div", {class: "wide"}, h("table", {class: "sessions"}, h("thead", {}, h("tr", {}, ["A", "B", "difference", "scenario", "variant", "trial"].map((name) => h("th", {scope: "col"}, name)))), this.list))));
     this.show();
   }
@@ -30,8 +30,8 @@ class ComparePage {
     const ways = {Worse: (p) => both(p) && p.b < p.a, Better: (p) => both(p) && p.b > p.a, Different: (p) => both(p) && p.a !== p.b, "Both fail": (p) => both(p) && p.a < 1 && p.b < 1, "Only in one": (p) => p.a === null || p.b === null, All: () => true};
     this.chips.replaceChildren(...Object.entries(ways).map(([name, fit]) => pressed(`${name} ${this.found.pairs.filter(fit).length}`, name === this.chip, () => { this.chip = name; this.show(); })));
     const pairs = this.found.pairs.filter(ways[this.chip]).sort((p, q) => ((p.b ?? 0) - (p.a ?? 0)) - ((q.b ?? 0) - (q.a ?? 0)));
-    this.list.replaceChildren(...pairs.slice(0, 1000).map((p) => h("tr", {}, h("td", {class: "mono"}, number(p.a)), h("td", {class: "mono"}, number(p.b)), h("td", {class: `mono ${!both(p) ? "dim" : p.b > p.a ? "ok" : p.b < p.a ? "bad" : ""}`}, p.a === null || p.b === null ? "–" : number(p.b - p.a)),
-      h("td", {}, p.id_a && p.id_b ? h("a", {href: link(["pair", p.id_a, p.id_b])}, visible(p.scenario)) : visible(p.scenario)), h("td", {}, visible(p.variant)), h("td", {class: "mono"}, p.trial))));
+    this.list.replaceChildren(...pairs.slice(0, 1000).map((p) => h("tr", {}, h("td", {class: "mono tight"}, number(p.a)), h("td", {class: "mono tight"}, number(p.b)), h("td", {class: `mono tight ${!both(p) ? "dim" : p.b > p.a ? "ok" : p.b < p.a ? "bad" : ""}`}, p.a === null || p.b === null ? "–" : number(p.b - p.a)),
+      h("td", {class: "name"}, p.id_a && p.id_b ? h("a", {href: link(["pair", p.id_a, p.id_b])}, visible(p.scenario)) : visible(p.scenario)), h("td", {}, visible(p.variant)), h("td", {class: "mono"}, p.trial))));
     if (!pairs.length) this.list.append(h("tr", {}, h("td", {colspan: 6, class: "dim"}, "There is no such pair.")));
   }
 
@@ -78,7 +78,9 @@ class PairPage {
       if (x < a.events.length && y < b.events.length) line(of(a, i++), of(b, j++));
     }
     const head = (detail) => h("th", {scope: "col"}, h("span", {class: `score ${levelOf(detail.state)}`}, number(detail.score)), " ", h("a", {href: link(["s", detail.id])}, visible(detail.id)), h("div", {class: levelOf(detail.state)}, detail.verdict), h("ul", {class: "causes"}, detail.causes.slice(0, 3).map((cause) => h("li", {}, h("b", {class: cause.level}, cause.kind + " "), visible(cause.text)))));
-    place.replaceChildren(h("main", {class: "page"}, h("h1", {}, visible(one.scenario || "Two sessions")), h("p", {class: "dim"}, divergence ? "The first row in which the two differ is marked; where one side is empty, only the other did that." : "Both did the same."),
+    const runs = [one.run, two.run];
+    const nav = h("nav", {}, runs[0] === runs[1] ? h("a", {href: link(["r", runs[0]])}, "← ", foreign(runs[0])) : h("a", {href: link(["compare", ...runs])}, "← ", foreign(runs[0]), " against ", foreign(runs[1])));
+    place.replaceChildren(h("main", {class: "page"}, nav, h("h1", {}, visible(one.scenario || "Two sessions")), h("p", {class: "dim"}, divergence ? "The first row in which the two differ is marked; where one side is empty, only the other did that." : "Both did the same."),
       h("table", {class: "aligned"}, h("thead", {}, h("tr", {}, head(one), head(two))), h("tbody", {}, rows))));
     divergence?.classList.add("divergence");
     divergence?.scrollIntoView({block: "center"});

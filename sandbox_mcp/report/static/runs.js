@@ -10,7 +10,7 @@ function intervalBar(run) {
   const {score} = run;
   if (!score) return h("span", {class: "dim"}, "nothing scored");
   const x = (value) => 4 + 192 * Math.max(0, Math.min(1, value));
-  return svg("svg", {class: "interval", viewBox: "0 0 200 20", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}${run.ceiling === null ? "" : `, ceiling ${number(run.ceiling, 3)}`}`},
+  return svg("svg", {class: "interval", viewBox: "0 0 200 20", preserveAspectRatio: "xMinYMid", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}${run.ceiling === null ? "" : `, ceiling ${number(run.ceiling, 3)}`}`},
     svg("line", {x1: 4, x2: 196, y1: 10, y2: 10, class: "axis"}), svg("line", {x1: x(score.low), x2: x(score.high), y1: 10, y2: 10, class: "span"}), svg("circle", {cx: x(score.mean), cy: 10, r: 5, class: "mean"}),
     run.floor === null ? "" : svg("line", {x1: x(run.floor), x2: x(run.floor), y1: 3, y2: 17, class: "floor"}), run.ceiling === null ? "" : svg("line", {x1: x(run.ceiling), x2: x(run.ceiling), y1: 3, y2: 17, class: "ceiling"}));
 }
@@ -26,12 +26,13 @@ class RunsPage {
     this.compare = h("button", {type: "button", disabled: true, onclick: () => this.go()}, "Compare the two");
     const row = (run) => {
       const tick = h("input", {type: "checkbox", "aria-label": `compare ${run.name}`, onchange: (e) => { e.target.checked ? this.chosen.add(run.key) : this.chosen.delete(run.key); this.compare.disabled = this.chosen.size !== 2; }});
-      return h("tr", {}, h("td", {}, tick), h("td", {}, h("a", {href: link(["r", run.key])}, foreign(run.name)), run.running ? h("span", {class: "tag warn"}, "running") : ""), h("td", {}, foreign(who(run))), h("td", {}, foreign(run.user)),
-        h("td", {}, intervalBar(run)), h("td", {}, intervalText(run.score)), h("td", {}, `${run.counts.scored}/${run.counts.planned}`), h("td", {}, run.counts.unscored), h("td", {}, run.counts.spoiled), h("td", {}, money(run.cost)), h("td", {class: "dim"}, run.date || ""));
+      const named = h("td", {class: "run"}, h("a", {href: link(["r", run.key])}, foreign(run.name)), run.running ? h("span", {class: "tag warn"}, "running") : "");
+      const told = {agent: foreign(who(run)), user: foreign(run.user), interval: intervalBar(run), score: intervalText(run.score), scored: `${run.counts.scored}/${run.counts.planned}`, "not scored": run.counts.unscored, spoiled: run.counts.spoiled, cost: money(run.cost), date: run.date || ""};
+      return h("tr", {}, h("td", {}, tick), named, Object.entries(told).map(([name, value]) => h("td", {"data-of": name, class: name === "date" ? "dim" : null}, value)));
     };
     const head = [h("span", {class: "sr"}, "compare"), "run", "agent", "user", h("span", {class: "sr"}, "interval"), "score", "scored", "not scored", "spoiled", "cost", "date"].map((name) => h("th", {scope: "col"}, name));
     place.replaceChildren(h("main", {class: "page"}, h("h1", {}, "Runs"),
-      overview.runs.length ? [h("div", {class: "row"}, overview.runs.length > 1 ? this.compare : ""), h("div", {class: "wide"}, h("table", {class: "runs"}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, overview.runs.map(row))))]
+      overview.runs.length ? [h("div", {class: "row"}, overview.runs.length > 1 ? this.compare : ""), h("div", {class: "wide"}, h("table", {class: "runs cards"}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, overview.runs.map(row))))]
         : [h("p", {}, "There are no sessions here yet. This makes some:"), h("pre", {class: "mono"}, "sandbox-mcp run wifi_off --agent reference --out runs/first")]));
   }
   go() { const [a, b] = [...this.chosen]; location.hash = link(["compare", a, b]); }
@@ -107,7 +108,7 @@ class RunPage {
     const head = [["score", "score"], ["scenario", "scenario"], [null, "variant"], [null, "trial"], [null, "first reason"], [null, "ending"], ["turns", "turns"], ["calls", "calls"], ["errors", "errors"]];
     this.heads = head.map(([sort, name]) => h("th", {scope: "col", "aria-sort": sort && sort === this.sort ? "descending" : null}, sort ? h("button", {type: "button", onclick: () => { this.sort = this.sort === sort ? "worst" : sort; this.load(); }}, name) : name));
     return h("section", {}, h("h2", {}, "Sessions"), this.chips, h("div", {class: "row search"}, this.input, this.total), this.problem,
-      h("div", {class: "wide"}, h("table", {class: "sessions"}, h("thead", {}, h("tr", {}, this.heads)), this.body)), this.more);
+      h("div", {class: "wide"}, h("table", {class: "sessions cards"}, h("thead", {}, h("tr", {}, this.heads)), this.body)), this.more);
   }
 
   showChips() {
@@ -142,7 +143,7 @@ class RunPage {
 
   row(row) {
     return h("tr", {class: row.state, onclick: (e) => { if (!e.target.closest("a")) location.hash = link(["s", row.id]); }}, h("td", {class: `mono tight ${levelOf(row.state)}`}, `${STATE_MARKS[row.state]} ${number(row.score)}`), h("td", {class: "name"}, row.detail ? h("a", {href: link(["s", row.id])}, visible(row.scenario || row.id)) : visible(row.scenario || row.id)),
-      h("td", {class: "tight"}, visible(row.variant)), h("td", {class: "mono"}, row.trial), h("td", {class: "cause"}, visible(row.cause || "")), h("td", {class: "tight"}, visible((row.ending || "").replaceAll("_", " "))), h("td", {class: "mono"}, row.turns), h("td", {class: "mono"}, row.calls), h("td", {class: "mono"}, row.errors));
+      h("td", {class: "tight"}, visible(row.variant)), h("td", {class: "mono", "data-of": "trial"}, row.trial), h("td", {class: "cause"}, visible(row.cause || "")), h("td", {class: "tight"}, visible((row.ending || "").replaceAll("_", " "))), ["turns", "calls", "errors"].map((name) => h("td", {class: "mono", "data-of": name}, row[name])));
   }
 
   select(index) {
