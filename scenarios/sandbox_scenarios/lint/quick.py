@@ -1,6 +1,6 @@
 """All quick rules over all scenarios asked for, in the order of the suite."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 
 from sandbox_scenarios.lint.brief import brief
@@ -48,18 +48,11 @@ def lint(suite: Suite, names: Sequence[str] | None = None) -> tuple[Complaint, .
         ScenarioFileError: a file cannot be used at all; the message says where and why.
     """
     chosen = suite.load(suite.names() if names is None else names)
-    found = [(scenario, finding) for scenario in chosen for finding in _findings(scenario)]
+    found = [(scenario, finding) for scenario in chosen for rule in RULES for finding in rule(scenario)]
     found += twins(suite, chosen)
     order = {scenario.name: number for number, scenario in enumerate(chosen)}
-    placed = [_placed(suite, scenario, finding) for scenario, finding in found]
+    placed = [
+        Complaint(scenario.name, *suite.place(scenario.name, finding.path), finding.rule, finding.problem, finding.mend)
+        for scenario, finding in found
+    ]
     return tuple(sorted(placed, key=lambda item: (order[item.scenario], item.line)))
-
-
-def _findings(scenario: Scenario) -> Iterator[LintFinding]:
-    for rule in RULES:
-        yield from rule(scenario)
-
-
-def _placed(suite: Suite, scenario: Scenario, finding: LintFinding) -> Complaint:
-    file, line = suite.place(scenario.name, finding.path)
-    return Complaint(scenario.name, file, line, finding.rule, finding.problem, finding.mend)
