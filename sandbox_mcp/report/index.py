@@ -5,6 +5,7 @@ and time. A log that cannot be graded is a row as well.
 """
 
 import json
+import os
 import re
 import sqlite3
 import zlib
@@ -21,17 +22,19 @@ from sandbox_scenarios import Scenario
 
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.report.reading import IndexedLog, LogReading, UnreadLog
+from sandbox_mcp.run.folder import MANIFEST
 from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.trajectory.log import stamped_logs
-from sandbox_mcp.trajectory.packs import has_log
+from sandbox_mcp.trajectory.log import folder_of, stamped_logs
+from sandbox_mcp.trajectory.packs import PACKED, SUFFIX, has_log
 
-VERSION = 3
+VERSION = 4
 """Of the index's form; another one is made anew."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS overviews (run TEXT PRIMARY KEY, stamp TEXT NOT NULL, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, path TEXT NOT NULL, manifest TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (
-    place INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, run TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL,
+    place INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: what has been worked out goes by the latest
+    id TEXT UNIQUE NOT NULL, run TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL,
     scenario TEXT, variant TEXT, trial INTEGER, score REAL, state TEXT NOT NULL, cause TEXT, cause_group TEXT,
     ending TEXT, turns INTEGER, calls INTEGER, errors INTEGER, tokens INTEGER, floor REAL, flaky INTEGER DEFAULT 0,
     categories TEXT, tools TEXT, facts BLOB);
@@ -68,20 +71,28 @@ class FilterError(ReportError):
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """A run to be indexed: its key in addresses, where its logs lie, and its manifest if it has one."""
+    """A run to be indexed: its key in addresses, where its logs lie, and its manifest if it has one.
+
+    Of ``loose`` logs, which lie in a folder beside runs and belong to none, those of that folder alone count.
+    """
 
     key: str
     path: Path
     manifest: Mapping[str, Any]
+    loose: bool = False
 
     def logs(self) -> Iterator[tuple[str, str]]:
         """The paths of its logs, each with what tells this state of it from any other."""
         folder = self.path / "logs"
+        if self.loose:
+            return ((log, stamp) for log, stamp in stamped_logs(self.path) if folder_of(Path(log)) == self.path)
         return stamped_logs(folder if folder.is_dir() else self.path)
 
 
 def find_runs(paths: Iterable[Path]) -> list[RunSource]:
-    """The runs below some paths: folders with a manifest, or, where there is none, the path itself.
+    """The runs below some paths: folders with a manifest, and others with logs that belong to none of those.
+
+    Where nothing below a path has a manifest, all below it is one run.
 
     Raises:
         ReportError: a path does not exist.
@@ -90,14 +101,27 @@ def find_runs(paths: Iterable[Path]) -> list[RunSource]:
     for path in paths:
         if not (path.exists() or has_log(path)):
             raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
-        manifests = sorted(path.rglob("run.json")) if path.is_dir() else []
-        for place in [manifest.parent for manifest in manifests] or [path]:
+        for place, loose in _places(path):
             name = place.name or place.resolve().name
             key = name
             while key in found and found[key].path != place:
                 key = f"{key}~"
-            found[key] = RunSource(key, place, _manifest(place / "run.json"))
+            found[key] = RunSource(key, place, _manifest(place / MANIFEST), loose)
     return list(found.values())
+
+
+def _places(path: Path) -> list[tuple[Path, bool]]:
+    """The folders of runs below a path, or else that path; and of logs beside them, which are loose."""
+    runs: list[Path] = []
+    loose: list[Path] = []
+    for folder, folders, files in os.walk(path):
+        folders.sort()
+        place = Path(folder)
+        if MANIFEST in files:
+            runs.append(place)
+        elif any(name.endswith((SUFFIX, PACKED)) for name in files) and not any(map(place.is_relative_to, runs)):
+            loose.append(place)
+    return [*((run, False) for run in runs), *((place, True) for place in loose)] if runs else [(path, False)]
 
 
 def _manifest(path: Path) -> Mapping[str, Any]:
@@ -132,7 +156,8 @@ class Index:
 
     def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
         """Read every log that is new or has changed; yields how many are done, and how many there are."""
-        todo = self.unread(sources, self.known(sources))
+        todo, gone = self.unread(sources, self.known(sources))
+        self.forget(gone)
         done = 0
         for told in self.reading.all(todo):
             self.take(told)
@@ -143,20 +168,36 @@ class Index:
 
     def known(self, sources: Sequence[RunSource]) -> dict[str, str]:
         """Note the runs, and tell which logs have been read, by path, and what they were like then."""
+        self.store.execute("DELETE FROM runs")  # of other folders, which an index in a file may have been made of
         self.store.executemany(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
+            "INSERT INTO runs VALUES (?, ?, ?)",
             [(source.key, str(source.path), json.dumps(source.manifest)) for source in sources],
         )
         return dict(self.store.execute("SELECT path, stamp FROM sessions"))
 
-    def unread(self, sources: Sequence[RunSource], known: Mapping[str, str]) -> list[UnreadLog]:
-        """The logs that are new or have changed. It asks the disk and not the index, so it needs no lock."""
-        return sorted(
-            UnreadLog(source.key, path, stamp)
-            for source in sources
-            for path, state in source.logs()
-            if known.get(path) != (stamp := f"{state}-{self.reading.mode}")
-        )
+    def unread(
+        self, sources: Sequence[RunSource], known: Mapping[str, str]
+    ) -> tuple[Sequence[UnreadLog], Sequence[str]]:
+        """The logs that are new or have changed, and the paths of those that have gone.
+
+        It asks the disk and not the index, so it needs no lock.
+        """
+        found: set[str] = set()
+        todo: list[UnreadLog] = []
+        for source in sources:
+            for path, state in source.logs():
+                found.add(path)
+                stamp = f"{state}-{self.reading.mode}"
+                if known.get(path) != stamp:
+                    todo.append(UnreadLog(source.key, path, stamp))
+        return sorted(todo), sorted(known.keys() - found)
+
+    def forget(self, gone: Sequence[str]) -> None:
+        """Drop the sessions whose logs have gone."""
+        if gone:
+            paths = json.dumps(list(gone))
+            self.store.execute("DELETE FROM sessions WHERE path IN (SELECT value FROM json_each(?))", (paths,))
+            self.settle()
 
     def take(self, told: Sequence[IndexedLog]) -> None:
         """Take in what is to be said of some logs."""

@@ -80,8 +80,12 @@ class Viewer:
         sources = find_runs(self.paths)
         with self.lock:
             known = self.index.known(sources)
-        todo = self.index.unread(sources, known)
+        todo, gone = self.index.unread(sources, known)
         done = 0
+        if gone:
+            with self.lock:
+                self.index.forget(gone)
+                self._version += 1
         with closing(self.index.reading.all(todo)) as reading:
             for told in reading:  # read and graded without the lock, under which questions are answered
                 done += len(told)

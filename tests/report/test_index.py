@@ -24,6 +24,21 @@ def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
         find_runs([tmp_path / "nowhere"])
 
 
+def test_logs_beside_runs_that_belong_to_none_are_runs_as_well(tmp_path: Path) -> None:
+    a_run(tmp_path / "run", scenarios=("wifi_off",))
+    [log] = (tmp_path / "run" / "logs").iterdir()
+    for place in (tmp_path / "imported", tmp_path / "imported" / "more", tmp_path):
+        place.mkdir(exist_ok=True)
+        (place / f"of_{place.name}.jsonl").write_bytes(log.read_bytes())
+    found = find_runs([tmp_path])
+    assert {source.path: [Path(path).name for path, _ in source.logs()] for source in found} == {
+        tmp_path / "run": [log.name],
+        tmp_path: [f"of_{tmp_path.name}.jsonl"],
+        tmp_path / "imported": ["of_imported.jsonl"],
+        tmp_path / "imported" / "more": ["of_more.jsonl"],
+    }
+
+
 def test_every_session_is_listed_worst_first(index: Index) -> None:
     scores = [row["score"] for row in index.rows("mediocre")]
     assert len(scores) == 2 * len(FEW)
@@ -84,6 +99,19 @@ def test_a_log_is_read_once_and_again_when_it_has_changed(tmp_path: Path) -> Non
     assert [row["ending"] for row in index.rows("run")] == ["cut off"]
 
 
+def test_an_index_that_was_kept_shows_what_is_asked_for_and_there_now(tmp_path: Path) -> None:
+    one = a_run(tmp_path / "a" / "run", scenarios=("wifi_off", "landlord_number"))
+    other = a_run(tmp_path / "b" / "run", scenarios=("landlord_number",))
+    index = Index(tmp_path / "index.sqlite", find)
+    list(index.add(find_runs([tmp_path / "a"])))
+    next((one / "logs").glob("wifi*")).unlink()
+    list(index.add(find_runs([tmp_path / "a"])))
+    assert [row["scenario"] for row in index.rows("run")] == ["landlord_number"]
+    list(index.add(find_runs([other])))
+    assert [source.path for source in index.runs()] == [other]
+    assert index.total("run") == 1
+
+
 def test_an_index_kept_in_a_file_is_there_the_next_time(tmp_path: Path) -> None:
     run, place = a_run(tmp_path / "run", scenarios=("wifi_off",)), tmp_path / "index.sqlite"
     first = Index(place, find)
@@ -130,6 +158,18 @@ def test_what_is_known_of_a_run_is_worked_out_again_only_when_a_session_comes(tm
     list(index.add(find_runs([tmp_path / "runs"])))
     assert index.kept(index.runs()[0], work)["made"] == 2
     index.close()
+
+
+def test_a_session_that_has_changed_counts_as_it_is_now(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    index = Index(None, find)
+    list(index.add(find_runs([run])))
+    before = overview(index, "")["runs"][0]["counts"]
+    (log,) = (run / "logs").iterdir()
+    log.write_text("".join(log.read_text(encoding="utf-8").splitlines(keepends=True)[:4]), encoding="utf-8")
+    list(index.add(find_runs([run])))
+    assert (before["unscored"], overview(index, "")["runs"][0]["counts"]["unscored"]) == (0, 1)
+    assert index.rows("run", "wifi_status") == []
 
 
 def test_the_reference_is_a_ceiling_only_where_it_does_not_get_everything(tmp_path: Path) -> None:
