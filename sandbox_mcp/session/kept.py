@@ -204,15 +204,7 @@ class KeptSessions(SessionManager):
         if not trajectory.events:
             raise StateError(f"{str(path)!r} was cut off before its user had spoken; delete it to begin anew")
         started = trajectory.started
-        spec = SessionSpec(
-            self.suite.get(started.scenario),
-            started.variant,
-            started.seed,
-            started.trial,
-            started.user_channel,
-            started.agent,
-            started.session,
-        )
+        spec = SessionSpec.of_log(self.suite.get(started.scenario), started)
         presentation = self.presentation(spec)
         log = self.log_file(path)
         user = self.user(str(started.user["kind"]), spec.scenario)

@@ -43,6 +43,19 @@ class SessionSpec:
     reference: tuple[tuple[ReferenceTurn, ...], ...] = ()
     origin: Mapping[str, Any] | None = None
 
+    @classmethod
+    def of_log(cls, scenario: Scenario, started: SessionStarted) -> "SessionSpec":
+        """The spec of a session of which the log is known."""
+        return cls(
+            scenario,
+            started.variant,
+            started.seed,
+            started.trial,
+            started.user_channel,
+            started.agent,
+            started.session,
+        )
+
     @property
     def id(self) -> str:
         """The session's name in logs and reports; made from the rest where none was given."""

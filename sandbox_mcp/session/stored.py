@@ -213,17 +213,7 @@ class StateDir:
             ScenarioError: its scenario is gone.
             SessionError, TrajectoryError: its scenario has changed, or the log cannot be read.
         """
-        scenario = self._manager.suite.get(started.scenario)
-        spec = SessionSpec(
-            scenario=scenario,
-            variant=started.variant,
-            seed=started.seed,
-            trial=started.trial,
-            user_channel=started.user_channel,
-            agent=started.agent,
-            session_id=started.session,
-        )
-        return self.open(spec)
+        return self.open(SessionSpec.of_log(self._manager.suite.get(started.scenario), started))
 
     def _log_of(self, session_id: str) -> Path:
         if not ID.fullmatch(session_id):
