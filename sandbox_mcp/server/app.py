@@ -6,6 +6,7 @@ for all.
 
 import asyncio
 import errno
+import gc
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -219,4 +220,6 @@ def serve_forever(
             await asyncio.to_thread(flush)  # before the signal that ended this ends the process
 
     connections = PatientConnections(settings.patience)
-    Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), connections)).run(sockets=[listener])
+    server = Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), connections))
+    gc.freeze()  # a collection that looked through all that is there by now would hold up every session
+    server.run(sockets=[listener])

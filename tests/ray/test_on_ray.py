@@ -18,6 +18,7 @@ import pytest
 
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.trajectory.log import find_logs, log_bytes, logs_at
+from sandbox_mcp.trajectory.packs import PACKED
 from tests.run.runs import timeless
 
 pytest.importorskip("ray", reason="Ray is not installed; make test-ray tries it in an environment of its own")
@@ -90,6 +91,11 @@ def packed(folder: Path) -> int:
     return len(logs_at(folder / "run" / "logs"))
 
 
+def packs_in(folder: Path) -> dict[Path, bytes]:
+    """The packs of the run as they are; scores may be kept beside them."""
+    return {path: path.read_bytes() for path in (folder / "run" / "logs").glob(f"*{PACKED}")}
+
+
 def check_whole(folder: Path, summary: Any, trials: int = TRIALS) -> None:
     """Every session is there, whole, once."""
     found = [read_trajectory(path) for path in find_logs([folder / "run"])]
@@ -107,10 +113,10 @@ def test_ray_leaves_the_logs_that_tasks_leave_and_the_same_command_plays_no_more
         for name in ("run", "plain")
     )
     assert ours == theirs
-    before = {path: path.read_bytes() for path in (tmp_path / "run" / "logs").iterdir()}
+    before = packs_in(tmp_path)
     again = run(*ray("reference"), trials=5)
     assert ended(again)["counts"] == summary["counts"]
-    assert {path: path.read_bytes() for path in (tmp_path / "run" / "logs").iterdir()} == before
+    assert packs_in(tmp_path) == before
 
 
 def test_an_actor_that_is_killed_loses_nothing(run: Run, tmp_path: Path) -> None:
