@@ -104,7 +104,7 @@ def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) ->
     from sandbox_mcp.endpoint.user import ScriptedUserModel
 
     suite = Suite(places)
-    scenarios = [suite.get(name) for name in names or suite.names()]
+    scenarios = [suite.get(name) for name in names or suite.names("*")]
     return ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
 
 

@@ -288,15 +288,17 @@ def endpoint(*arguments: str) -> Iterator[str]:
 
 DRY = ("wifi_off", "new_neighbour", "colleagues_to_friends", "late_for_dinner_low_battery", "forget_number_no_removal")
 """One or more of every category."""
+ELSEWHERE = ("sports_island_goals", "office_complete_reminder")
+"""Of other worlds than the phone."""
 
 
 def test_a_dry_run_of_a_whole_stack_without_a_key(tmp_path: Path) -> None:
     with endpoint() as url, endpoint("--as-user") as user_url:
         agent = ("--agent", "openai", "--model", "m", "--base-url", url)
         user = ("--user", "llm", "--user-model", "u", "--user-base-url", user_url)
-        done = sandbox_mcp("run", *DRY, *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
+        done = sandbox_mcp("run", *DRY, *ELSEWHERE, *agent, *user, "--out", tmp_path, "--json", "--threshold", 1)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["scored"] == len(DRY)
+    assert json.loads(done.stdout)["counts"]["scored"] == len(DRY) + len(ELSEWHERE)
 
 
 def test_an_endpoint_that_is_told_to_fail_first_is_lived_through(tmp_path: Path) -> None:
