@@ -175,7 +175,9 @@ class _Work:
         try:
             return list(self.each(paths))
         except SandboxError as error:  # its attributes would not come through to the other process
-            raise GraderError(str(error)) from None
+            told = GraderError(str(error))
+            told.more = tuple(GraderError(str(item)) for item in error.more)
+            raise told from None
 
     def each(self, paths: Iterable[Path]) -> Iterator[GradedLog | _Found]:
         """Each log graded by itself, but for what is known of one like it that came shortly before."""
