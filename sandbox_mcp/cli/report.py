@@ -27,6 +27,10 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     from sandbox_mcp.report.index import Index, find_runs
     from sandbox_mcp.report.report_file import report, write
 
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:  # said before anything is graded
+        raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     sources = find_runs(paths)
     index = Index(None, finder(places), mode)
     read = 0

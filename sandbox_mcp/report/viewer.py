@@ -5,6 +5,7 @@ reach it by a name that points here. New logs are looked for once a second, in a
 graded once: the first page is there before the last log has been read.
 """
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -72,7 +73,8 @@ class Viewer:
     def _follow(self) -> None:
         while not self._stopped.is_set():
             began = time.monotonic()
-            with suppress(ReportError):  # a folder that has gone: what was read of it is still shown
+            # A folder that has gone, or no room for the index: what was read before is still shown, and it tries again.
+            with suppress(ReportError, OSError, sqlite3.Error):
                 self._read()
             self._stopped.wait(max(PAUSE, REST * (time.monotonic() - began)))
 

@@ -1,6 +1,7 @@
 """The index: what it lists, what it finds, and that it reads a log once."""
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,22 @@ def test_an_index_kept_in_a_file_is_there_the_next_time(tmp_path: Path) -> None:
     list(first.add(find_runs([run])))
     first.close()
     assert [row["scenario"] for row in Index(place, find).rows("run")] == ["wifi_off"]
+
+
+@pytest.mark.parametrize("place", ["text.db", "folder", "nowhere/index.db"])
+def test_a_file_that_cannot_be_an_index_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "text.db").write_text("This is a diary and no database.\n" * 99, encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ReportError, match=f"{place}' cannot be used as an index"):
+        Index(tmp_path / place, find)
+
+
+def test_the_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "diary.db") as store:
+        store.execute("CREATE TABLE sessions (of_mine TEXT)")
+    with pytest.raises(ReportError, match="the database of something else"):
+        Index(tmp_path / "diary.db", find)
+    assert store.execute("SELECT of_mine FROM sessions").fetchall() == []
 
 
 def test_a_log_that_cannot_be_read_is_a_row_that_says_so(tmp_path: Path) -> None:
