@@ -12,22 +12,20 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import FILL, RECORDED, build, home_of, problems, recorded_in
+from sandbox_scenarios.build import RECORDED, build, home_of, problems, recorded_in
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
-from sandbox_scenarios.form import leave_out_faults, validate
-from sandbox_scenarios.merge import merge, written_as
+from sandbox_scenarios.files import ScenarioFile, ScenarioLink, faults_in, place_in
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.parts import labels_of
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.schema import RawScenario
 from sandbox_scenarios.values import row_id
-from sandbox_scenarios.yaml_lines import load
 
 BUILT_IN = Path(__file__).parent / "suite"
 BASES = BUILT_IN / "worlds"
@@ -40,81 +38,6 @@ _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 _NAMING = r"name(?<!\wname)[\"']?:\s*[\"']?{}\b"
 """How a name is written, mostly. Finds too much: people have names as well."""
-
-
-class _File:
-    """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
-
-    def __init__(self, path: Path, text: str, fill: str = "", *, forgiving: bool = False) -> None:
-        """A ``forgiving`` one leaves out parts that have not the form, and says in ``left_out`` which."""
-        self.path = str(path)
-        data, self.lines = load(text, self.path)
-        _place_tapes(data, path.parent, fill)
-        self.left_out = leave_out_faults(data) if forgiving else {}
-        self.alone = validate(data, self.path, self.lines)
-        self.entries: list[dict[str, Any]] = data["scenarios"]
-        self.family = str(data["family"])
-        self.index: dict[str, int] = {}
-        doubled = [
-            ScenarioFileError(
-                self.path,
-                self.lines.of(("scenarios", number, "name")),
-                f"two scenarios have the name {entry['name']!r}",
-            )
-            for number, entry in enumerate(self.entries)
-            if self.index.setdefault(entry["name"], number) != number
-        ]
-        if doubled and not forgiving:
-            raise ScenarioFileError.together(doubled)
-
-
-def _place_tapes(data: Any, folder: Path, fill: str) -> None:
-    """Write out where the tapes lie that entries name: a path is relative to the file in which it stands.
-
-    ``fill`` is the model that may answer for those that name none, if any may.
-    """
-    entries: Any = cast("dict[str, Any]", data).get("scenarios") if isinstance(data, dict) else None
-    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
-        world: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
-        if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
-            world[RECORDED] = str((folder / tape).resolve())
-            if fill:
-                cast("dict[str, Any]", world).setdefault(FILL, fill)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """One link of a chain of ``extends``: an entry, and all that it inherits."""
-
-    file: _File
-    number: int
-    base: dict[str, Any]
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        return self.file.entries[self.number]
-
-    def merged(self) -> dict[str, Any]:
-        """The entry with all that it inherits."""
-        return merge(self.base, self.entry) if self.base else self.file.alone[self.number]
-
-    def find(self, path: Sequence[str | int]) -> tuple[int, int]:
-        """How many parts of a path of the merged scenario were written here, and the line of the last."""
-        depth, line = self.file.lines.find(("scenarios", self.number, *written_as(self.entry, self.base, path)))
-        return depth - 2, line
-
-
-def _place(chain: Sequence[_Source], path: Sequence[str | int]) -> tuple[int, str, int]:
-    """How far the link that wrote most of a path got, its file, and the line there; of equals the nearest."""
-    found = ((*source.find(path), source.file.path) for source in chain)
-    return max(((depth, file, line) for depth, line, file in found), key=lambda place: place[0])
-
-
-def _faults(chain: Sequence[_Source], found: Iterable[ProblemError]) -> list[ScenarioFileError]:
-    """What does not fit in the first link of a chain, where it was written."""
-    places = ((_place(chain, item.path), item.text) for item in found)
-    name = chain[0].entry["name"]
-    return [ScenarioFileError(path, line, f"scenario {name!r}: {text}") for (_, path, line), text in places]
 
 
 def _is_own(path: Path) -> bool:
@@ -146,9 +69,9 @@ def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made
 
 
 @cache
-def _packaged(path: Path) -> _File:
+def _packaged(path: Path) -> ScenarioFile:
     """A file of the built-in suite. It does not change while a process lives, so all suites share one reading of it."""
-    return _File(path, _text(path))
+    return ScenarioFile(path, _text(path))
 
 
 @dataclass(slots=True)
@@ -157,10 +80,10 @@ class _Known:
 
     worlds: dict[str, World] = field(default_factory=dict[str, World])
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
-    files: dict[Path, _File] = field(default_factory=dict[Path, _File])
+    files: dict[Path, ScenarioFile] = field(default_factory=dict[Path, ScenarioFile])
     excerpted: set[Path] = field(default_factory=set[Path])
     built: dict[str, Scenario] = field(default_factory=dict[str, Scenario])
-    chains: dict[str, list[_Source]] = field(default_factory=dict[str, list[_Source]])
+    chains: dict[str, list[ScenarioLink]] = field(default_factory=dict[str, list[ScenarioLink]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     hinted: dict[Path, tuple[set[str], set[str]]] = field(default_factory=dict[Path, tuple[set[str], set[str]]])
@@ -277,7 +200,7 @@ class Suite:
             raise UnknownScenarioError(name, self._every_name())
         return self._world_of(*found, (name,))
 
-    def _world_of(self, file: _File, number: int, via: tuple[str, ...]) -> str:
+    def _world_of(self, file: ScenarioFile, number: int, via: tuple[str, ...]) -> str:
         """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
@@ -287,7 +210,7 @@ class Suite:
             self._known.homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
         return self._known.homes[base]
 
-    def _named_by(self, file: _File, number: int) -> str:
+    def _named_by(self, file: ScenarioFile, number: int) -> str:
         """The name of the world that an entry names; the world of a tape is found by that name from then on."""
         written = file.entries[number].get("world")
         try:
@@ -368,7 +291,7 @@ class Suite:
 
         ``path`` leads from the scenario down, such as ``("user", "opening")``. Raises like :meth:`get`.
         """
-        _, file, line = _place(self._links(name), path)
+        _, file, line = place_in(self._links(name), path)
         return file, line
 
     def lineage(self, name: str) -> tuple[str, ...]:
@@ -415,30 +338,30 @@ class Suite:
         """
         return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self._every_name()))
 
-    def _links(self, name: str) -> list[_Source]:
+    def _links(self, name: str) -> list[ScenarioLink]:
         found = self._find(name)
         if found is None:
             raise UnknownScenarioError(name, self._every_name())
         return self._chain(*found, ())
 
-    def _file(self, path: Path) -> _File:
+    def _file(self, path: Path) -> ScenarioFile:
         if path not in self._known.files:
             self._known.files[path] = self._own_file(path) if _is_own(path) else _packaged(path)
         return self._known.files[path]
 
-    def _own_file(self, path: Path) -> _File:
+    def _own_file(self, path: Path) -> ScenarioFile:
         """One of the caller's files; where it has not the form, what else there is to mend in it is told as well."""
         try:
-            return _File(path, self._texts[path], self._fill)
+            return ScenarioFile(path, self._texts[path], self._fill)
         except ScenarioFileError as fault:
             if self._forgiving:
                 raise
             rest: list[ScenarioFileError] = []
             with suppress(ScenarioFileError):
-                rest += self._unfitting(_File(path, self._texts[path], self._fill, forgiving=True))
+                rest += self._unfitting(ScenarioFile(path, self._texts[path], self._fill, forgiving=True))
             raise ScenarioFileError.together([fault, *rest]) from fault
 
-    def _files(self, paths: Iterable[Path]) -> list[_File]:
+    def _files(self, paths: Iterable[Path]) -> list[ScenarioFile]:
         """Some files; where one of the caller's cannot be used, what there is to mend in the others is told as well."""
         wanted = list(paths)
         try:
@@ -449,7 +372,7 @@ class Suite:
                 [fault, *(one for file in sound for one in self._unfitting(file))]
             ) from fault
 
-    def _unfitting(self, file: _File) -> Iterator[ScenarioFileError]:
+    def _unfitting(self, file: ScenarioFile) -> Iterator[ScenarioFileError]:
         """What does not fit in the scenarios of a file, as far as these can be read."""
         reader = Suite(self._places[: self._own], fill=self._fill)
         known = _Known(self._known.worlds, self._texts, {**self._known.files, Path(file.path): file})
@@ -471,9 +394,9 @@ class Suite:
                 for item in problems(raw, self._known.worlds)
                 if not any(item.path[: len(path)] == path for path in out)
             ]
-            yield from _faults(chain, found)
+            yield from faults_in(chain, found)
 
-    def _file_with(self, path: Path, name: str) -> _File:
+    def _file_with(self, path: Path, name: str) -> ScenarioFile:
         """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file.
 
         From the second entry on it is the whole file, unless that has a fault elsewhere: an excerpt serves one entry.
@@ -487,14 +410,14 @@ class Suite:
         text = excerpt(self._texts[path], name)
         if text is not None:
             with suppress(ScenarioFileError):
-                return _File(path, text, self._fill)
+                return ScenarioFile(path, text, self._fill)
         return self._file(path)
 
     def _every_name(self) -> tuple[str, ...]:
         own, built_in = self._paths(self._places[: self._own]), self._paths((BUILT_IN,))
         return tuple(dict.fromkeys((*self._playable(own), *self._playable(built_in))))
 
-    def _find(self, name: str) -> tuple[_File, int] | None:
+    def _find(self, name: str) -> tuple[ScenarioFile, int] | None:
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
         for path in self._candidates(name):
             try:
@@ -530,7 +453,7 @@ class Suite:
                 found.setdefault(name, []).append(path)
         return found
 
-    def _build(self, file: _File, number: int) -> Scenario:
+    def _build(self, file: ScenarioFile, number: int) -> Scenario:
         chain = self._chain(file, number, ())
         entry = chain[0].entry
         merged = {**chain[0].merged(), "name": entry["name"]}
@@ -538,18 +461,18 @@ class Suite:
             line = file.lines.of(("scenarios", number))
             return build(RawScenario.model_validate(merged), merged, file.path, line, self._known.worlds)
         except ProblemError as problem:
-            raise ScenarioFileError.together(_faults(chain, (problem, *problem.more))) from problem
+            raise ScenarioFileError.together(faults_in(chain, (problem, *problem.more))) from problem
 
-    def _chain(self, file: _File, number: int, via: tuple[str, ...]) -> list[_Source]:
+    def _chain(self, file: ScenarioFile, number: int, via: tuple[str, ...]) -> list[ScenarioLink]:
         """An entry and all it extends, nearest first."""
         entry = file.entries[number]
         name, base = str(entry["name"]), entry.get("extends")
         if base is None:
-            return [_Source(file, number, {})]
+            return [ScenarioLink(file, number, {})]
         found = None if base in (*via, name) else self._find(base)
         if found is None:
             line = file.lines.of(("scenarios", number, "extends"))
             raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {self._why_not(base, (*via, name))}")
         rest = self._known.chains.get(base) or self._chain(*found, (*via, name))
         self._known.chains[base] = rest
-        return [_Source(file, number, rest[0].merged()), *rest]
+        return [ScenarioLink(file, number, rest[0].merged()), *rest]
