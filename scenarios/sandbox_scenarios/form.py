@@ -5,6 +5,7 @@ What is sound beside a fault can still be read, so that whoever mends a file see
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -15,6 +16,8 @@ from sandbox_scenarios.merge import merge
 from sandbox_scenarios.schema import RawFile
 from sandbox_scenarios.yaml_lines import Lines
 
+MOST_SHOWN = 200
+"""Characters of a value that a message shows."""
 _WORDS = {
     "missing": "is missing",
     "model_type": "expected a mapping, not {input!r}",
@@ -156,8 +159,19 @@ def _reason(where: Sequence[str | int], fault: Mapping[str, Any], data: Any) -> 
         text = f"unknown key {parts.pop()!r}"
     else:
         words = _WORDS.get(fault["type"], str(fault["msg"]))
-        text = words.format(**fault.get("ctx", {}), input=fault["input"])
+        text = words.format(**fault.get("ctx", {}), input=_Shown(fault["input"]))
     return ": ".join(part for part in (f"scenario {name!r}" if name else "", ".".join(parts), text) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A value as it is shown in a message: of a long one the beginning."""
+
+    value: object
+
+    def __repr__(self) -> str:
+        text = repr(self.value)
+        return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _scenario_name(where: Sequence[str | int], data: Any) -> str:

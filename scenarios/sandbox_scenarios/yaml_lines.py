@@ -87,18 +87,46 @@ def _timestamp(loader: Any, node: Any) -> Any:
         return _Base.construct_yaml_timestamp(loader, node)
     except (ValueError, OverflowError) as error:
         raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
+    except AttributeError:
+        raise _not_a("date", node) from None
 
 
 def _number(_: Any, node: Any) -> int | float:
     """A number, with the line of one that is none of any use."""
     value = node.value
-    number = (int(value) if value.lstrip("-").isdigit() else float(value)) if len(value) <= MOST_DIGITS else math.inf
+    try:
+        number = (
+            (int(value) if value.lstrip("-").isdigit() else float(value)) if len(value) <= MOST_DIGITS else math.inf
+        )
+    except (ValueError, TypeError, AttributeError):
+        raise _not_a("number", node) from None
     if not math.isfinite(number):
         shown = value if len(value) <= MOST_DIGITS else f"{value[:MOST_DIGITS]}..."
         raise yaml.constructor.ConstructorError(None, None, f"the number {shown} is too large", node.start_mark)
     return number
 
 
+def _bool(loader: Any, node: Any) -> bool:
+    """True or false; what is called one by a tag may be anything."""
+    try:
+        return _Base.construct_yaml_bool(loader, node)
+    except (KeyError, AttributeError):
+        raise _not_a("bool", node) from None
+
+
+def _not_a(kind: str, node: Any) -> yaml.constructor.ConstructorError:
+    shown = repr(node.value) if isinstance(node.value, str) and len(node.value) <= MOST_DIGITS else "this"
+    return yaml.constructor.ConstructorError(None, None, f"{shown} is tagged as a {kind} and is none", node.start_mark)
+
+
+def _foreign(_: Any, node: Any) -> None:
+    """What has a tag of a kind that no scenario has, such as a set."""
+    raise yaml.constructor.ConstructorError(None, None, f"nothing here may be tagged {node.tag}", node.start_mark)
+
+
+for _kind in ("set", "omap", "pairs", "binary"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _foreign)
+_Loader.add_constructor("tag:yaml.org,2002:bool", _bool)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
 _Loader.add_constructor("tag:yaml.org,2002:int", _number)
 _Loader.add_constructor("tag:yaml.org,2002:float", _number)

@@ -41,6 +41,12 @@ WHOLE_FILES = {
     "a tab": (f"family: mine\nscenarios:\n\t- name: mine {HERE}\n", "is not valid YAML"),
     "two documents": (file_of(entry()) + f"--- {HERE}\nfamily: other\n", "is not valid YAML"),
     "a foreign tag": (file_of(entry("about: !!python/name:os.system x " + HERE)), "is not valid YAML"),
+    "a set": (f"family: mine\nscenarios: !!set {{a, b}} {HERE}\n", "nothing here may be tagged tag:yaml.org,2002:set"),
+    "bytes": (f"family: !!binary QUJD {HERE}\nscenarios: []\n", "nothing here may be tagged"),
+    "a false bool": (f"family: !!bool x {HERE}\nscenarios: []\n", "'x' is tagged as a bool and is none"),
+    "a false number": (f"family: !!int x {HERE}\nscenarios: []\n", "'x' is tagged as a number and is none"),
+    "a list as number": (f"family: !!float [1] {HERE}\nscenarios: []\n", "is not valid YAML"),
+    "a false date": (f"family: !!timestamp x {HERE}\nscenarios: []\n", "'x' is tagged as a date and is none"),
     "no such day": (file_of(entry(f"clock: {{now: 2025-02-30 08:00:00}} {HERE}")), "day is out of range for month"),
     "a control character": (f"family: é\nabout: \x07 {HERE}\n", "is not valid YAML: control characters"),
     "a circle of aliases": (
@@ -74,6 +80,12 @@ def test_a_file_that_is_none(tmp_path: Path, case: str) -> None:
     if case not in UNPLACED:
         line = marked_line(text) - (case == "a circle of aliases") * 2
         assert str(error).startswith(f"{error.path}:{line}: ")
+
+
+def test_of_a_long_value_the_message_shows_the_beginning(tmp_path: Path) -> None:
+    error = fault_of(tmp_path, f"family: mine\nscenarios: {'long ' * 100_000}\n")
+    assert str(error).endswith("long...")
+    assert len(str(error)) < 400
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
