@@ -25,7 +25,8 @@ class Column:
 
     ``items`` is what a list holds, ``choices`` the only values there may be. ``hidden`` columns never appear in a
     result. ``passing`` says that a value differs from run to run, so that two states are not compared by it.
-    ``measure`` and ``within`` are how a milestone compares a cell where it does not say.
+    ``measure`` and ``within`` are how a milestone compares a cell where it does not say. ``unsaid`` is what a user says
+    only where its brief knows it, and ``person`` a person's name.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Column:
     passing: bool = False
     measure: DefaultMeasure = "exact"
     within: float | None = None
+    unsaid: bool = False
+    person: bool = False
 
     @property
     def shown(self) -> bool:
@@ -52,6 +55,7 @@ class TableSchema:
 
     ``single`` means that it has one row, ``optional`` that it may have none. In a ``lasting`` table a row has done its
     work by being made: removing it undoes nothing. ``fixed`` is the file whose rows it holds, which nothing changes.
+    ``owner`` is the column that is true in the row about the user itself.
     """
 
     name: str
@@ -61,6 +65,7 @@ class TableSchema:
     optional: bool = False
     lasting: bool = False
     fixed: Path | None = None
+    owner: str = ""
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has one."""

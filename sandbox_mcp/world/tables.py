@@ -62,7 +62,7 @@ class Tolerance:
 class ColumnOptions:
     """What :func:`column` and :func:`key` keep until the table's schema is made."""
 
-    __slots__ = ("default", "hidden", "key", "measure", "passing", "within")
+    __slots__ = ("default", "hidden", "key", "measure", "passing", "person", "unsaid", "within")
 
     def __init__(self, default: Any, measure: DefaultMeasure | None, within: float | None, flags: Mapping[str, bool]):
         self.default = default
@@ -71,6 +71,8 @@ class ColumnOptions:
         self.key = flags.get("key", False)
         self.hidden = flags.get("hidden", False)
         self.passing = flags.get("passing", False)
+        self.unsaid = flags.get("unsaid", False)
+        self.person = flags.get("person", False)
 
 
 def key(*, init: Literal[False] = False) -> Any:  # noqa: ARG001 - tells type checkers that rows are made without it
@@ -85,14 +87,18 @@ def column(
     within: float | None = None,
     hidden: bool = False,
     passing: bool = False,
+    unsaid: bool = False,
+    person: bool = False,
 ) -> Any:
     """A column with more to say than its annotation.
 
     ``default`` is for rows that leave it out. ``measure`` (``exact``, ``close`` with the tolerance ``within``, or
     ``rouge``) is how milestones compare it where they do not say. A ``hidden`` column is in no result. A ``passing``
-    one differs from run to run.
+    one differs from run to run. An ``unsaid`` one is what a look tells and a user does not say by itself, unless its
+    brief knows it; a ``person`` one is a person's name, by which users mean somebody.
     """
-    return ColumnOptions(default, measure, within, {"hidden": hidden, "passing": passing})
+    flags = {"hidden": hidden, "passing": passing, "unsaid": unsaid, "person": person}
+    return ColumnOptions(default, measure, within, flags)
 
 
 class ColumnHandle:
@@ -128,7 +134,8 @@ class Table:
 
     Class arguments: ``name`` (else the class's name in small letters), ``single`` (one row, which scenarios write
     without a label), ``optional`` (a single row that may be missing), ``lasting`` (a row has done its work by being
-    made), and ``fixed`` (a CSV or JSON Lines file beside the module, whose rows nothing changes and no log repeats).
+    made), ``fixed`` (a CSV or JSON Lines file beside the module, whose rows nothing changes and no log repeats), and
+    ``owner`` (the column that is true in the row about the user itself, which a user knows).
     """
 
     if not TYPE_CHECKING:
@@ -142,11 +149,13 @@ class Table:
         optional: bool = False,
         lasting: bool = False,
         fixed: str | None = None,
+        owner: str = "",
     ) -> None:
         super().__init_subclass__()
         cls._name_ = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
         cls._flags_ = {"single": single, "optional": optional, "lasting": lasting}
         cls._fixed_ = fixed
+        cls._owner_ = owner
         for named in get_annotations(cls):
             given = cls.__dict__.get(named, REQUIRED)
             options = given if isinstance(given, ColumnOptions) else ColumnOptions(given, None, None, {})
@@ -216,7 +225,14 @@ def _derived(table: type[Table]) -> TableSchema:
         expected = "expected exactly one column such as `id: Id[Self] = key()`"
         raise WorldError(f"table {declared._name_!r} has {len(keys)} keys; {expected}")
     ordered = tuple(sorted(columns, key=lambda item: item.name != keys[0]))
-    return TableSchema(declared._name_, keys[0], ordered, **declared._flags_, fixed=_beside(table, declared._fixed_))
+    owner = declared._owner_
+    if owner and not any(item.name == owner and item.type == "boolean" for item in columns):
+        known = ", ".join(item.name for item in columns if item.type == "boolean") or "none"
+        raise WorldError(
+            f"table {declared._name_!r}: its owner is {owner!r}; expected a column of booleans, of: {known}"
+        )
+    fixed = _beside(table, declared._fixed_)
+    return TableSchema(declared._name_, keys[0], ordered, **declared._flags_, fixed=fixed, owner=owner)
 
 
 def _beside(table: type[Table], fixed: str | None) -> Path | None:
@@ -252,6 +268,8 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
         passing=options.passing,
         measure=measure,
         within=tolerance,
+        unsaid=options.unsaid,
+        person=options.person,
     )
 
 

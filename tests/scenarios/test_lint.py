@@ -243,11 +243,11 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     ),
     "an argument by name": ("argument_name", "phone_number", QUESTION, said("Give me the phone_number.")),
     "an id": ("id", "an id", SOUND, {"Text Tomas that": "Text 6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11 that"}),
-    "a number": ("secret", "the number of Marguerite", QUESTION, said("Her number is 847-555-0164.")),
-    "where the phone is": ("secret", "the phone's latitude", QUESTION, said("I'm at 41.8827 north.")),
+    "a number": ("secret", "the phone number of Marguerite", QUESTION, said("Her number is 847-555-0164.")),
+    "where the phone is": ("secret", "the latitude of setting", QUESTION, said("I'm at 41.8827 north.")),
     "a demonstration that tells a secret": (
         "secret",
-        "the number of Marguerite",
+        "the phone number of Marguerite",
         QUESTION,
         {
             "      opening:": f"      demonstration: [{{user: Ring 847-555-0164., agent: Gladly.}}]  {HERE}\n"
@@ -256,14 +256,14 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     ),
     "a demonstration in which the agent tells a secret": (
         "secret",
-        "the number of Marguerite",
+        "the phone number of Marguerite",
         QUESTION,
         {
             "      opening:": f"      demonstration: [{{user: Hers?, agent: It is 847-555-0164.}}]  {HERE}\n"
             "      opening:"
         },
     ),
-    "what a message says": ("secret", "what a message on the phone says", QUESTION, said("{message}")),
+    "what a message says": ("secret", "the content of a row of messaging", QUESTION, said("{message}")),
     "today's date": (
         "secret",
         "today's date",

@@ -15,7 +15,17 @@ from sandbox_scenarios.lint.leaks import leaks
 from sandbox_scenarios.lint.parts import LACKS, categories, parts, says
 from sandbox_scenarios.lint.quick import RULES, WHAT
 from sandbox_scenarios.lint.reach import reach
-from sandbox_scenarios.lint.texts import contains, has_ending, has_number, known, phone_numbers, plain, spoken, texts
+from sandbox_scenarios.lint.texts import (
+    contains,
+    has_ending,
+    has_number,
+    is_number,
+    known,
+    plain,
+    spoken,
+    texts,
+    unsaid_cells,
+)
 from sandbox_scenarios.lint.twins import twins
 from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, Solution
 from sandbox_scenarios.stats import CLASSIC, measure
@@ -89,6 +99,10 @@ def test_the_user_says_its_opening_and_its_answers(scenario: Scenario) -> None:
     assert scenario.user.opening in said
     assert {answer.say for answer in scenario.user.script.answers} <= said
     assert scenario.user.goal not in said or scenario.user.goal == scenario.user.opening
+
+
+def phone_numbers(scenario: Scenario) -> dict[str, str]:
+    return {cell: what for what, cell in unsaid_cells(scenario) if is_number(cell)}
 
 
 @pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)

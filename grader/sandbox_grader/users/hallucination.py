@@ -1,7 +1,7 @@
 """What a user says without being able to know it: secrets that it gives away, and values that it makes up.
 
 Policy: a value counts the first time it is said, if it is in nothing the user was told and the agent has not said it
-before. One that is on the phone, was found by a tool or is expected by the scenario is a leak, since the agent was to
+before. One that is in the world, was found by a tool or is expected by the scenario is a leak, since the agent was to
 find it out; a telephone number, mail address or id that is nowhere is an invention, on which an agent may act. A date
 counts only where none was named, and a name only inside a sentence, because people can work out the one and
 begin a sentence with anything. All is read in English.
@@ -38,9 +38,10 @@ class _Ground:
         self.days = False
         for text in known(scenario):
             self.add(text)
-        for row in scenario.world.table("contact").values():
-            if row.get("is_self"):
-                self.add(f"{row['name']} ; {row['phone_number']}")
+        for table, schema in scenario.home.state_tables.items():
+            for row in scenario.world.table(table).values() if schema.owner else ():
+                if row.get(schema.owner):
+                    self.add(" ; ".join(str(row[item.name]) for item in schema.columns if item.person or item.unsaid))
         for text in mentioned(scenario):
             self.words.update(plain(text).split())
 

@@ -1,6 +1,6 @@
-"""What a user cannot know: what is on the phone, what its tools found, and what the scenario expects.
+"""What a user cannot know: what is in the world, what tools found, and what the scenario expects.
 
-Policy: only what is hardly said by chance counts. The owner's own entry in the contacts is not a secret to the owner.
+Policy: only what is hardly said by chance counts. The row about the user itself is not a secret to it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -130,20 +130,24 @@ def _usual_secrets(scenario: Scenario) -> Secrets:
 def _secrets_in(world: Mapping[str, Mapping[str, Mapping[str, Any]]], scenario: Scenario) -> Secrets:
     secrets = Secrets()
     for table, rows in world.items():
+        schema = scenario.home.tables.get(table)
+        columns = schema.columns if schema else ()
         for key, row in rows.items():
-            if not row.get("is_self"):
+            if schema is None or not row.get(schema.owner):
                 source = f"a row of {table}"
                 secrets.values.setdefault(("id", key.lower()), source)
                 secrets.keep(dict(row), source)
-                if table == "contact":
-                    secrets.keep_name(str(row.get("name") or ""), source)
-                if isinstance(password := row.get("password"), str):
-                    secrets.passwords.setdefault(plain(password), source)
+                for item in columns:
+                    if isinstance(cell := row.get(item.name), str):
+                        if item.person:
+                            secrets.keep_name(cell, source)
+                        elif item.role is not None and item.role.kind == "secret":
+                            secrets.passwords.setdefault(plain(cell), source)
     for line in scenario.user.does_not_know:
         secrets.keep(line, "what the scenario says it does not know")
     for expected, column in _expectations(scenario):
         _keep_expected(secrets, scenario, expected, column)
-    secrets.keep_day(scenario.clock.now, scenario.clock.zone, "the phone's clock")
+    secrets.keep_day(scenario.clock.now, scenario.clock.zone, "the world's clock")
     return secrets
 
 

@@ -17,16 +17,16 @@ class Setting(Table, single=True):
     wifi: bool
     location_service: bool
     low_battery_mode: bool
-    latitude: Degrees
-    longitude: Degrees
+    latitude: Degrees = column(unsaid=True)
+    longitude: Degrees = column(unsaid=True)
 
 
-class Contact(Table):
+class Contact(Table, owner="is_self"):
     """Somebody the phone's owner knows, or the owner."""
 
     person_id: Id[Self] = key()
-    name: str
-    phone_number: str
+    name: str = column(person=True)
+    phone_number: str = column(unsaid=True)
     relationship: Text | None
     is_self: bool
 
@@ -36,10 +36,10 @@ class Messaging(Table, lasting=True):
 
     message_id: Id[Self] = key()
     sender_person_id: Id[Contact] | None
-    sender_phone_number: str
+    sender_phone_number: str = column(unsaid=True)
     recipient_person_id: Id[Contact] | None
-    recipient_phone_number: str
-    content: Text
+    recipient_phone_number: str = column(unsaid=True)
+    content: Text = column(unsaid=True)
     creation_timestamp: Moment = column(passing=True)
 
 

@@ -8,40 +8,43 @@ import re
 from collections.abc import Iterator
 
 from sandbox_scenarios.lint.complaint import LintFinding
-from sandbox_scenarios.lint.texts import contains, has_ending, has_number, spoken
+from sandbox_scenarios.lint.texts import contains, has_ending, has_number, is_number, spoken
 from sandbox_scenarios.model import Expected, Scenario, TableConstraint
 
-NUMBERS = ("phone_number", "recipient_phone_number")
 NAMES = ("name",)
+"""Columns that are a name whatever a world says of them."""
 
 
 def flow(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``unknowable``."""
     if any(scenario.home.agent_tools[name].domain == "search" for name in scenario.tools):
         return
-    told = "\n".join((*(text.text for text in spoken(scenario)), *_on_the_phone(scenario)))
+    told = "\n".join((*(text.text for text in spoken(scenario)), *_in_the_world(scenario)))
     for number, milestone in enumerate(scenario.milestones):
         for constraint in milestone.constraints:
             if isinstance(constraint, TableConstraint):
-                for column, value in _written(constraint):
-                    if not _in(told, column, value):
+                for column, value in _written(scenario, constraint):
+                    if not _in(told, value):
                         problem = f"milestone {milestone.id!r} wants {column} {value!r}, which is never told"
                         mend = "let the scripted user say it when asked ('answers')"
                         yield LintFinding("unknowable", ("milestones", number), problem, mend)
 
 
-def _on_the_phone(scenario: Scenario) -> Iterator[str]:
+def _in_the_world(scenario: Scenario) -> Iterator[str]:
     for rows in scenario.world.tables.values():
         for row in rows.values():
             yield from (value for value in row.values() if isinstance(value, str))
 
 
-def _written(constraint: TableConstraint) -> Iterator[tuple[str, str]]:
-    if constraint.kind not in ("adds", "updates"):
+def _written(scenario: Scenario, constraint: TableConstraint) -> Iterator[tuple[str, str]]:
+    schema = scenario.home.state_tables.get(constraint.table)
+    if constraint.kind not in ("adds", "updates") or schema is None:
         return
+    names = {item.name for item in schema.columns if item.person or item.name in NAMES}
+    numbers = {item.name for item in schema.columns if item.unsaid}
     for row in constraint.rows:
         for column, expected in row.items():
-            if column in (*NAMES, *NUMBERS) and _literal(expected):
+            if _literal(expected) and (column in names or (column in numbers and is_number(expected.value))):
                 yield column, str(expected.value)
 
 
@@ -49,7 +52,7 @@ def _literal(expected: Expected) -> bool:
     return expected.ref is None and isinstance(expected.value, str) and expected.measure in (None, "exact")
 
 
-def _in(told: str, column: str, value: str) -> bool:
-    if column in NUMBERS:
+def _in(told: str, value: str) -> bool:
+    if is_number(value):
         return has_number(told, value) or has_ending(told, value)
     return all(contains(told, word) for word in re.findall(r"[^\W_]+", value))

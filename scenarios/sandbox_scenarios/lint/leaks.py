@@ -1,6 +1,6 @@
 """Whether the user gives away what the agent should find out, and whether every kind of user can tell the rest.
 
-Policy: what stands under ``knows`` the user may say; anything else that only the phone knows it may not. Numbers count
+Policy: what stands under ``knows`` the user may say; anything else that only the world knows it may not. Numbers count
 however they are written. A model that plays the user is told the brief and the opening, but not the script:
 its goal may slip out, and a name or number that stands in the script alone it cannot tell.
 """
@@ -12,7 +12,17 @@ from functools import cache
 from sandbox_mcp.tools import World
 from sandbox_mcp.world import to_local
 from sandbox_scenarios.lint.complaint import LintFinding
-from sandbox_scenarios.lint.texts import Text, contains, has_number, known, phone_numbers, spoken, texts
+from sandbox_scenarios.lint.texts import (
+    Text,
+    contains,
+    has_number,
+    is_number,
+    known,
+    people,
+    spoken,
+    texts,
+    unsaid_cells,
+)
 from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -57,10 +67,10 @@ def _technical(home: World) -> tuple[frozenset[str], frozenset[str]]:
 
 def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
     mend = "leave it out, or say under 'knows' that the user knows it"
-    for number, owner in phone_numbers(scenario).items():
-        if has_number(text.text, number) and not has_number(known(scenario), number):
-            yield LintFinding("secret", text.path, f"{_shown(text)} tells the number of {owner}", mend)
-    for what, form in _only_on_the_phone(scenario):
+    for what, cell in unsaid_cells(scenario):
+        if is_number(cell) and has_number(text.text, cell) and not has_number(known(scenario), cell):
+            yield LintFinding("secret", text.path, f"{_shown(text)} tells {what}", mend)
+    for what, form in _only_looked_up(scenario):
         if contains(text.text, form) and not contains(known(scenario), form):
             yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
 
@@ -70,8 +80,7 @@ def _unbriefed(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
     if user.prompt or not {"answers", "then"}.intersection(text.path):
         return
     brief = "\n".join((user.goal, user.opening, *user.knows, *user.wants_not))
-    people = scenario.world.table("contact").values()
-    names = {word for row in people for word in _WORD.findall(str(row["name"])) if word[0].isupper()}
+    names = people(scenario)
     digits = "".join(_NUMBER.findall(brief))
     facts = [word for word in _WORD.findall(text.text) if word in names and not contains(brief, word)]
     facts += [number for number in _NUMBER.findall(text.text) if len(number) > 1 and number not in digits]
@@ -81,17 +90,14 @@ def _unbriefed(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
         yield LintFinding("unbriefed", text.path, problem, mend)
 
 
-def _only_on_the_phone(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """What the phone knows, in the words in which it would be told."""
-    for row in scenario.world.table("setting").values():
-        for column in ("latitude", "longitude"):
-            yield f"the phone's {column}", f"{row[column]:.3f}"
-            yield f"the phone's {column}", str(row[column])
-    for row in scenario.world.table("account").values():
-        yield "the account's password", str(row["password"])
-    for row in scenario.world.table("messaging").values():
-        if len(str(row["content"]).split()) > 2:
-            yield "what a message on the phone says", str(row["content"])
+def _only_looked_up(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """What only a look tells, in the words in which it would be told."""
+    for what, cell in unsaid_cells(scenario):
+        if isinstance(cell, float):
+            yield what, f"{cell:.3f}"
+            yield what, str(cell)
+        elif isinstance(cell, str) and not is_number(cell):
+            yield what, cell
     if any(word in line.casefold() for line in scenario.user.does_not_know for word in _DATE_WORDS):
         day = to_local(scenario.clock.now, scenario.clock.zone)
         for form in ("%d %B", "%B %d", "%Y-%m-%d"):
@@ -106,7 +112,7 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
         facts = _told_facts(milestone)
         if facts and _asks_only(scenario, milestone, by_id) and all(_given(said, fact) for fact in facts):
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said or been told"
-            mend = "ask for something that only a look at the phone can tell, or leave it out of what the user says"
+            mend = "ask for something that only a look can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
 
 

@@ -29,11 +29,11 @@ WHAT = MappingProxyType(
         "harmless_minefield": "a minefield that cannot be stepped on with the tools offered",
         "spare_tool": "a tool that changes something and that no solution and no minefield uses",
         "copied_id": "a solution writes an id down instead of taking it from a result",
-        "unknowable": "a value that neither the user nor the phone ever tells",
+        "unknowable": "a value that neither the user nor the world ever tells",
         "tool_name": "the user names a tool",
         "argument_name": "the user names an argument",
         "id": "the user says an id",
-        "secret": "the user says what only the phone knows",
+        "secret": "the user says what only the world knows",
         "answer_given": "the user says, or its goal tells it, the answer to its own question",
         "twin": "two scenarios say the same, each in its own words",
     }

@@ -1,14 +1,16 @@
 """The texts of a scenario's user, and the ways in which the same thing can be written."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeGuard
 
 from sandbox_scenarios.lint.complaint import Path
 from sandbox_scenarios.model import Scenario
 
 _DIGITS = re.compile(r"\D+")
+_NUMBER = re.compile(r"\+?\(?\d[\d ().-]{5,30}")
 _WORD = re.compile(r"[^\W_]+")
 TAIL, LEAST = 7, 3
 """So many digits at the end tell one phone number from another, and so few are enough to correct one."""
@@ -87,11 +89,34 @@ def has_ending(text: str, number: str) -> bool:
     return any(len(part) >= LEAST and digits.endswith(part) for part in _DIGITS.split(text))
 
 
-def phone_numbers(scenario: Scenario) -> Mapping[str, str]:
-    """The numbers on the phone, each with whose it is."""
-    contacts = scenario.world.table("contact").values()
-    found = {str(row["phone_number"]): str(row["name"]) for row in contacts}
-    for row in scenario.world.table("messaging").values():
-        for column in ("sender_phone_number", "recipient_phone_number"):
-            found.setdefault(str(row[column]), "a person in the messages")
-    return found
+def is_number(value: object) -> TypeGuard[str]:
+    """Whether a cell holds a phone number, which everybody writes in a way of their own."""
+    return isinstance(value, str) and _NUMBER.fullmatch(value) is not None and len(_DIGITS.sub("", value)) >= TAIL
+
+
+def unsaid_cells(scenario: Scenario) -> Iterator[tuple[str, object]]:
+    """What only a look tells: every such cell with what it is, each value once; a text of a word or two is nothing."""
+    told = set[object]()
+    for table, schema in scenario.home.state_tables.items():
+        columns = [item for item in schema.columns if item.unsaid or (item.role and item.role.kind == "secret")]
+        people = [item.name for item in schema.columns if item.person]
+        for row in scenario.world.table(table).values() if columns else ():
+            whose = next((str(row[name]) for name in people), table if schema.single else f"a row of {table}")
+            for item in columns:
+                cell = row[item.name]
+                brief = item.role is not None and item.role.kind == "text" and len(str(cell).split()) <= 2
+                if cell is not None and not brief and cell not in told:
+                    told.add(cell)
+                    yield f"the {item.name.replace('_', ' ')} of {whose}", cell
+
+
+def people(scenario: Scenario) -> frozenset[str]:
+    """The words, beginning with a capital, of all names of people."""
+    cells = (
+        str(row[item.name])
+        for table, schema in scenario.home.state_tables.items()
+        for item in schema.columns
+        if item.person
+        for row in scenario.world.table(table).values()
+    )
+    return frozenset(word for name in cells for word in _WORD.findall(name) if word[0].isupper())

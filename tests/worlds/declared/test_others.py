@@ -15,14 +15,15 @@ from sandbox_mcp.authoring.drafting import entry_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.worlds import FILES, load
 
 WORLD = '''
 """An attic with boxes."""
 
 from typing import Self
 
-from sandbox_mcp import Id, Moment, Table, Tx, World, key
+from sandbox_mcp import Id, Moment, Table, Tx, World, column, key
 
 
 class Box(Table):
@@ -30,6 +31,7 @@ class Box(Table):
 
     id: Id[Self] = key()
     label: str
+    weight: float = column(default=1.0, unsaid=True)
     opened: bool = False
     dusty: bool = False
     falls: Moment | None = None
@@ -188,3 +190,23 @@ def test_a_draft_has_what_the_user_did_and_where_the_parts_of_arguments_came_fro
     )
     calls = [call for turn in entry["reference"][0]["turns"] for call in turn.get("calls", ())]
     assert calls[1]["arguments"] == {"boxes": ["$boxes.0.id", "$boxes.1.id"]}
+
+
+def test_what_only_a_look_tells_is_not_the_users_to_say_unless_its_brief_knows_it(place: Path) -> None:
+    heavy = SCENARIO.replace("hats: {label: Hats}", "hats: {label: Hats, weight: 41.25}")
+    given = heavy.replace("Is there a box that", "One box weighs 41.25 kilograms. Is there one that")
+    (place / "attic.yaml").write_text(given, encoding="utf-8")
+    [found] = [item for item in lint(Suite([place / "attic.yaml"])) if item.rule == "secret"]
+    assert "tells the weight of a row of box ('41.25')" in found.problem
+    known = given.replace(
+        "does_not_know:", "knows: [You know of a box that weighs 41.25 kilograms.]\n    does_not_know:"
+    )
+    (place / "attic.yaml").write_text(known, encoding="utf-8")
+    assert [item for item in lint(Suite([place / "attic.yaml"])) if item.rule == "secret"] == []
+
+
+def test_an_owner_that_is_no_column_of_booleans_is_told(place: Path) -> None:
+    wrong = WORLD.replace("class Box(Table)", 'class Box(Table, owner="label")')
+    (place / "attic.py").write_text(wrong, encoding="utf-8")
+    with pytest.raises(WorldError, match="its owner is 'label'; expected a column of booleans, of: opened, dusty"):
+        load(place / "attic.py")
