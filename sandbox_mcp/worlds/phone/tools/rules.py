@@ -85,10 +85,12 @@ def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit
     none of the words wanted, nor one like it, must resemble them ``STRANGE``; and rows go by how much of what is wanted
     their words make up, and only then by resemblance. Only the beginnings of very long texts count.
     """
-    from rapidfuzz import fuzz, process
+    from rapidfuzz import fuzz, process, utils
 
+    plain = utils.default_process
     candidates = [row for row in rows if row[column] is not None]
-    texts = [_folded(str(row[column])[:COMPARED]) for row in candidates]
+    written = [str(row[column])[:COMPARED] for row in candidates]
+    texts = [plain(text) if text.isascii() else _folded(text) for text in written]
     asked = _folded(wanted[:WANTED])
     found = process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)
     ranked = [(_shared(asked.split(), texts[index].split()), score, index) for _, score, index in found]
