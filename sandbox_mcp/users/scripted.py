@@ -22,6 +22,8 @@ ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
 WAITING = "All right."
 PUZZLED = "Sorry, what do you need from me?"
+_UNKNOWN = Script().unknown
+"""Unless a script has words of its own for what it does not know, what anybody could say comes before these."""
 _REFUSING = re.compile(
     r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b)", re.IGNORECASE
 )
@@ -129,7 +131,13 @@ class _Standing:
             self._said.update(known)
             return " ".join(chosen)
         named = self._full_name(reading.asking)
-        return self._wait(f"{named}." if named else self._again(reading.asking) or self._script.unknown)
+        if named:
+            return self._wait(f"{named}.")
+        wish = self._wishes[-1] if self._wishes else ""
+        said = self._again(reading.asking)
+        if said is None and self._script.unknown == _UNKNOWN:
+            said = acts.offhand(wish, reading.asking.casefold())
+        return self._wait(said or self._script.unknown)
 
     def _full_name(self, asking: str) -> str | None:
         """Whom it means, where it is asked which one of a name, and its wish says more of the name than was asked."""

@@ -318,3 +318,26 @@ def test_asked_which_one_of_a_name_it_says_the_whole_name(asked: str) -> None:
 def test_it_does_not_know_more_of_a_name_than_it_said(asked: str) -> None:
     user = ScriptedUser(LAST, "Can you give me the number of Lan?")
     assert "Lan" not in (anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 1)]).says or "")
+
+
+# what anybody could say offhand
+
+
+def offhand(wish: str, asked: str) -> str | None:
+    return anyio.run(ScriptedUser(Script(), wish).respond, [Line("user", wish), Line("agent", asked, 0)]).says
+
+
+@pytest.mark.parametrize(
+    ("wish", "asked", "says"),
+    [
+        ("Remove my boss from my contacts.", "Is that person in your contacts?", "As far as I know."),
+        ("Text my boss that I'm ill.", "Do you have your boss in your address book?", "Please look it up."),
+        ("New contact: Morven Ure, vet.", "Is she in your contacts already?", "Not yet."),
+        ("What's the weather like?", "Where are you right now?", "Here, where I am now."),
+        ("Text my boss that I'm ill.", "Which app should I use for that?", "Whichever you have."),
+        ("Set an alarm for six.", "What time zone are you in?", "The one here."),
+        ("Set an alarm for six.", "What is your phone number?", "I don't know that."),
+    ],
+)
+def test_what_anybody_could_say_it_says(wish: str, asked: str, says: str) -> None:
+    assert offhand(wish, asked) == says

@@ -29,11 +29,25 @@ _MOVED = re.compile(
     r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|"
     r"increased|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
 )
-_BETWEEN = re.compile(r"\b(?:between|anywhere from|somewhere from|ranging from|range of)\b[^.;]{0,30}$")
+_BETWEEN = re.compile(
+    r"\b(?:between|anywhere from|somewhere from|ranging from|range of)\b(?:(?!\b(?:is|are|was|were|comes?|"
+    r"makes?|equals?)\b)[^.;]){0,30}$"
+)
+_WAS_TO_BE = re.compile(
+    r"\b(?:was|were) (?:\w+ly )?(?:going|supposed|meant|planned|due) to (?:be|take place|happen|meet)\b[^.;]{0,24}$"
+)
+"""Before what was planned once, and is not so."""
 _EXCLUDING = re.compile(
     r"\b(?:as opposed to|unlike|instead of|rather than|not)\s{1,4}(?:the |a |at |on |by "
     r")?[$€£¥]?\s{0,4}$"
 )
+
+
+_IS_WRONG = re.compile(
+    r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong|incorrect|false|"
+    r"untrue|mistaken)\b"
+)
+_PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 
 
 def standing(spoken: Spoken, start: int, end: int) -> Standing:
@@ -48,7 +62,11 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
     if clause.denied(start):
         return "denied"
     before = spoken.low[max(clause.start, start - 40) : start]
-    if _EXCLUDING.search(before):
+    if (
+        _EXCLUDING.search(before)
+        or _IS_WRONG.match(spoken.low, end)
+        or (_WAS_TO_BE.search(before) and _PUT_OFF.search(spoken.sentence(clause.sentence)))
+    ):
         return "denied"
     if clause.hedges:
         return "doubted"

@@ -44,11 +44,13 @@ _QUESTION_START = re.compile(
 _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
     r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
-    r"as soon as|whenever|as long as|imagine|pretend|let us say|let['’]?s say|say|hypothetically|whether|in theory)\b",
+    r"as soon as|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
+    r"|whenever|as long as|imagine|pretend|let us say|let['’]?s say|say|hypothetically|whether|in theory)\b",
     re.IGNORECASE,
 )
 _SUPPOSES_ANYWHERE = re.compile(
-    r"\b(?:if it (?:were|was)|would have (?:been|said)|were to|supposed to|meant to be|in case|as if|as though)\b",
+    r"\b(?:if it (?:were|was)|would have (?:been|said|got|gotten|had|paid|cost|received|made)|were to|"
+    r"supposed to|meant to be|in case|as if|as though)\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
@@ -61,7 +63,10 @@ _HEDGE = re.compile(
     r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
     r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|"
     r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|eg|i believe|i fancy|"
-    r"as far as i (?:can )?(?:guess|imagine)|conceivably)\b",
+    r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
+    r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
+    r"most) (?:people|sites?|"
+    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(
@@ -72,7 +77,8 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
-    r"\b(?:at first|at (?:that|the) time|initially|originally|previously|formerly|earlier|before that|the "
+    r"\b(?:at first|the (?:one|text|message|mail) before|at (?:that|the) time|initially|originally|"
+    r"previously|formerly|earlier|before that|the "
     r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
     r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
     r"|told you|gave|put|stated)|"
@@ -131,7 +137,10 @@ _TAKEN_BACK = re.compile(
     r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|retract|withdraw|was "
     r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
     r"behind|back))"
-    r"|never mind\b|or so (?:i|they|he|she|the story)\b|or so (?:(?:the|a|an|my|your|some|people|it|one|rumou?r"
+    r"|never mind\b|as if i (?:knew|had|could)\b|or at least i (?:think|believe|hope|guess|assume)\b|"
+    r"or,? (?:if|when|now that) i (?:count|check|look|think|"
+    r"calculate|recount|reckon|do)\b|or so (?:i|they|he|she|the story)\b|or so (?:(?:the|a|an|my|your|some|"
+    r"people|it|one|rumou?r"
     r"|legend)\b[^.!?\n]{0,40}?\b)(?:say|claim|whisper|tell|believe|goe|hear|suggest|ha)\w*\b|or (?:did|do|does|is"
     r"|was|has|have) (?:i|it|he|she|"
     r"they|that)(?: not)?\s{0,4}\?|my mistake|my bad|that was my error|strike that|scratch that|forget it|take "

@@ -98,8 +98,19 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] for kind in kinds)})\b")
     outcome, why = "missing", f"does not tell that it was done ({'/'.join(map(str, fact.value))})"
     beside = _words_of_refusals(others)
+    asks_leave = any(clause.asks and _MAY_I.search(clause.text) for clause in spoken.clauses)
+    names = {part for fact in others if fact.type == "name" for value in fact.value for part in _parts_of(str(value))}
     for clause, verdict, said in _verdicts(spoken, telling, kinds):
-        other = (beside is not None and beside.search(clause.text)) or _ELSE.search(clause.text)
+        other = (
+            (beside is not None and beside.search(clause.text))
+            or _ELSE.search(clause.text)
+            or (names and _still_another(said, names))
+        )
+        if verdict == "stated" and asks_leave and _ONLY_A_DRAFT.match(clause.text):
+            continue
+        if verdict == "stated" and names and _to_another(said, telling, names):
+            outcome, why = "contrary", f"tells it of another: {said!r}"
+            continue
         if verdict == "contrary" and other and not clause.untrue:
             continue  # that is the other thing, which cannot be done
         if clause.start < spoken.withdrawn and verdict == "stated":
@@ -109,6 +120,37 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
         elif verdict == "contrary":
             outcome, why = "contrary", f"says that it was not done: {said!r}"
     return _result(outcome, why)
+
+
+_MAY_I = re.compile(r"\b(?:shall|should|may|can) i\b|\b(?:want|like) me to\b|\b(?:okay|ready|good|all right) to\b")
+_ONLY_A_DRAFT = re.compile(
+    r"\W*(?:here (?:is|are)|this is|i (?:would|could|can) |(?:the |a |my )?(?:draft|suggestion|proposal|"
+    r"preview|message|text|wording)\b(?! (?:has|is|was|went)\b))"
+)
+"""Shows what would be sent, which is nothing done where leave for it is asked as well."""
+_ANOTHER_STILL = re.compile(
+    r"\W*(?:and |but |while )?([A-Z]\w+(?: [A-Z]\w+)*) (?:is|are|remains?|stays?) (?:still|also|in)\b"
+)
+_WHOM = re.compile(r" (?:to )?([A-Z]\w+ [A-Z]\w+)\b")
+
+
+def _parts_of(name: str) -> list[str]:
+    return re.findall(r"[^\W_]{2,}", name.casefold())
+
+
+def _still_another(said: str, names: set[str]) -> bool:
+    """Whether a clause tells that somebody else is still where they were."""
+    found = _ANOTHER_STILL.match(said)
+    return found is not None and not set(_parts_of(found[1])) <= names
+
+
+def _to_another(said: str, telling: re.Pattern[str], names: set[str]) -> bool:
+    """Whether the deed's verb has the full name of somebody else as its object."""
+    for verb in telling.finditer(said.lower()) if len(said.lower()) == len(said) else ():
+        whom = _WHOM.match(said, verb.end())
+        if whom and not set(_parts_of(whom[1])) & names:
+            return True
+    return False
 
 
 def plainly(spoken: Spoken, fact: Fact) -> Finding:

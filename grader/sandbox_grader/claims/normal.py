@@ -24,8 +24,10 @@ _TYPOGRAPHY = {
 }  # fmt: skip
 _THIN_THOUSANDS = re.compile("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
 _MEASURE = (
-    r"(?:km|kilomet|m\b|met(?:er|re)s?\b|mi\b|mile|feet|ft|cm|mm|kg|kilo|g\b|gram|lbs?\b|pound|l\b|lit(?:er|re)|°|degrees?|celsius|percent|%|"
-    r"[$€£¥₹₩]|[A-Z]{3}\b|euro|dollar|yen|yuan|franc|rupee|krone?|kronor|crown|peso|rand\b|won\b|days?\b|hours?\b|minutes?\b)"
+    r"(?:km|kilomet|m\b|met(?:er|re)s?\b|mi\b|mile|feet|ft|cm|mm|kg|kilo|g\b|gram|lbs?\b|pound|l\b|lit(?:er|"
+    r"re)|°|degrees?|celsius|percent|%|"
+    r"[$€£¥₹₩]|[A-Z]{3}\b|euro|dollar|yen|yuan|franc|rupee|krone?|kronor|crown|peso|rand\b|won\b|days?\b|"
+    r"hours?\b|minutes?\b)"
 )
 _CONTINENTAL = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,2})(?![\d,])")
 _SPACED = re.compile(
@@ -106,6 +108,7 @@ _CLOCK = re.compile(
 )
 _OCLOCK = re.compile(r"\b(\d{1,2}) ?o'clock", re.IGNORECASE)
 _HALVES = (
+    (re.compile(r"\b(?:3|three)[ -]quarters of an hour\b", re.IGNORECASE), "45 minutes"),
     (re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
     (re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
     (re.compile(r"\ban hour and a half\b", re.IGNORECASE), "1.5 hours"),
@@ -193,7 +196,9 @@ def _number(found: re.Match[str]) -> str:
     words = re.split(r"[ -]+", found[0].lower())
     if words == ["one"]:
         before = found.string[max(0, found.start() - 8) : found.start()]
-        if _PRONOUN_BEFORE.search(before) or _PRONOUN_AFTER.match(found.string, found.end()):
+        if not before.lower().endswith("point ") and (
+            _PRONOUN_BEFORE.search(before) or _PRONOUN_AFTER.match(found.string, found.end())
+        ):
             return found[0]
     total, current, last = 0, 0, 0
     for position, word in enumerate(words):

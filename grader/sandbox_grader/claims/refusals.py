@@ -155,12 +155,20 @@ def _inable(clause: Clause) -> bool:
     text = re.sub(
         r"\bnot (?:that |because |as if |as though )(?:i |you |we )?(?:can|could|am|do|lack|have)\b", " ", text
     )
+    text = _UNWILLING.sub(" ", text)
     if re.search(r"\bnot (?:unable|impossible|without)\b|\bnothing (?:stops|prevents)\b", text):
         return False
     found = INABILITY.search(text)
     return found is not None and not re.search(
         r"\b(?:no problem|no worries|not a problem|no trouble|can not wait)\b", text
     )
+
+
+_UNWILLING = re.compile(
+    r"\b(?:would|will|i) (?:much )?rather not\b|\b(?:prefer|choose|chose|decided|want|wish|like) not to\b|"
+    r"\bdo(?:es)? not (?:want|feel like|wish|care|like)(?: to)?\b"
+)
+"""Says that something is not wanted, rather than that it cannot be done."""
 
 
 def _points_back(text: str) -> bool:

@@ -25,7 +25,12 @@ _ON = (
     r"re-?enabled|running|connected|reconnected|up and running|back up"
 )
 _OFF = r"off|disabled|deactivated|inactive|disconnected|shut down|down"
-_VALUE = re.compile(rf"\b(?:(?P<on>{_ON})|(?P<off>{_OFF}))\b")
+_TURNED = r"(?:turn|switch|flip|put|power|shut)(?:ed|ing)? (?:back )?"
+_VALUE = re.compile(rf"\b(?:(?P<on>{_ON}|{_TURNED}on)|(?P<off>{_OFF}|{_TURNED}off))\b")
+_WITHIN = re.compile(
+    r"\b(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}? (?:(?P<on>in|running in)|(?P<off>out of))(?: the| a)? $"
+)
+"""Before a mode that something is in, or out of."""
 _ACT = re.compile(
     r"\b(?:turn|switch|flip|put|power|toggl|enabl|disabl|activat|deactivat|shut|set|disconnect|reconnect|"
     r"connect)\w*\b"
@@ -40,7 +45,9 @@ _IMPERATIVE = re.compile(
     r"^\W*(?:please |just |then |so |or )*(?:turn|switch|flip|enable|disable|activate|"
     r"deactivate|put)\b"
 )
-_PRONOUN = re.compile(r"^\W*(?:and |but |so |then |now |which |it|that|this|both)\b|\b(?:it|that|both|everything)\b")
+_PRONOUN = re.compile(
+    r"^\W*(?:and |but |so |then |now |which |it|that|this|both|has|is|are|was)\b|\b(?:it|that|both|everything)\b"
+)
 
 
 def state(spoken: Spoken, fact: Fact) -> Finding:
@@ -76,6 +83,15 @@ Values = list[tuple[bool, int]]
 """States named in a clause, on as true, and where."""
 
 
+_CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
+"""Before a mode under which something else is so."""
+_OWN_SUBJECT = re.compile(
+    r"\W*(?:but |and |so |then |now )*(?:the|your|my) (?!phone|device|setting|connection|switch|mode|status|"
+    r"state|signal|network|service)\w+ (?:is|are|has|have|was|were)\b"
+)
+"""A clause about something else."""
+
+
 def _about(spoken: Spoken, thing: str) -> Iterator[tuple[Clause, str, Values]]:
     """The clauses that speak of a thing, by its name or as what was spoken of last, with the states they name."""
     name = re.compile(rf"\b(?:{THINGS.get(thing, re.escape(thing.lower()))})\b")
@@ -84,10 +100,15 @@ def _about(spoken: Spoken, thing: str) -> Iterator[tuple[Clause, str, Values]]:
     for clause in spoken.clauses:
         text = spoken.low[clause.start : clause.end]
         named, foreign = name.search(text), others.search(text)
-        subject = bool(named) or (subject and not foreign)
+        subject = bool(named) or (subject and not foreign and not _OWN_SUBJECT.match(text))
         if not subject or not (named or _PRONOUN.search(text) or _elliptic(text)):
             continue
         values = [(item.group("on") is not None, item.start()) for item in _VALUE.finditer(text)]
+        within = _WITHIN.search(text[: named.start()]) if named and not values else None
+        if named and values and not within and _CONDITION.search(text[: named.start()]):
+            continue
+        if within:
+            values = [(within["on"] is not None, within.start("on" if within["on"] else "off"))]
         if foreign and named:
             values = _own_values(values, named.start(), foreign.start())
         if values:
@@ -184,6 +205,10 @@ def _places(spoken: Spoken, pattern: re.Pattern[str]) -> Iterator[tuple[Clause, 
                 yield clause, clause.start + item.start(), item
 
 
+_THE_NEXT = re.compile(r"\b(?:next|nearest|upcoming|following|last|previous) (?:\w+ )?$")
+"""Before a thing of another day."""
+
+
 def polarity(spoken: Spoken, fact: Fact) -> Finding:
     """Whether a question about a topic is answered with yes or no."""
     wanted = str(fact.value[0]).lower() == "yes"
@@ -195,13 +220,17 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
         if clause.asks or clause.supposes or clause.hedges or re.search(r"\b(?:whether|if it|wonder)\b", text):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
-        item = about.search(text)
+        item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)
         if item:
             opposite = item[0] in ("dry", "clear", "sunny") and not any(
                 str(word).lower() == "dry" and len(topics) == 1 for word in topics
             )
             low_chance = (
-                re.search(r"\b(?:unlikely|0 ?%|zero|leave (?:\w+ )?at home|not need\w*|can skip)\b", text) is not None
+                re.search(
+                    r"\b(?:unlikely|no need (?:for|of|to)|0 ?%|zero|leave (?:\w+ )?at home|not need\w*|can skip)\b",
+                    text,
+                )
+                is not None
             )
             yes = not clause.denied(clause.start + item.start())
             if clause.untrue:

@@ -160,6 +160,8 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     for_you = verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered")
     if (for_you and re.match(r"\w+ you\b", after)) or (verb in _SAYING and _A_FIGURE.match(after)):
         return True
+    if verb in _ADDRESSING and "send" not in back.deeds and _TO_PEOPLE.match(after):
+        return False
     if not kinds:
         if verb in HARMLESS or not more:
             return True
@@ -188,6 +190,14 @@ _SAYING = frozenset(
 )
 _A_FIGURE = re.compile(r"\w+ (?:you )?(?:about |the )?[$€£¥₹-]?\d")
 """What was written or given was a figure, in this talk itself."""
+_ADDRESSING = frozenset(
+    {"told", "informed", "notified", "answered", "alerted", "texted", "messaged", "replied", "emailed"}
+)
+_TO_PEOPLE = re.compile(
+    r"\w+ (?:to )?(?:(?:them|him|her|everyone|everybody)\b|(?:all |both )?(?:of )?(?:your|his|her|their) (?:\w+ )?"
+    rf"{_ROLES.pattern.removeprefix(chr(92) + 'b')})"
+)
+"""Told to people who are not in this talk, which takes a message."""
 _TO_OTHERS = re.compile(
     r"\bto (?:all |every |each |both |some )?(?:of )?(?:your|his|her|their|the)?\s?(?:\w+ )?(?:contacts?|friends?"
     r"|everyone|everybody|people|group|recipients?|family|team|boss|colleagues?|neighbou?rs?)\b|\bby (?:text|sms"

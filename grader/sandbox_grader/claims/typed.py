@@ -125,7 +125,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     seen = [
         _Seen(
             item,
-            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back, fact),
+            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back, fact, others),
             fits,
             fits and _mine(spoken, item, fact, others, mentions, back),
         )
@@ -237,11 +237,21 @@ def _disclaimed(spoken: Spoken, fact: Fact) -> int:
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
 
 
-def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact) -> Standing:
+def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, others: Sequence[Fact]) -> Standing:
     """How a value is meant; one that something is denied of ("3 are not there") was not said, unless asked for."""
     how = standing(spoken, item.start, item.end)
     if how == "unsaid" and fact.attribute in _ENDS and _ENDS[fact.attribute].search(spoken.low[: item.start][-40:]):
         return "said"
+    if (
+        how == "unsaid"
+        and not fact.about
+        and any(other.type == fact.type for other in others)
+        and _AN_END.search(spoken.low[: item.start][-40:])
+    ):
+        return "said"
+    if how == "unsaid" and item.kind == "phone":
+        clause = spoken.clause_at(item.start)
+        return "unsaid" if clause.asks or clause.supposes else "said"
     if how != "said":
         return how
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.given_words & _OF_THE_PAST:
@@ -259,6 +269,10 @@ _ENDS = {
     ),
 }
 """The ends of a range are its low and its high."""
+_AN_END = re.compile(
+    r"\b(?:between|from) (?:-?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)? ?(?:and|to) )?-?$"
+)
+"""An end of a range, where both ends are asked for."""
 _AGO = re.compile(r" (?:ago|earlier|in the past)\b")
 _OF_THE_PAST = frozenset(
     table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
@@ -369,6 +383,8 @@ def _near(
     if whole and step and 0 <= wanted - found < step and off <= max(60.0, 0.006 * wanted):
         return True  # 14 hours and 34 minutes, the seconds left out
     allowed = step / 2 + 1e-9
+    if step == 1 and found >= _TWO_DIGITS and _APPROX.search(spoken.low[max(0, item.start - 24) : item.start]):
+        share = max(share, _ABOUT)
     if step >= 1 and _APPROX.search(spoken.low[max(0, item.start - 24) : item.start]):
         tens = next((power for power in (1000, 100, 10) if found and found % (power * step) == 0), 1)
         allowed = max(allowed, tens * step / 2)
@@ -377,6 +393,10 @@ def _near(
         and off
         <= max(share * abs(wanted), 0.5 if item.kind == "temperature" else 0.0, step / 2 if step < 1 else 0.0) + 1e-9
     )
+
+
+_TWO_DIGITS, _ABOUT = 10, 0.015
+"""How far a whole number of two digits or more may be off that is said to be about right, as a share."""
 
 
 def _counted(item: Mention, number: float, unit: str) -> bool:

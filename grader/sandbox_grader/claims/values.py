@@ -308,6 +308,9 @@ def _duration(match: re.Match[str]) -> Mention | None:
         and match[0].rstrip()[-1].isdigit()
     ):
         total, step = total + float(match[match.lastindex or 0]) * 60, 60.0
+    pieces = _PIECE.findall(match[0])
+    if len(pieces) > 1 and len(set(pieces)) == 1:
+        total /= len(pieces)  # the same twice: "three quarters of an hour, 45 minutes to be exact"
     if units == ["m"] or units == ["d"]:
         return None  # 940 m are meters
     return Mention("duration", match.start(), match.end(), total, units[-1], step)
@@ -317,10 +320,18 @@ def _clocked(match: re.Match[str]) -> Mention | None:
     if match[5]:
         return Mention("duration", match.start(), match.end(), float(int(match[5]) * 60 + int(match[6])), "second", 1.0)
     days, hours, minutes, seconds = int(match[1] or 0), int(match[2]), int(match[3]), int(match[4])
-    if hours < 24 and not match[1]:
+    if (
+        hours < 24
+        and not match[1]
+        and not (hours == 0 and _COUNTS.search(match.string[max(0, match.start() - 40) : match.start()]))
+    ):
         return None
     total = float(days * 86400 + hours * 3600 + minutes * 60 + seconds)
     return Mention("duration", match.start(), match.end(), total, "second", 1.0)
+
+
+_COUNTS = re.compile(r"\b(?:timers?|countdown|duration|stopwatch)\b[^.!?\n]{0,32}$", re.IGNORECASE)
+"""Before hours, minutes and seconds that are no time of day."""
 
 
 def _tabled(match: re.Match[str]) -> Mention:

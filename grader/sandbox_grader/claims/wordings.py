@@ -126,6 +126,9 @@ def _parts(fact: Fact, back: Background) -> Iterator[str]:
 _NEXT = re.compile(r"\W{0,3} or (?:maybe |perhaps |possibly |at |in |it is |else )?(?=([^\W_]))")
 
 
+_PLACED = re.compile(r"\b(at|in|on|to|with|by|from) (?:the )?$")
+
+
 def _alternative(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) -> bool:
     """Whether ``A or B`` leaves it open; two wordings of the same do not."""
     found = _NEXT.match(spoken.low, place[1])
@@ -134,6 +137,9 @@ def _alternative(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) 
     start = found.end()
     if any(first == start for value in values for first, _ in places(spoken, value)):
         return False
+    same = _PLACED.search(spoken.low[max(0, place[0] - 12) : place[0]])
+    if same and re.match(rf"\W{{0,3}} or {same[1]} (?:the|a|an|your|his|her) ", spoken.low[place[1] :]):
+        return True
     return (
         spoken.text[start].isupper()
         or spoken.text[start].isdigit()
@@ -179,13 +185,19 @@ def _listed(
     }
 
 
+_STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
+"""Behind the name of whoever was left as they were."""
+
+
 def _rival(
     spoken: Spoken, fact: Fact, said: Sequence[tuple[int, int]], others: Sequence[Fact], back: Background
 ) -> str | None:
     """Another name that is offered as an alternative, or in the same breath as the answer."""
     for name, start, end in _foreign(spoken, fact, others, back):
-        if standing(spoken, start, end) not in ("said", "doubted"):
+        if standing(spoken, start, end) not in ("said", "doubted") or _STAYS.match(spoken.low, end):
             continue
+        if all(standing(spoken, *place) == "past" for place in said) and standing(spoken, start, end) == "said":
+            return name
         for first, last in said:
             early, late = sorted(((first, last), (start, end)))
             between = spoken.low[early[1] : late[0]]

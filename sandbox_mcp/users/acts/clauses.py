@@ -36,7 +36,7 @@ class ClauseKind(StrEnum):
 _NOUNS = (
     r"(?:name|number|numbers|phone|contact|address|recipient|person|time|date|day|hour|city|town|place|location|"
     r"position|starting|"
-    r"content|text|wording|message|details?|information|info|amount|currency|country|spelling|surname|answer|answers|"
+    r"content|text|wording|message|details?|information|info|amount|currenc(?:y|ies)|country|spelling|surname|answer|answers|"
     r"input|"
     r"clarification|following|specifics|destination|title|subject|coordinates|label|relationship|password|user|id)"
 )
@@ -164,6 +164,11 @@ FORMS: tuple[Form, ...] = tuple(
             r"^i (?:do |really |sincerely )?hope (?:it is|that is|everything|nothing|all|you (?:are|get|make|feel|arrive))\b",
         ),
         _form(
+            ClauseKind.ASK,
+            rf"^(?:and |so |but |sorry )*(?:is|are|was|do|does|have|has) (?!(?:it|that|this) (?:be )?{_OK}\b)[^?]{{1,60}}? (?:in|on|among|under) (?:your|the) (?:\w+ )?(?:contacts?|phone ?book|address book)(?: list)?$",
+            asks=True,
+        ),
+        _form(
             ClauseKind.LEAVE,
             r"^(?:(?:and|so) )?(?:is|was) (?:this|that|it|he|she)(?: really| truly| indeed| still| actually)* (?:what|how|who|whom|where) you (?:want|mean|meant|wanted|wish|had in mind|would like)\b",
             r"\b(?:tell|give|send|text) me (?:a |the |just )?(?:go|yes|okay|y|proceed|do it|qquote)\b",
@@ -192,6 +197,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
             r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
             r"approve|happy|good|acceptable|like (?:me )?to (?!change|adjust|edit|know|do any|make any|add any)\w+)\b)",
+            r"^(?:so |and |then )?(?:is|was|will) (?:that|this|it) (?:be )?(?:all|everything)\b(?! (?:right|okay|fine|correct|good|as|set|in order)\b)",
             r"\bhappy to (?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b)\b",
         ),
         # open questions: what is wanted at all

@@ -29,6 +29,7 @@ _UNIT = (
     r")\b)"
 )
 _COUNT = r"(?i:\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)\b)"
+_HOW_MANY = r"(?i:\b(?:all|every\w*|both|each|twice|two|three|the|my|an?)\b)"
 _NAME = r"(?<!^)(?<![.!?] )\b(?!(?:I|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)(?:day)?\b)[A-Z\u00c0-\u00de]\w+"
 _PLACE = (
     r"\b(?:here|out there|outside|home|where I)\b|\b(?:[Ii]n|at|to|near|up|from|around) (?:the )?(?!\w+day\b)[A-Z]\w+"
@@ -56,6 +57,10 @@ _KINDS = tuple(
         (r"\bwhom?\b(?! (?:sent|wrote|is it from|is this from))|\b(?:which|what) (?:person|company|holiday)\b", _NAME),
         (r"\bwhere\b|\b(?:which|what) (?:place|city|town|location)\b", _PLACE),
         (r"\bwhat\b.{0,60}\b(?:say|write|tell|about|for)\b|\bwording\b|\bcontent\b", _WORDS),
+        (
+            r"\b(?:just|only) one\b|\bone or (?:two|more|several|many|both|all)\b|\bseveral\b|\ball of (?:them|it)\b",
+            _HOW_MANY,
+        ),
         (r"\bchange\b.{0,60}\bto\b|\bwhat should (?:it|i)\b", _CHANGE),
     )
 )
@@ -73,6 +78,57 @@ def said_already(wish: str, asking: str) -> bool:
         return True
     words = (word.strip() for found in _CHOICE.finditer(asking) for word in found.groups() if word)
     return any(re.search(rf"\b{re.escape(word[:_STEM])}", wish, re.IGNORECASE) for word in words if len(word) > _SHORT)
+
+
+LOOK = "Please look it up."
+_OFFHAND = tuple(
+    (re.compile(asked), says)
+    for asked, says in (
+        (
+            r"\b(?:which|what) (?:app|application|service|platform|tool|program|device|phone|map)s?\b(?! (?:number|no)\b)",
+            "Whichever you have.",
+        ),
+        (r"\btime ?zone\b", "The one here."),
+        (
+            (
+                r"\bwhere (?:are you|you are|is your phone)\b|\b(?:which|what) (?:city|town|country|place|address) are you\b"
+                r"|\byour (?:current |present |exact |own )?(?:location|position|whereabouts|starting point)\b"
+            ),
+            "Here, where I am now.",
+        ),
+        (
+            (
+                r"\btoday's date\b|\bwhat (?:day|date|time) is it\b|\bcurrent (?:time|date)\b"
+                r"|\bwhat is (?:the (?:time|date)(?= now|[?.]|$)|your (?:full |own |first |last )?name)\b"
+            ),
+            LOOK,
+        ),
+    )
+)
+"""What anybody can say who knows no more than where they are, by what is asked for."""
+_KEPT = re.compile(
+    r"(?:^|[.!?,] )(?:and |but |so |also )?(?:is|are|was|were|do|does|did|have|has)\b[^.!?]{0,80}\b(?:in|on|"
+    r"among|from|to|under) (?:your|the) (?:\w+ )?"
+    r"(?:contacts?|address book|phone ?book|phone)\b"
+)
+_KEEPS = re.compile(
+    r"(?i)\b(?:remove|delete|change|rename|update|correct|replace|forget|keep)\b.{0,80}"
+    r"\bmy (?:contacts?|address book|phone ?book)\b"
+    r"|\b(?:in|from|under|among) my (?:contacts?|address book|phone ?book)\b.{0,60}"
+    r"\b(?:listed|twice|called|ought|should|remove|delete|change|rename|update)\b"
+)
+_NEW = re.compile(r"(?i)\bnew contact\b")
+
+
+def offhand(wish: str, asking: str) -> str | None:
+    """What a person says to ``asking``, a question in lower case, without knowing more than ``wish`` tells; None if nothing.
+
+    That somebody is in the contacts follows from a wish to change or remove what is there; what only the phone tells is
+    for the agent to look up.
+    """
+    if _KEPT.search(asking):
+        return "As far as I know." if _KEEPS.search(wish) else "Not yet." if _NEW.search(wish) else LOOK
+    return next((says for asked, says in _OFFHAND if asked.search(asking)), None)
 
 
 _NOW = tuple(
