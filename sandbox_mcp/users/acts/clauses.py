@@ -48,7 +48,7 @@ _ACTION = (
     r"call|book|order|cancel|confirm|apply|keep|leave|replace|rename|resend|shift|wipe|drop|clear|access|find|pull|"
     r"read|include|"
     r"forward|write|reply|notify|inform|tell|remind|buy|share|edit|modify|overwrite|register|note|mark|finalize|"
-    r"finalise|complete|submit|execute)"
+    r"finalise|complete|submit|execute|flip|publish|grant|approve|allow|launch|commit|cut|dispatch|release|disconnect|connect|deliver)"
 )
 _OK = r"(?:ok|okay|fine|right|correct|good|acceptable|alright|all right|agreeable|agreed|accurate|cool|great|in order)"
 _WH = r"(?:what|when|where|which|who|whom|whose|how|why)"
@@ -157,7 +157,16 @@ FORMS: tuple[Form, ...] = tuple(
             r"\b(?:please )?(?:stay with me|stay tuned|hang in there)\b|\bi (?:would|will) be (?:glad|happy|pleased|delighted) to (?:take care of|handle|see to|do|sort) (?:this|that|it)\b",
             r"\b(?:thanks?|patience|hold|wait|bear|patient|standby|stand by)\b.{0,40}\bwhile (?:i|we)\b",
         ),
-        _form(ClauseKind.OFFER, r"^(?:fancy|care for|interested in|curious (?:about|for|what|how)|up for|feel like)\b", asks=True),
+        _form(ClauseKind.OFFER, r"^(?:want to (?!proceed\b|continue\b|go\b|know\b|confirm\b|send\b|cancel\b|keep\b|do (?:this|that|it)\b|see (?:it|them) first)|fancy|care for|interested in|curious (?:about|for|what|how)|up for|feel like)\b", asks=True),
+        _form(
+            ClauseKind.PROMISE,
+            r"^not (?:quite |all )?(?:there|done|ready|finished) yet$|^being \w{3,12}(?:ed|t|n)$",
+            r"(?<!as )(?<!what )\b(?:follows|is to follow)$",
+        ),
+        _form(
+            ClauseKind.GIVE_UP,
+            r"^(?:aborting|giving up|stopping here|terminating)$",
+        ),
         _form(
             ClauseKind.SMALL,
             r"^(?:oh|ah|aw+|uh|ooh|oops)[ ,]+(?:no|dear|my|boy|wow|man)\b",
@@ -174,6 +183,9 @@ FORMS: tuple[Form, ...] = tuple(
             r"\b(?:tell|give|send|text) me (?:a |the |just )?(?:go|yes|okay|y|proceed|do it|qquote)\b",
             r"\b(?:when|once|if|until|unless|as soon as|the moment) you (?:tell|told|have told) me (?:to|so)\b",
             r"\bdo you (?:still |really )?want (?:it|this|that|him|her|them|the \w+) (?:\w{3,12}ed|sent|set|done|gone|off|on|put)\b",
+            r"\b(?:requires?|needs?) (?:your |user |explicit |a )?(?:confirmation|approval|permission|consent|authori[sz]ation)\b|\bawaiting (?:the )?user$|\brequesting (?:your )?(?:access|permission|approval|confirmation|consent)\b",
+            r"^(?:do you )?want (?:it|this|that|him|her|them) (?:\w{3,12}(?:ed|en)|cut|off|on|out|gone|done|sent|set|put|saved)$",
+            r"^(?:and |so )?(?:he|she|it|that|this|they) (?:is|are) (?:the one|who|what|whom) you (?:want|mean|meant|wanted)\b",
             r"\blet me know (?:whether|if)$|^(?:so )?i have (?:understood|got) (?:you|that|it|this|everything) (?:right|correctly)$",
             rf"\b(?:need|want|require|like|await) (?:just |only )?(?:a|an|your|one|the) (?:\w+ )?{_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
             r"^(?:i )?(?:just |only |simply )?(?:give|await|waiting for|wait for) (?:me )?(?:a|the|your) (?:signal|sign|cue)\b",
@@ -197,6 +209,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"(?:if|whenever|when|should|in case) (?:you|there|anything|something|it|that)\b"
             r"(?!.{0,30}\b(?:should|proceed|go ahead|correct|okay|fine|right|looks?|sounds?|works?|me to|agree|"
             r"approve|happy|good|acceptable|like (?:me )?to (?!change|adjust|edit|know|do any|make any|add any)\w+)\b)",
+            r"\b(?:standing by|ready|waiting|available) for (?:further|more|new|other|your next|additional) (?:orders?|instructions?|commands?|requests?|tasks?)\b",
             r"^(?:so |and |then )?(?:is|was|will) (?:that|this|it) (?:be )?(?:all|everything)\b(?! (?:right|okay|fine|correct|good|as|set|in order)\b)",
             r"\bhappy to (?:help|assist)(?! you)(?!.{0,30}\b(?:once|if|with|by|but|though)\b)\b",
         ),
@@ -396,7 +409,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"need|to (?:ask|clear|clarify|know|pin)))",
             rf"^(?:(?:and|now|next|then|just|only|but|the|his|her|your|a|exact|full|last|first|phone|my|recipient's|recipient) ){{0,8}}{_NOUNS}(?: (?:and|"
             rf"or|\+) (?:\w+ ){{0,2}}{_NOUNS})?(?:,? (?:please|missing|needed|required|unknown))?$",
-            rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
+            rf"^(?:\w+ ){{0,4}}{_NOUNS},? (?:no\.? )?please\b|^(?:just |only |still |also ){0,3}need(?:s|ed)? (?:the |a |his |her |your )?(?:\w+ "
             rf"){{0,2}}{_NOUNS}\b|^phone no\b",
             rf"\b(?:lacks|lacking)\b.{{0,40}}\b{_NOUNS}\b|\b(?:has|have) not (?:yet )?been (?:specified|stated|given|"
             rf"provided|mentioned)\b|\b(?:does|do) not (?:state|say|specify|mention)\b.{{0,40}}\b{_NOUNS}\b",

@@ -21,6 +21,11 @@ _SIGNS = str.maketrans(
 )  # fmt: skip
 _FENCE = re.compile(r"'''[^'\n]{0,20}\n?.*?(?:'''|\Z)", re.DOTALL)
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()/$€£%°+@#&=<>{}\[\]|*~^-]+")
+_BETWEEN_WORDS = re.compile(
+    "(?<=\\w)\\s?[\U0001f300-\U0001faff\u2600-\u27bf][\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]*\\s(?=\\w)"
+)
+"""A picture between words, which ends a sentence as a full stop does."""
+_COUNTED = re.compile(r"^[ \t]*(?:\[\d{1,2}/\d{1,2}\]|\(\d{1,2}/\d{1,2}\))[:.]?[ \t]+", re.MULTILINE)
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,120}>")
 _LINK = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}\)")
 _QUOTED = re.compile(r'"([^"\n]{0,400})"' + r"|(?<![\w'])'([^'\n]{0,200}[^'\n\w]|[^'\n]{0,200}\w{2})'(?!\w)")
@@ -105,7 +110,7 @@ _BEGINS = re.compile(
     r"\s+(?:do|does|did|would|will|shall|should|can|could|may|is|are|what|which|when|where|who|how|i|please|want|let|you|fancy|sound|now|next|then|\w{3,12}ing)\b"
 )
 _CUT = re.compile(
-    r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|now(?= (?:let|i|for|to|comes)\b)|which|though|or (?:shall|should|would|do)|(?:just|please(?!$)|could|can|"
+    r"[;:]\s|\s-{1,2}\s|,\s+(?=(?:but|so|then|and|now(?= (?:let|i|for|to|comes|\w{3,12}ing)\b)|which|though|or (?:shall|should|would|do)|(?:just|please(?!$)|could|can|"
     r"would|"
     r"should|shall|may|do|does|want|sound|turn|switch|enable|send|save|delete|set|yes|sure|correct|proceed|is|are|"
     r"what|which|when|where|who|how|i|you|let|okay|right|would)\b)\b)"
@@ -150,7 +155,9 @@ def typed_plainly(text: str) -> str:
 def unquoted(text: str) -> str:
     """A message in lower case without code, links, markdown and contractions, and with its quotations masked."""
     text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
-    text = _SYMBOL.sub(" ", _BLOCK.sub(r"\1qquote. ", _FENCE.sub(" . ", text)))
+    text = _SYMBOL.sub(
+        " ", _BETWEEN_WORDS.sub(" . ", _BLOCK.sub(r"\1qquote. ", _FENCE.sub(" . ", _COUNTED.sub(". ", text))))
+    )
     text = _TAG.sub(" ", _LINK.sub(r"\1", text))
     text = _BULLET.sub(". ", _RULE.sub("", text))
     text = _REPORTED.sub(_reported, _QUOTED.sub(_masked, _MARKS.sub("", text)).lower())

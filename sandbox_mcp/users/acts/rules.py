@@ -58,7 +58,7 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
         for place, clause in enumerate(sentence.clauses, start=1):
             last = place == len(sentence.clauses)
             kind = _refined(
-                _leaning(place, last, clause, kinds, asks=sentence.asks)
+                _leaning(sentence.clauses[:place], kinds, last=last, asks=sentence.asks)
                 or kind_of(clause, asks=sentence.asks and last),
                 clause,
                 wish,
@@ -172,15 +172,20 @@ _CAN_NOT_TELL = re.compile(
 """Does not ask for what cannot be told, because it gives a reason of its own."""
 
 
-def _leaning(place: int, last: bool, clause: str, before: Sequence[ClauseKind], *, asks: bool) -> ClauseKind | None:
-    """What a clause is that means nothing by itself: a list's label or its bare "no", or "let me know" behind an if."""
+def _leaning(clauses: Sequence[str], before: Sequence[ClauseKind], *, last: bool, asks: bool) -> ClauseKind | None:
+    """What the last of some clauses is that means nothing by itself: a label, a bare "no", what is only announced.
+
+    ``before`` are the kinds of all clauses before it, ``last`` tells that its sentence ends with it.
+    """
+    clause, place = clauses[-1], len(clauses)
     if (place > 1 and clause in ("no", "none", "yes")) or (
         not last and (_LABEL.match(clause) or (not asks and _BARE_WH.fullmatch(clause)))
     ):
         return ClauseKind.STATE
     if place > 1 and not asks and _RELATIVE.match(clause):
         return ClauseKind.STATE
-    if place > 1 and not asks and before[-1:] == [ClauseKind.PROMISE] and _THEN_DOES.match(clause):
+    announced = place > 1 and not asks and before[-1:] == [ClauseKind.PROMISE] and _THEN_DOES.match(clause)
+    if announced or (place > 1 and not asks and _ANNOUNCES.fullmatch(clauses[-2])):
         return ClauseKind.PROMISE
     if place > 1 and _LET_ME_KNOW.match(clause):
         return next((kind for kind in reversed(before[-min(2, place - 1) :]) if kind in _IFS), None)
@@ -220,7 +225,13 @@ _SAYS_NOTHING = (ClauseKind.STATE, ClauseKind.ANSWER, ClauseKind.FINDING)
 _NO_VERB = r"(?!(?:is|are|was|were|has|have|had|i|we|he|she|it|they|either|neither|will|can|not|no|nothing|more|so|less|less|sent|set|done|today|tomorrow)\b)[\w'-]+"
 _BARE_CHOICE = re.compile(rf"(?:{_NO_VERB} ){{0,4}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,4}}{_NO_VERB}")
 """Two things with an "or" between them and no verb, which leaves the choice to whom it is said to."""
-_BARE_WH = re.compile(r"what|when|where|who|whom|how|which")
+_BARE_WH = re.compile(
+    r"what|when|where|who|whom|how|which|(?:here is )?(?:what|how) (?:i|we) (?:have )?(?:did|do|done|found|changed)(?: it| so far)?"
+)
+_ANNOUNCES = re.compile(
+    r"(?:next )?action|next(?: step)?|(?:executing|running|doing|attempting|starting|in progress|under way|pending)(?: now)?"
+)
+"""A label of what is about to be done."""
 _THEN_DOES = re.compile(
     r"(?:and |then |next |finally |afterwards |after that ){1,3}(?:add|ask|check|create|delete|fetch|get|look|make|measure|read|remove|report|save|search|send|set|store|switch|"
     r"tell|text|turn|update|verify|write)\b"
@@ -283,7 +294,7 @@ _STANDS_SO = re.compile(
 """Tells how things stand or what is at hand, rather than what was done."""
 _NOBODY = re.compile(r"\b(?:nobody|no one|nothing|none|no \w+) (?:\w+ ){0,4}?(?:i|to|that|which|for)\b")
 _DESCRIBES = re.compile(
-    r"\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
+    r"\b(?:draft|preview|proposal)\b|\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
 )
 """Tells how something is kept, perhaps since long ago: leave that is asked for after it may well be for the wish."""
 _TICKING = re.compile(r"(?:\w+ ){0,2}(?:running|ticking|counting(?: down)?)(?: now| already)?")
