@@ -625,7 +625,14 @@ _PRONOUN = re.compile(r"\W*(?:and |but |so |then |now )?(?:it|that|this|he|she)\
 def _roughly(spoken: Spoken, item: Mention, right: Sequence[_Seen]) -> bool:
     """Whether a value says the right one again, only less exactly: ``about three and a half, 3.4 to be exact``."""
     about = _APPROX.search(spoken.low[max(0, item.start - 24) : item.start])
-    return bool(about) and any(abs(item.number - seen.mention.number) <= 0.05 * abs(item.number) for seen in right)
+    return bool(about) and any(
+        abs(one - two) <= 0.05 * abs(one)
+        for seen in right
+        for one, two in (
+            (item.number, seen.mention.number),
+            (item.number / item.factor, seen.mention.number / seen.mention.factor),  # "three miles: 3.1"
+        )
+    )
 
 
 _ON_CONDITION = re.compile(r"(?: \w+){0,2},? (?:if|in case|provided|assuming|supposing)\b")
