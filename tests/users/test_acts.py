@@ -312,6 +312,8 @@ def test_a_question_that_is_answered_at_once_asks_nothing(wish: str, text: str, 
         ("Turn the wifi off.", "Your wifi is still connected. Want me to disable it?", Act.LEAVE),
         ("Turn the wifi off.", "Wifi is off. Want me to disable Bluetooth?", Act.OFFERS),
         ("Turn on the wifi.", "The wifi is off. Want me to turn it on?", Act.LEAVE),
+        ("Text her and ask whether it is sold.", "I asked whether it is still for sale.", Act.DELIVERS),
+        ("Save me in my contacts.", "You are in the contacts now.", Act.DELIVERS),
         ("What will the weather be tomorrow?", "You're in Oslo, it seems. Shall I get the forecast for it?", Act.LEAVE),
     ],
 )

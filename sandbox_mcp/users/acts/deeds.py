@@ -100,7 +100,7 @@ _SWITCHED = re.compile(
     r"\b(?:on|off|enable|disable|activate|deactivate)\b(?! (?:my|the|a|monday|tuesday|\w+day)\b(?! \w*(?:wifi|cellular|location|low|battery)))"
 )
 _STANDS = re.compile(
-    r"\b(?:is|are|has been|was|stays?|remains?)(?: \w+){0,2}? (?:(on|enabled|active|activated|connected|switched on|turned on)"
+    r"^(?!(?:(?:and|so|then|but) )?(?:i|we)\b).*?\b(?:is|are|stays?|remains?)(?: \w+){0,2}? (?:(on|enabled|active|activated|connected|switched on|turned on)"
     r"|(off|disabled|inactive|deactivated|disconnected|switched off|turned off))\b"
 )
 

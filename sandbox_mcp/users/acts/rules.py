@@ -166,7 +166,7 @@ _ABOUT_WORDS = re.compile(
 )
 """Asks how to put it beside a question for something else: that is answered with what it knows, rather than with yes."""
 _CAN_NOT_TELL = re.compile(
-    r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,80}?\bso (?:i|there|that|it)\b.{0,60}?\b(?:not|no|unable)\b|"
+    r"\bcan not (?:quite )?(?:tell|see|say|work out|know|look (?:it|that|this|them) up|find (?:it|that|this|them) out)\b.{0,80}?\bso (?:i|there|that|it)\b.{0,60}?\b(?:not|no|unable)\b|"
     r"\bcan not (?:quite )?(?:tell|see|say|work out|know)\b.{0,160}?\b(?:because|since|as) (?:i|there|my|the)\b.{0,160}?\b(?:no|not|lack|without)\b"
 )
 """Does not ask for what cannot be told, because it gives a reason of its own."""
@@ -287,8 +287,9 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
 
 
 _STANDS_SO = re.compile(
-    r"\b(?:is|are) (?:currently|still|presently|at present) (?!off the|no longer)\w+|\b(?:is|are) \w+(?: and \w+)? (?:at present|at the moment|at this time|right now)$"
-    r"|^(?:(?:and|so|then) )?(?:\w+ \w+ (?:says|shows|tells me) )?you are (?:currently |now |apparently )?in (?!touch|the clear|business|luck)\w+"
+    r"^(?!(?:(?:and|so|then|but) )?(?:i|we)\b)(?:.*\b(?:is|are) (?:currently|still|presently|at present) (?!off the|no longer)\w+"
+    r"|.*\b(?:is|are) \w+(?: and \w+)? (?:at present|at the moment|at this time|right now)$)"
+    r"|^(?:(?:and|so|then) )?(?:\w+ \w+ (?:says|shows|tells me) )?you are (?:currently |now |apparently )?in (?!touch|the\b|your\b|my\b|business|luck)\w+"
     r"|\b(?:i|we) (?:have|got)(?: got)? (?:the|his|her|your|both|all|that) (?:[\w']+ )?(?:name|names|number|numbers|rate|id|date|time|place|position|location|coordinates|details)$"
 )
 """Tells how things stand or what is at hand, rather than what was done."""
