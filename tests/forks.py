@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,10 +20,13 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest._io import TerminalWriter
+from _pytest.config import create_terminal_writer
 
 from tests import warm
 
@@ -49,6 +53,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         _Run(session, deque([place] for file in files for place in file)).run(jobs)
         return True
     warm.fork_server(lambda: _forget_pytest(session.config))
+    warm.start_workers_warm(warm.python())
     gc.freeze()
     _Run(session, files).run(jobs)
     return True
@@ -163,6 +168,13 @@ class _Reports:
         self.kept.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
 
+@dataclass
+class _Terminal:
+    """Where what is told of a test on the way goes: to what it writes itself."""
+
+    _tw: TerminalWriter
+
+
 def _be_worker(session: pytest.Session, line: Connection, number: int, folder: Path) -> None:
     """Run what is given, and end this process."""
     code = 1
@@ -185,21 +197,35 @@ def _take_own_place(config: pytest.Config, number: int, folder: Path) -> None:
     os.environ[NUMBER] = str(number)
     sys.modules["__main__"] = ModuleType("__main__")  # lest processes that tests start import pytest
     config.pluginmanager.unregister(name="terminalreporter")
-    capture: Any = config.pluginmanager.getplugin("capturemanager")
-    capture.stop_global_capturing()
-    capture.start_global_capturing()
+    config.pluginmanager.register(_Terminal(create_terminal_writer(config, sys.stderr)), "terminalreporter")
+    for captured in _captured(config):
+        with TemporaryFile(buffering=0) as own:
+            os.dup2(own.fileno(), captured.tmpfile.fileno(), inheritable=False)
+            os.dup2(own.fileno(), captured.targetfd)
     folder.mkdir(mode=0o700)
     config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
 
 
-def _forget_pytest(config: pytest.Config) -> None:
+def _captured(config: pytest.Config) -> list[Any]:
+    """How pytest captures the output and the errors of tests: each into a file, which processes must not share."""
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    return [
+        kept for kept in (capture._global_capturing.out, capture._global_capturing.err) if hasattr(kept, "targetfd")
+    ]
+
+
+def _forget_pytest(config: pytest.Config) -> dict[int, int]:
     """Undo what pytest does to the process that runs it, where a command is to run as if started by itself."""
     sys.modules["__main__"] = ModuleType("__main__")
     capture: Any = config.pluginmanager.getplugin("capturemanager")
-    capture.stop_global_capturing()
+    capture.suspend_global_capture(in_=True)
     faulthandler.disable()
     logging.getLogger().handlers.clear()
+    warnings.resetwarnings()
+    for kind in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+        warnings.simplefilter("ignore", kind)
     sys.meta_path.remove(config.pluginmanager.rewrite_hook)
+    return {captured.tmpfile.fileno(): captured.targetfd for captured in _captured(config)}
 
 
 def _work(session: pytest.Session, line: Connection) -> None:
