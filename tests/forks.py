@@ -28,6 +28,7 @@ import pytest
 from _pytest._io import TerminalWriter
 from _pytest.config import create_terminal_writer
 
+from sandbox_mcp import telemetry
 from tests import warm
 
 NUMBER = "SANDBOX_MCP_TEST_PROCESS"
@@ -221,6 +222,7 @@ def _forget_pytest(config: pytest.Config) -> dict[int, int]:
     capture.suspend_global_capture(in_=True)
     faulthandler.disable()
     logging.getLogger().handlers.clear()
+    telemetry._process.cache_clear()  # it was asked for when the tests were collected, without a command's variables
     warnings.resetwarnings()
     for kind in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
         warnings.simplefilter("ignore", kind)
