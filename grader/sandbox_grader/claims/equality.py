@@ -1,0 +1,204 @@
+"""Whether a value that a message mentions is the value of a fact: in its unit or another, rounded as people round.
+
+Policy: what people would round may be rounded, by a share of the value, further where it is said to be about right.
+"""
+
+import math
+import re
+from typing import Any
+
+from sandbox_scenarios.model import Fact
+from sandbox_scenarios.units import UNITS
+
+from sandbox_grader.claims.clauses import Spoken
+from sandbox_grader.claims.values import FAMILIES, Mention
+
+SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
+"""How far rounding may go, as a share of the value."""
+APPROXIMATELY = re.compile(
+    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under)|some|approx|close to|a "
+    r"(?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
+)
+
+
+def number_in(value: Any) -> float:
+    """A value of a fact as a number; NaN where it is not one."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def is_value_of(item: Mention, fact: Fact, spoken: Spoken) -> bool:
+    """Whether a mention is one of the values of a fact."""
+    return any(_equals(item, value, fact, spoken) for value in fact.value)
+
+
+def _equals(item: Mention, value: Any, fact: Fact, spoken: Spoken) -> bool:
+    """Whether a mention is a value of a fact, in the fact's or in any unit, rounded as people do."""
+    kind = fact.type
+    if kind == "weekday":
+        return str(value).lower() == item.value
+    if kind == "time":
+        minutes = minutes_of(value)
+        return item.number == minutes or (not item.half and item.number % 720 == minutes % 720)
+    if kind == "date":
+        return isinstance(item.value, tuple) and any(_same_day(day, str(value)) for day in item.value)
+    if kind == "phone":
+        return item.kind == "phone" and same_phone(str(item.value), str(value))
+    number = number_in(value)
+    if math.isnan(number):
+        return False
+    if kind == "count":
+        return _counted(item, number, fact.unit)
+    return _measured(item, number, fact, spoken)
+
+
+def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
+    kind = fact.type
+    if item.kind == "phone":
+        return kind == "number" and str(item.value).lstrip("0") == str(int(number))
+    if item.kind == "number" and kind != "number" and item.unit in _COUNTED:
+        return False
+    if kind == "duration" and item.kind == "time":
+        return (
+            not item.half
+            and item.number == number / 60
+            and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
+        )
+    if kind == "number":
+        said = item.number / item.factor  # as it is written, whatever it is a number of
+        return math.isclose(said, number) or (
+            not number.is_integer() and _near(said, number, item.step / item.factor, spoken, item, SHARES["quantity"])
+        )
+    if kind == "money" and item.kind == "money" and not currency_fits(item.unit, fact.unit):
+        return False
+    if kind == "temperature" and item.unit and fact.unit and item.unit != fact.unit and item.kind == kind:
+        turned = (item.number - 32) / 1.8 if item.unit == "F" else item.number * 1.8 + 32
+        return abs(turned - number) <= max(0.5, item.step * (0.6 if item.unit == "F" else 1.0))
+    if kind == "quantity" and item.kind == "quantity":
+        dimension, factor = UNITS.get(fact.unit.lower(), ("", 1.0))
+        found, step = item.number / factor, item.step / factor
+        return dimension == item.unit and _near(found, number, step, spoken, item, SHARES[kind])
+    if kind == "temperature" and abs(item.number - number) <= min(0.5, item.step / 2) + 1e-9:
+        return True
+    share = SHARES.get(kind, 0.006)
+    return _near(item.number, number, item.step, spoken, item, share, whole=kind == "duration")
+
+
+def currency_fits(written: str, wanted: str) -> bool:
+    """Whether an amount may be in the wanted currency; a bare dollar sign may be any dollar, crowns any crowns."""
+    return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
+
+
+_COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
+
+
+def _near(
+    found: float, wanted: float, step: float, spoken: Spoken, item: Mention, share: float, *, whole: bool = False
+) -> bool:
+    off = abs(found - wanted)
+    if off <= 1e-9 * max(1.0, abs(wanted)):
+        return True
+    if whole and step and 0 <= wanted - found < step and off <= max(60.0, 0.006 * wanted):
+        return True  # 14 hours and 34 minutes, the seconds left out
+    allowed = step / 2 + 1e-9
+    if step == 1 and found >= _TWO_DIGITS and APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
+        share = max(share, _ABOUT)
+    if step >= 1 and APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
+        tens = next((power for power in (1000, 100, 10) if found and found % (power * step) == 0), 1)
+        allowed = max(allowed, tens * step / 2)
+    return (
+        off <= allowed
+        and off
+        <= max(share * abs(wanted), 0.5 if item.kind == "temperature" else 0.0, step / 2 if step < 1 else 0.0) + 1e-9
+    )
+
+
+_TWO_DIGITS, _ABOUT = 10, 0.015
+"""How far a whole number of two digits or more may be off that is said to be about right, as a share."""
+
+
+def _counted(item: Mention, number: float, unit: str) -> bool:
+    seconds = {"day": 86400, "night": 86400, "hour": 3600, "minute": 60, "second": 1, "week": 604800}.get(unit)
+    if item.kind == "duration":
+        return bool(seconds) and item.number == number * (seconds or 1)
+    if item.kind == "phone":  # seven digits and more look like one
+        return str(item.value) == str(int(number))
+    if item.kind == "quantity":  # what is counted is a unit, such as hectares
+        return item.unit == UNITS.get(unit.lower(), ("",))[0] and math.isclose(
+            item.number, number * UNITS[unit.lower()][1]
+        )
+    if (
+        not seconds
+        and item.unit in _COUNTED_ELSE
+        and unit in _COUNTED_ELSE
+        and _COUNTED_ELSE[item.unit] != _COUNTED_ELSE[unit]
+    ):
+        return False
+    return item.number == number and (not unit or item.unit in ("", unit, *ANY_NOUN) or not seconds)
+
+
+_COUNTED_ELSE = {
+    name: names
+    for names in (
+        ("contact", "entry", "entrie", "people", "person", "name", "number"),
+        ("message", "text", "sms", "conversation", "thread"),
+        ("reminder", "notification", "alert"),
+        ("timer", "alarm"),
+        ("note", "memo"), ("event", "appointment", "meeting"), ("photo", "picture", "image"), ("email", "mail"),
+        ("call",), ("app",), ("file", "document"),
+        ("song", "track"), ("film", "movie"), ("book",), ("award", "prize"), ("ticket",),
+        ("day",), ("week",), ("month",), ("year",), ("hour",), ("minute",),
+    )
+    for name in names
+}  # fmt: skip
+"""Nouns that name the same things, each with its row: whoever has 7 reminders has not said how many contacts."""
+
+
+ANY_NOUN = (
+    "full",
+    "whole",
+    "more",
+    "calendar",
+    "and",
+    "until",
+    "till",
+    "from",
+    "between",
+    "left",
+    "to",
+    "in",
+    "if",
+    "of",
+)
+
+
+def minutes_of(value: Any) -> int:
+    """``14:40`` as minutes of the day; -1 for what is not a time of day."""
+    found = re.match(r"\s*(\d{1,2})[:.h]?(\d{2})?(?::\d{2})?\s*([ap]\.?m)?", str(value).lower())
+    if not found:
+        return -1
+    hour = int(found[1])
+    if found[3]:
+        hour = hour % 12 + (12 if found[3].startswith("p") else 0)
+    return hour % 24 * 60 + int(found[2] or 0)
+
+
+def _same_day(day: tuple[int, int, int], wanted: str) -> bool:
+    parts = [int(part) for part in re.findall(r"\d+", wanted)]
+    year, month, number = (
+        (parts if len(parts) == 3 else [0, *parts]) if len(parts) >= 2 else (0, 0, parts[0] if parts else 0)
+    )
+    return (
+        day[2] == number and (not day[1] or not month or day[1] == month) and (not day[0] or not year or day[0] == year)
+    )
+
+
+def same_phone(first: str, second: str) -> bool:
+    """Whether two written phone numbers may be the same: the last nine digits count, trunk zeros do not."""
+    one, other = (re.sub(r"\D", "", text).lstrip("0") for text in (first, second))
+    if len(one) >= len(other) > 9:
+        return one.endswith(other) or (first.startswith("00") and one == other)
+    size = min(9, len(other))
+    return len(one) >= size and size > 0 and one[-size:] == other[-size:]
