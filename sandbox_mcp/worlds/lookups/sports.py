@@ -148,11 +148,8 @@ def get_league_season_table(tx: Tx, league: League, season: int) -> list[Standin
 
 
 def _standing(tx: Tx, team: Team, season: int) -> Standing:
-    pairs = [
-        (row.home_goals, row.away_goals) if row.home == team.id else (row.away_goals, row.home_goals)
-        for row in tx.all(Match, season=season)
-        if team.id in (row.home, row.away)
-    ]
+    home, away = tx.all(Match, home=team.id, season=season), tx.all(Match, away=team.id, season=season)
+    pairs = [(row.home_goals, row.away_goals) for row in home] + [(row.away_goals, row.home_goals) for row in away]
     won, drawn = sum(own > other for own, other in pairs), sum(own == other for own, other in pairs)
     return Standing(
         place=0,
