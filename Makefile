@@ -7,6 +7,7 @@ FUZZ := .venv-fuzz
 DOCS := .venv-docs
 RAY := .venv-ray
 AGENTS_HOME := $(CURDIR)/.agents
+# Cores to use.
 JOBS ?= 2
 SHOTS ?= build/screenshots
 
@@ -35,9 +36,10 @@ setup: $(VENV)/.dev ## Make the virtual environment with everything for developm
 demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session, grade it and show it.
 	@sh docs/demo.sh $(BIN)
 
-# In a browser they are tried by test-browser. Processes share what was imported, so that one more than cores costs little.
+# In a browser they are tried by test-browser. Processes share what was imported, so that one more than cores costs little; it
+# has work while another one waits for a command.
 test: $(VENV)/.dev ## Run the tests.
-	$(BIN)/pytest --jobs $(JOBS) --ignore tests/browser
+	$(BIN)/pytest --jobs $(shell expr $(JOBS) + 1) --ignore tests/browser
 
 check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 	$(BIN)/ruff check .
