@@ -102,7 +102,7 @@ def test_a_scenario_is_served_with_a_way_to_its_user() -> None:
     text = printed("cursor", "--scenario", "wifi_off")
     args = block("cursor", "--scenario", "wifi_off")["mcpServers"]["sandbox"]["args"]
     assert args == [*server_command()[1:], "serve", "--scenario", "wifi_off", "--user-channel", "tool"]
-    assert "Nobody drives a host" in text
+    assert "No harness drives a host" in text
     assert "help your user" in text
 
 

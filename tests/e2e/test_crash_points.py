@@ -124,7 +124,10 @@ def test_what_serve_answered_is_in_the_log_wherever_it_was_killed(crashing: Tria
     count = int((tmp_path / "said.count").read_text())
     for at in points(count):
         folder = tmp_path / f"at{at}"
-        assert serve(folder, at) == KILLED, at
+        ended = serve(folder, at)
+        if ended == 0 and int((tmp_path / "said.count").read_text()) < at:
+            continue  # it wrote in fewer pieces than before, and was done
+        assert ended == KILLED, at
         answered = sum('"result"' in line for line in answers.read_text().splitlines())
         log = folder / "mine.jsonl"
         recorded = made(log.read_bytes()) if log.exists() and log.stat().st_size else 0
