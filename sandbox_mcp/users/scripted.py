@@ -137,6 +137,11 @@ class _Standing:
         said = self._again(reading.asking)
         if said is None and self._script.unknown == _UNKNOWN:
             said = acts.offhand(wish, reading.asking.casefold())
+            if said is None and acts.proposes(reading.asking.casefold()):
+                if line.met:
+                    return self.decline(line, reading)
+                if not _stems(reading.asking) & _stems(wish):
+                    said = NO_MORE
         return self._wait(said or self._script.unknown)
 
     def _full_name(self, asking: str) -> str | None:

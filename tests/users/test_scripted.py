@@ -341,3 +341,19 @@ def offhand(wish: str, asked: str) -> str | None:
 )
 def test_what_anybody_could_say_it_says(wish: str, asked: str, says: str) -> None:
     assert offhand(wish, asked) == says
+
+
+def proposed(wish: str, asked: str, *, met: bool) -> str | None:
+    heard = [Line("user", wish), Line("agent", asked, 1, met)]
+    return anyio.run(ScriptedUser(Script(), wish).respond, heard).says
+
+
+@pytest.mark.parametrize("asked", ["Do you fancy a table at the harbour?", "Maybe you'd like a taxi to the party?"])
+def test_what_is_proposed_beyond_its_wish_it_declines(asked: str) -> None:
+    wish = "Set an alarm for six."
+    assert proposed(wish, asked, met=True) == "No thanks, that's all."
+    assert proposed(wish, asked, met=False) == "No thanks."
+
+
+def test_what_is_to_be_chosen_is_no_proposal() -> None:
+    assert proposed("Set an alarm for six.", "Would you like a harp or a bell?", met=False) != "No thanks."

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from sandbox_mcp.users.acts.deeds import wish_of
     from sandbox_mcp.users.acts.plain import typed_plainly
     from sandbox_mcp.users.acts.reading import read_acts
-    from sandbox_mcp.users.acts.said import hears, mentions, offhand, said_already
+    from sandbox_mcp.users.acts.said import hears, mentions, offhand, proposes, said_already
 
 __all__ = (
-    "Act", "ActReading", "Wish", "hears", "mentions", "offhand", "read_acts", "said_already", "typed_plainly", "wish_of"
+    "Act", "ActReading", "Wish", "hears", "mentions", "offhand", "proposes", "read_acts", "said_already",
+    "typed_plainly", "wish_of",
 )  # fmt: skip
 _HOMES = {
-    "hears": "said", "mentions": "said", "offhand": "said", "read_acts": "reading", "said_already": "said", "typed_plainly": "plain",
+    "hears": "said", "mentions": "said", "offhand": "said", "proposes": "said", "read_acts": "reading", "said_already": "said", "typed_plainly": "plain",
     "wish_of": "deeds",
 }  # fmt: skip
 

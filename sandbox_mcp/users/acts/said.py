@@ -131,6 +131,19 @@ def offhand(wish: str, asking: str) -> str | None:
     return next((says for asked, says in _OFFHAND if asked.search(asking)), None)
 
 
+_WOULD = re.compile(
+    r"\b(?:would|do|might|may) you (?:\w+ )?(?:care|like|want|prefer|fancy|need)\b|\byou(?:'d| would) (?:\w+ )?(?:like|prefer)\b"
+    r"|(?:^|[.!?,:] )(?:want|fancy|need|care for)\b|\binterest(?:ed)?\b|\bof (?:any )?(?:use|help)\b|\b(?:shall|should|can|may) i\b"
+    r"|\bi (?:could|can|might) (?:also|still|even)\b"
+)
+_OPEN = re.compile(r"\b(?:what|which|whom?|whose|when|where|why|how|or)\b")
+
+
+def proposes(asking: str) -> bool:
+    """Whether ``asking``, a question in lower case, can be answered with no thanks: it proposes one thing, and asks for none."""
+    return bool(_WOULD.search(asking)) and not _OPEN.search(asking)
+
+
 _NOW = tuple(
     (re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), frozenset(about))
     for asked, about in (
