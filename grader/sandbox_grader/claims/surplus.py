@@ -158,7 +158,8 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     if verb == "let" and not re.match(r"let (?!me|us)\w+(?: \w+){0,3} know", after):
         return True
     for_you = verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered")
-    if (for_you and re.match(r"\w+ you\b", after)) or (verb in _SAYING and _A_FIGURE.match(after)):
+    told = (for_you and re.match(r"\w+ you\b", after)) or (verb in _SAYING and _A_FIGURE.match(after))
+    if told or (verb in _MEETING and _TROUBLE.match(after)):
         return True
     if verb in _ADDRESSING and "send" not in back.deeds and _TO_PEOPLE.match(after):
         return False
@@ -190,6 +191,12 @@ _SAYING = frozenset(
 )
 _A_FIGURE = re.compile(r"\w+ (?:you )?(?:about |the )?[$€£¥₹-]?\d")
 """What was written or given was a figure, in this talk itself."""
+_MEETING = frozenset({"got", "had", "received", "hit", "met", "saw", "caught", "encountered", "ran", "faced"})
+_TROUBLE = re.compile(
+    r"\w+ (?:\w+ ){0,4}?(?:errors?|failures?|faults?|warnings?|time-?outs?|exceptions?|refusals?|rejections?|problems?"
+    r"|troubles?|issues?|snags?|obstacles?|nothing|no)\b"
+)
+"""What was met with on the way, which is nothing that was done."""
 _ADDRESSING = frozenset(
     {"told", "informed", "notified", "answered", "alerted", "texted", "messaged", "replied", "emailed"}
 )
