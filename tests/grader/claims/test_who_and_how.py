@@ -103,13 +103,11 @@ def test_what_is_told_to_people_takes_a_message() -> None:
     assert not hear("It's 512.4 km, as I have told you.", [far], read).invented
 
 
-@pytest.mark.parametrize(
-    "met", ["got a strange warning", "also ran into a small snag", "hit two timeouts and received no answer"]
-)
+@pytest.mark.parametrize("met", ["got a strange warning", "ran into a small snag", "received no answer"])
 def test_what_was_met_with_on_the_way_is_no_deed(met: str) -> None:
     far = Fact("quantity", (512.4,), "km")
     read = Background(deeds=frozenset({"read"}))
-    assert not hear(f"At first I {met}, but it's 512.4 km.", [far], read).invented
+    assert not hear(f"I looked too early and {met}. It's 512.4 km.", [far], read).invented
     assert hear("I also got a taxi for you; it's 512.4 km.", [far], read).invented
 
 
