@@ -27,7 +27,10 @@ TOGETHER = frozenset({"mtu"})
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder to write logs to.")
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), help="With the format 'any': the file that says what is where."
+    "--mapping",
+    "--map",
+    type=click.Path(path_type=Path),
+    help="With the format 'any': the file that says what is where.",
 )
 @click.option("--scenario", help="The scenario of all sessions, where the format has no place for its name.")
 @as_json
