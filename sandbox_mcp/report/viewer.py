@@ -72,17 +72,20 @@ class Viewer:
 
     def _follow(self) -> None:
         while not self._stopped.is_set():
-            began = time.monotonic()
+            looked = 0.0
             # A folder that has gone, or no room for the index: what was read before is still shown, and it tries again.
             with suppress(ReportError, OSError, sqlite3.Error):
-                self._read()
-            self._stopped.wait(max(PAUSE, REST * (time.monotonic() - began)))
+                looked = self._read()
+            self._stopped.wait(max(PAUSE, REST * looked))
 
-    def _read(self) -> None:
+    def _read(self) -> float:
+        """Read what is new; the seconds that looking for it took, without those of reading it."""
+        began = time.monotonic()
         sources = find_runs(self.paths)
         with self.lock:
             known = self.index.known(sources)
         todo, gone = self.index.unread(sources, known)
+        looked = time.monotonic() - began
         done = 0
         if gone:
             with self.lock:
@@ -100,6 +103,7 @@ class Viewer:
         if done:
             with self.lock:
                 self.index.settle()
+        return looked
 
     def overview(self) -> dict[str, Any]:
         """All runs at a glance, worked out anew when there is something new."""

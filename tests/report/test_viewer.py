@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from sandbox_scenarios.model import Scenario
 from starlette.testclient import TestClient
 
-from sandbox_mcp.report.viewer import Viewer, viewer_app
+from sandbox_mcp.report.viewer import PAUSE, Viewer, viewer_app
 from tests.report.sessions import FEW, a_run, find
 
 
@@ -99,6 +100,24 @@ def test_questions_are_answered_while_a_log_is_graded(tmp_path: Path) -> None:
     answered.set()
     wait_for(lambda: viewer.overview()["runs"][0]["counts"]["sessions"] == 1)
     viewer.stop()
+
+
+def test_however_long_sessions_take_to_grade_the_next_are_looked_for_as_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_run(tmp_path / "run")
+    now, rests = [0.0], list[float]()
+
+    def slowly(name: str) -> Scenario | None:
+        now[0] += 1000
+        return find(name)
+
+    monkeypatch.setattr("sandbox_mcp.report.viewer.time", SimpleNamespace(monotonic=lambda: now[0]))
+    viewer = Viewer([tmp_path], slowly)
+    monkeypatch.setattr(viewer._stopped, "wait", lambda seconds: (rests.append(seconds), viewer._stopped.set()))
+    viewer.start()
+    viewer._thread.join()
+    assert (now[0] > 0, rests) == (True, [PAUSE])
 
 
 def test_the_viewer_loads_no_mcp_and_so_starts_in_half_the_time(tmp_path: Path) -> None:
