@@ -55,6 +55,8 @@ def test_a_run_that_goes_on_is_followed(page: Any, followed: tuple[Path, str]) -
     page.goto(url)
     page.wait_for_function("() => document.querySelectorAll('.sessions tbody a').length === 2")
     play(folder, FEW)
+    page.locator(".headline", has_text=f"{len(FEW)} sessions: ").wait_for()
+    assert page.locator(".sessions tbody a").count() == 2
     page.get_by_role("button", name="new sessions: show").click()
     page.wait_for_function(f"() => document.querySelectorAll('.sessions tbody a').length === {len(FEW)}")
     shot(page, "view")

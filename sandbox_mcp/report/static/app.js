@@ -98,7 +98,7 @@ class App {
     root.dataset.theme = dark ? "light" : "dark";
   }
 
-  // New sessions are told of, and shown when asked for: what lies under the pointer never moves by itself.
+  // New sessions are counted in the score, and listed when asked for: what lies under the pointer never moves by itself.
   async follow() {
     const notice = h("button", {type: "button", class: "news", hidden: true, onclick: () => { notice.hidden = true; this.show(); }});
     document.body.append(notice);
@@ -109,6 +109,7 @@ class App {
       try { overview = await this.source.overview(); } catch { notice.textContent = "The server has stopped."; notice.hidden = false; return; }
       const news = size(overview) - size(this.overview);
       if (news > 0) { notice.textContent = `${count(news, "new session")}: show`; notice.hidden = false; }
+      this.page?.live?.(overview);
       if (overview.runs.length !== this.overview.runs.length && /^#?\/?$/.test(location.hash)) this.show();
     }
   }

@@ -63,12 +63,26 @@ class RunPage {
     const {run} = this;
     const facts = [["agent", who(run)], ["user", run.user], ["mode", run.mode], ["date", run.date], ["versions", run.versions], ["variants", run.variants.join(", ")], ["trials", run.trials], ["cost", run.cost === null ? null : money(run.cost)],
       ["tokens", run.tokens ? run.tokens.toLocaleString("en") : null], ["time in sessions", run.seconds ? duration(run.seconds) : null]].filter(([, value]) => value !== null && value !== undefined && value !== "");
-    const {counts} = run;
     return h("header", {}, overview.runs.length > 1 ? h("nav", {}, h("a", {href: "#/"}, "All runs")) : "", h("h1", {}, foreign(run.name), run.running ? h("span", {class: "tag warn"}, "running") : ""),
-      h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run),
-        h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
-        h("div", {}, `${count(counts.sessions, "session")}: ${counts.scored} scored, ${counts.unscored} not scored, ${counts.spoiled} spoiled by the user`, counts.planned > counts.sessions ? `, ${counts.planned - counts.sessions} to come` : "")),
+      this.headline = this.score(),
       h("dl", {class: "facts"}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, foreign(value))))), run.sample ? h("p", {class: "warn"}, run.sample) : "");
+  }
+
+  score() {
+    const {run} = this;
+    const {counts} = run;
+    return h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run),
+      h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
+      h("div", {}, `${count(counts.sessions, "session")}: ${counts.scored} scored, ${counts.unscored} not scored, ${counts.spoiled} spoiled by the user`, counts.planned > counts.sessions ? `, ${counts.planned - counts.sessions} to come` : ""));
+  }
+
+  // The score of a run that is going on is the one by now; everything else waits until it is asked for.
+  live(overview) {
+    const run = overview.runs.find((item) => item.key === this.run.key);
+    if (!run || run.counts.sessions === this.run.counts.sessions) return;
+    this.run = run;
+    const before = this.headline;
+    before.replaceWith(this.headline = this.score());
   }
 
   wrong() {
