@@ -49,7 +49,7 @@ def modules(package: str) -> tuple[ModuleType, ...]:
 def patterns(package: str) -> Iterator[tuple[str, str, int, bool]]:
     """Each pattern once: where it stands, what it says, its flags, and whether only the start of a text is matched."""
     for module in modules(package):
-        source = module.__spec__.loader.get_source(module.__name__) or ""  # type: ignore[union-attr]
+        source = module.__spec__.loader.get_source(module.__name__) or ""
         held = [(name, value, pattern) for name, value in vars(module).items() for pattern in _inside(value)]
         written_inside = INDENTED.search(source)
         if not held and not written_inside:
