@@ -33,13 +33,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded = load(path)
-        for node in _documents(loaded):
-            yield from _trajectory(node, loaded, names, None)
-
-
-def _documents(loaded: Loaded) -> Iterator[JsonNode]:
-    for node in loaded.nodes:
-        yield from node.items() if node.is_array else [node]
+        for node in loaded.nodes:
+            for document in node.items() if node.is_array else [node]:
+                yield from _trajectory(document, loaded, names, None)
 
 
 def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:
@@ -100,14 +96,11 @@ def _restore(about: JsonNode, builder: SessionBuilder) -> None:
         trial=about.whole_at("trial"),
         user_channel=channel,
     )
-    for name, tool in about.members_at("tools").items():
-        _identify(name, about.child(f"tools.{name}", tool), builder)
-
-
-def _identify(name: str, about: JsonNode, builder: SessionBuilder) -> None:
-    tool, domain = about.string_at("tool"), about.string_at("domain")
-    if tool:
-        builder.identify(name, tool=tool, domain=domain or "", action=about.members().get("action") is not False)
+    for name, value in about.members_at("tools").items():
+        told = about.child(f"tools.{name}", value)
+        tool, domain = told.string_at("tool"), told.string_at("domain")
+        if tool:
+            builder.identify(name, tool=tool, domain=domain or "", action=told.members().get("action") is not False)
 
 
 def _step(step: JsonNode, builder: SessionBuilder) -> None:

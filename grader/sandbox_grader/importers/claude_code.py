@@ -24,7 +24,7 @@ from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, read_bytes
 from sandbox_grader.importers.reading.values import decode
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.trajectory import EndReason, ErrorKind
+from sandbox_mcp.trajectory import ErrorKind
 
 PERSISTED = "<persisted-output>"
 """How a result begins whose full text was put into a file."""
@@ -97,8 +97,10 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
         builder.lose("branches", what)
     for line in thread.orphans:
         builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")
-    end, detail = _end(thread, builder, loaded)
-    return builder.finish(names.unique(builder.head.scenario, _agent_id(thread)), end, detail)
+    name = names.unique(builder.head.scenario, _agent_id(thread))
+    if _is_api_error([line for line in thread.lines if line.talks][-1]):
+        return builder.finish(name, "agent_failed", "the model's endpoint failed")
+    return builder.finish(name, "recorded" if builder.whole and not loaded.cut else None)
 
 
 def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
@@ -197,9 +199,3 @@ def _full_text(path: Path, id_: str) -> str | None:
         if file.is_file():
             return read_bytes(file).decode(errors="replace")
     return None
-
-
-def _end(thread: Thread, builder: SessionBuilder, loaded: Loaded) -> tuple[EndReason | None, str | None]:
-    if _is_api_error([line for line in thread.lines if line.talks][-1]):
-        return "agent_failed", "the model's endpoint failed"
-    return ("recorded" if builder.whole and not loaded.cut else None), None

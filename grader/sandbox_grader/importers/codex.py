@@ -134,19 +134,18 @@ class _Player(ItemPlayer):
 
     def play_at(self, written: Sequence[tuple[str | None, JsonNode]]) -> None:
         """Play items, each at the time it was written."""
-        items = [(stamp, self._known(item)) for stamp, item in written]
-        self._times = {id(item): stamp for stamp, item in items}
-        self.play([item for _, item in items])
+        items: list[JsonNode] = []
+        self._times = {}
+        for stamp, item in written:
+            # what Codex put in front of the user's words is the system's
+            aside = item.members().get("role") == "user" and _ASIDE.match(joined(item.get("content"), self.builder))
+            items.append(replace(item, value={**item.members(), "role": "system"}) if aside else item)
+            self._times[id(items[-1])] = stamp
+        self.play(items)
 
     def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
         self.stamp = self._times.get(id(item))
         super()._item(kind, item, following)
-
-    def _known(self, item: JsonNode) -> JsonNode:
-        """The item; as the system's where Codex put it in front of the user's words."""
-        if item.members().get("role") == "user" and _ASIDE.match(joined(item.get("content"), self.builder)):
-            return replace(item, value={**item.members(), "role": "system"})
-        return item
 
     def result(self, item: JsonNode) -> None:
         """Add what came of a call: a command by its exit code, a call of a server by what Codex says of it."""

@@ -62,8 +62,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         data = read_bytes(path)
-        archive = path.suffix == ".eval" or data.startswith(b"PK")
-        log, samples = _archived(data, path) if archive else _document(data, path)
+        if path.suffix == ".eval" or data.startswith(b"PK"):
+            archive = EvalArchive(data, path)
+            log, samples = archive.header(), archive.samples()
+        else:
+            log, samples = _document(data, path)
         empty = True
         for loaded in samples:
             empty = False
@@ -83,19 +86,21 @@ def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
     return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
 
 
-def _archived(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
-    archive = EvalArchive(data, path)
-    return archive.header(), archive.samples()
-
-
 def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     sample = _with_attachments(sample, builder)
     ours = _own_log(sample, builder)
     if ours is not None:
         return Imported(names.unique(stem(log.path), sample.need("id").label()), ours)
     id_, epoch = sample.need("id").label(), sample.whole_at("epoch") or 1
-    task = _describe(log, sample, builder, id_)
-    builder.head = replace(builder.head, trial=epoch - 1)
+    spec = log.need("eval")
+    task, model = spec.string_at("task") or "task", spec.string_at("model")
+    version = spec.members_at("packages").get("inspect_ai")
+    builder.head = replace(
+        builder.head, session=sample.string_at("uuid") or "", scenario=f"{task}/{id_}", trial=epoch - 1,
+        agent={"model": model} if model else {}, versions={"inspect_ai": version} if isinstance(version, str) else {},
+        digest=digest_of(picked(sample.members(), ("input", "target"))),
+    )  # fmt: skip
+    builder.origin.update(picked(sample.members(), ("target", "choices", "metadata")))
     _scores(sample, builder)
     events = [event for event in sample.items_at("events") if event.is_object]
     for event in events:
@@ -141,19 +146,6 @@ def _with_attachments(sample: JsonNode, builder: SessionBuilder) -> JsonNode:
     for reference in sorted(missing):
         builder.lose(sample, f"{reference!r} is not among the attachments")
     return replace(sample, value=kept)
-
-
-def _describe(log: JsonNode, sample: JsonNode, builder: SessionBuilder, id_: str) -> str:
-    spec = log.need("eval")
-    task, model = spec.string_at("task") or "task", spec.string_at("model")
-    version = spec.members_at("packages").get("inspect_ai")
-    builder.head = replace(
-        builder.head, session=sample.string_at("uuid") or "", scenario=f"{task}/{id_}",
-        agent={"model": model} if model else {}, versions={"inspect_ai": version} if isinstance(version, str) else {},
-        digest=digest_of(picked(sample.members(), ("input", "target"))),
-    )  # fmt: skip
-    builder.origin.update(picked(sample.members(), ("target", "choices", "metadata")))
-    return task
 
 
 def _scores(sample: JsonNode, builder: SessionBuilder) -> None:

@@ -93,7 +93,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _frames(loaded: Loaded) -> Iterator[Frame]:
     for node in loaded.nodes:
-        for item in node.items() if node.is_array else [node]:
+        for item in _each(node):
             yield from _unwrapped(item)
 
 
@@ -104,20 +104,16 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
         return
     inner = next((found for key in INNER if (found := node.get(key)) is not None), None)
     if inner is not None and isinstance(inner.value, str):
-        inner = _parsed(inner)
+        try:
+            inner = replace(inner, value=loads(inner.string())[0])
+        except ValueError as error:
+            raise inner.fail(f"is not a JSON-RPC message: {error}") from error
     if inner is None or not all(_is_rpc(item) for item in _each(inner)):
         raise node.fail("is not a JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
     side = next((SIDES.get(value) for key in DIRECTION if isinstance(value := node.members().get(key), str)), None)
     stamp = next((node.members()[key] for key in TIME if node.get(key) is not None), None)
     session = next((node.need(key).label() for key in SESSION if node.get(key) is not None), "")
     yield from (Frame(item, side, stamp, session) for item in _each(inner))
-
-
-def _parsed(text: JsonNode) -> JsonNode:
-    try:
-        return replace(text, value=loads(text.string())[0])
-    except ValueError as error:
-        raise text.fail(f"is not a JSON-RPC message: {error}") from error
 
 
 def _each(node: JsonNode) -> list[JsonNode]:
@@ -158,17 +154,15 @@ class _Player:
         id_ = node.label_at("id")
         opened = self._call(frame) if method == "tools/call" and id_ is not None else None
         if method == "initialize":
-            self._client(node.get("params"))
-        if method not in {"tools/call", "tools/list", "initialize"}:
+            params = node.get("params")
+            info = params.get("clientInfo") if params is not None else None
+            if info is not None and info.is_object:
+                self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
+        elif method not in {"tools/call", "tools/list"}:
             self._ignored[method] += 1
         side = frame.side or ("server" if method.startswith(SERVERS) else "client")
         if id_ is not None and self._pending.add(side, id_, node, opened):
             self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
-
-    def _client(self, params: JsonNode | None) -> None:
-        info = params.get("clientInfo") if params is not None else None
-        if info is not None and info.is_object:
-            self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
 
     def _call(self, frame: Frame) -> OpenCall:
         params = frame.node.need("params")

@@ -20,7 +20,7 @@ from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Resp
 from sandbox_grader.importers.rows.history import read_history
 from sandbox_grader.importers.rows.prompt import OfferedTool
 from sandbox_grader.mtu_bench.dialogue import CALLS
-from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn, ToolCall
+from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
 
 FORMAT = "mtu"
 """What ``origin.format`` says in logs that come from here."""
@@ -51,12 +51,12 @@ def session(dialogue: DialogueRows, name: str) -> Imported:
 
     One whose first row has no answer is taken for abandoned.
     """
-    rows = [row for row, _ in dialogue.rows]
+    rows, first = [row for row, _ in dialogue.rows], dialogue.rows[0][1]
     builder = SessionBuilder(FORMAT, Path(rows[0].path).name, dialogue.name, dialogue.losses)
     builder.head = replace(
         builder.head,
         categories=(dialogue.setting, *hard_classes(dialogue)),
-        agent=_agent(dialogue),
+        agent={"model": first.model} if first is not None and first.model else {},
         reference=(tuple(ReferenceTurn(calls=_reference(row.answer)) for row in rows),),
     )
     builder.origin |= {
@@ -70,20 +70,11 @@ def session(dialogue: DialogueRows, name: str) -> Imported:
         _ask(builder, row)
         if response is not None:
             _answer(builder, row, response, known)
-    return _finish(builder, dialogue, name)
-
-
-def _finish(builder: SessionBuilder, dialogue: DialogueRows, name: str) -> Imported:
-    if dialogue.rows[0][1] is None:
+    if first is None:
         return builder.finish(name, "abandoned", "no response to any turn of this dialogue was given")
     if all(response is None or response.calls is None for _, response in dialogue.rows):
         builder.lose("results", "no call was executed: there are no results and no state")
     return builder.finish(name, "recorded")
-
-
-def _agent(dialogue: DialogueRows) -> dict[str, Any]:
-    response = dialogue.rows[0][1]
-    return {"model": response.model} if response is not None and response.model else {}
 
 
 def _reference(answer: Mapping[str, Mapping[str, Any]]) -> tuple[ReferenceCall, ...]:
@@ -114,7 +105,11 @@ def _ask(builder: SessionBuilder, row: BenchmarkRow) -> None:
 
 def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, known: frozenset[str]) -> None:
     if response.calls is not None:
-        _answer_by_calls(builder, row, response, response.calls)
+        for call in response.calls:
+            given = Given(dict(call.arguments), call.raw_arguments)
+            opened = builder.call(call.name, given, batch=call.batch, offered=call.tool is not None, row=row.label)
+            builder.answer(opened, CallOutcome(call.result, call.error, stated=True))
+        builder.say("agent", "user", response.text, row=row.label, **response.meta)
         return
     reading = read_react(response.text)
     fault: dict[str, Any] = {"fault": reading.fault} if reading.fault else {}
@@ -123,14 +118,6 @@ def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, know
     for said in reading.calls:
         opened = builder.call(said.name, said.given, batch=batch, row=row.label)
         builder.answer(opened, CallOutcome(error=_error(said, known), meta={"result_missing": True}))
-
-
-def _answer_by_calls(builder: SessionBuilder, row: BenchmarkRow, response: Response, calls: Sequence[ToolCall]) -> None:
-    for call in calls:
-        given = Given(dict(call.arguments), call.raw_arguments)
-        opened = builder.call(call.name, given, batch=call.batch, offered=call.tool is not None, row=row.label)
-        builder.answer(opened, CallOutcome(call.result, call.error, stated=True))
-    builder.say("agent", "user", response.text, row=row.label, **response.meta)
 
 
 def _error(said: TextCall, known: frozenset[str]) -> CallError | None:

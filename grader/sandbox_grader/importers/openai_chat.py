@@ -32,31 +32,18 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
     chats.play(builder, conversation.items)
-    name = stem(builder.origin["file"])
-    if conversation.holder is None:
-        name = names.unique(name)
-    else:
-        name = names.unique(name, _holder(conversation.holder, builder))
+    given = "" if conversation.holder is None else _holder(conversation.holder, builder)
     if builder.last is None:
         raise NothingToImportError(builder.origin["file"], None, "holds a conversation without messages")
+    name = names.unique(stem(builder.origin["file"]), given)
     return builder.finish(name, "recorded" if builder.whole and not cut else None)
 
 
 def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
-    _about(holder, builder, response.string_at("model") or request.string_at("model"))
-    chats.play(builder, request.need("messages").items())
-    choices = response.items_at("choices")
-    chats.play(builder, [choice.need("message") for choice in choices[:1]])
-    for choice in choices[1:]:
-        builder.lose(choice, "an alternative answer is not kept")
-    return holder.label_at("id") or ""
-
-
-def _about(holder: JsonNode, builder: SessionBuilder, model: str | None) -> None:
-    """The model, and the scenario where our own exporter or another program put one into ``metadata``."""
-    about = holder.get("metadata")
+    # our own exporter and some other programs put the scenario into the metadata
+    about, model = holder.get("metadata"), response.string_at("model") or request.string_at("model")
     scenario = about.get("scenario") if about is not None and about.is_object else None
     builder.head = replace(
         builder.head,
@@ -65,3 +52,9 @@ def _about(holder: JsonNode, builder: SessionBuilder, model: str | None) -> None
     )
     if about is not None:
         builder.origin["metadata"] = about.value
+    chats.play(builder, request.need("messages").items())
+    choices = response.items_at("choices")
+    chats.play(builder, [choice.need("message") for choice in choices[:1]])
+    for choice in choices[1:]:
+        builder.lose(choice, "an alternative answer is not kept")
+    return holder.label_at("id") or ""

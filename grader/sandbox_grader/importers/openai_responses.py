@@ -96,10 +96,6 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
     player.play(response.items_at("output"))
-    return _status(response, builder)
-
-
-def _status(response: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     status = response.members().get("status")
     if status == "failed":
         error = response.get("error")

@@ -72,28 +72,23 @@ class _Group:
 
 def _groups(spans: list[Span]) -> list[_Group]:
     by_id = {(span.trace, span.id): span for span in spans}
-    conversations = _conversations(spans)
-    groups: dict[tuple[str, str], _Group] = {}
     repeated = _repeated(spans, by_id)
+    named: dict[str, set[str]] = {}
+    for span in spans:
+        if id_ := span.text("gen_ai.conversation.id"):
+            named.setdefault(span.trace, set()).add(id_)
+    groups: dict[tuple[str, str], _Group] = {}
     for span in spans:
         if not (span.operation or _is_tool(span) or _has_messages(span)) or (span.trace, span.id) in repeated:
             continue
-        conversation = span.text("gen_ai.conversation.id") or conversations.get(span.trace) or span.trace
-        agents = _agents(span, by_id)
+        of_trace = named.get(span.trace, ())
+        only = next(iter(of_trace)) if len(of_trace) == 1 else span.trace
+        conversation = span.text("gen_ai.conversation.id") or only
+        agents = [at for at in (span, *_above(span, by_id)) if at.operation == AGENT]
         nested = agents[0].id if len(agents) > 1 else ""
         parent = conversation if nested else None
         groups.setdefault((conversation, nested), _Group(conversation, parent, [])).spans.append(span)
     return list(groups.values())
-
-
-def _conversations(spans: list[Span]) -> dict[str, str]:
-    """The conversation of each trace that names exactly one."""
-    named: dict[str, set[str]] = {}
-    for span in spans:
-        id_ = span.text("gen_ai.conversation.id")
-        if id_:
-            named.setdefault(span.trace, set()).add(id_)
-    return {trace: next(iter(ids)) for trace, ids in named.items() if len(ids) == 1}
 
 
 def _above(span: Span, by_id: dict[tuple[str, str], Span]) -> Iterator[Span]:
@@ -104,12 +99,6 @@ def _above(span: Span, by_id: dict[tuple[str, str], Span]) -> Iterator[Span]:
         seen.add(at.id)
         yield at
         at = by_id.get((at.trace, at.parent or ""))
-
-
-def _agents(span: Span, by_id: dict[tuple[str, str], Span]) -> list[Span]:
-    """The agents at work in a span, the innermost first."""
-    own = [span] if span.operation == AGENT else []
-    return own + [outer for outer in _above(span, by_id) if outer.operation == AGENT]
 
 
 def _is_tool(span: Span) -> bool:
@@ -156,11 +145,17 @@ def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> 
     builder.head = _as_ours(group.spans, builder.head)
     if group.parent is not None:
         builder.origin["parent"] = group.parent
-    scores = dict(_scores(group.spans))
+    scores = {
+        str(told.get("gen_ai.evaluation.name", "score")): told.get(
+            "gen_ai.evaluation.score.value", told.get("gen_ai.evaluation.score.label")
+        )
+        for span in group.spans
+        for event, told in span.events
+        if event == "gen_ai.evaluation.result"
+    }
     if scores:
         builder.origin["scores"] = scores
-    player = _Player(builder)
-    player.play(group.spans)
+    _Player(builder).play(group.spans)
     _lose_old_events(group.spans, builder)
     end, detail = _end(group.spans, builder)
     name = names.unique(stem(path), group.conversation, "sub-agent" if group.parent else "")
@@ -175,14 +170,6 @@ def _as_ours(spans: list[Span], head: SessionStarted) -> SessionStarted:
     texts = {name: span.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
     numbers = {name: span.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
     return replace(head, **texts, **{name: value for name, value in numbers.items() if isinstance(value, int)})
-
-
-def _scores(spans: list[Span]) -> Iterator[tuple[str, Any]]:
-    for span in spans:
-        for name, attributes in span.events:
-            if name == "gen_ai.evaluation.result":
-                score = attributes.get("gen_ai.evaluation.score.value", attributes.get("gen_ai.evaluation.score.label"))
-                yield str(attributes.get("gen_ai.evaluation.name", "score")), score
 
 
 def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
@@ -230,21 +217,18 @@ class _Player:
             if definitions is not None:
                 chats.offer_tools(self._builder, definitions.items())
         for _, kind, span in sorted(_steps(spans, speaking), key=lambda step: step[:2]):
-            self._step(kind, span)
-
-    def _step(self, kind: int, span: Span) -> None:
-        if kind == RAN:
-            self._tool(span)
-        elif kind == HEARD:
-            self._instruct(span)
-            self._hear(span, span.start)
-        else:
-            messages = _messages(span, "gen_ai.output.messages")
-            for message in messages[:1]:
-                self._message(message, span.end)
-                self._heard.append(_canonical(message))
-            for message in messages[1:]:
-                self._builder.lose(message, "an alternative answer is not kept")
+            if kind == RAN:
+                self._tool(span)
+            elif kind == HEARD:
+                self._instruct(span)
+                self._hear(span, span.start)
+            else:
+                messages = _messages(span, "gen_ai.output.messages")
+                for message in messages[:1]:
+                    self._message(message, span.end)
+                    self._heard.append(_canonical(message))
+                for message in messages[1:]:
+                    self._builder.lose(message, "an alternative answer is not kept")
 
     def _instruct(self, span: Span) -> None:
         given = span.attributes.get("gen_ai.system_instructions")
@@ -286,7 +270,10 @@ class _Player:
                 self._response(part)
         text = joined(_only(message, parts, "text"), self._builder, texts=PARTS)
         calls = [part for part in parts if part.members().get("type") == "tool_call"]
-        _lose_parts(self._builder, parts)
+        for part in parts:
+            kind = part.members().get("type")
+            if kind not in ("text", "reasoning", "tool_call", "tool_call_response"):
+                self._builder.lose(part, f"content of type {kind!r} is not kept")
         if role == "assistant":
             self._assistant(message, text, calls, stamp)
         elif role in {"user", "system"} and (text or not parts):
@@ -405,13 +392,6 @@ def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:
 def _text(value: Any) -> str:
     """What a tool gave back, as text."""
     return value if isinstance(value, str) else encode(value)
-
-
-def _lose_parts(builder: SessionBuilder, parts: list[JsonNode]) -> None:
-    for part in parts:
-        kind = part.members().get("type")
-        if kind not in ("text", "reasoning", "tool_call", "tool_call_response"):
-            builder.lose(part, f"content of type {kind!r} is not kept")
 
 
 def _outcome(span: Span) -> CallOutcome | None:

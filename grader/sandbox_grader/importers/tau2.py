@@ -76,7 +76,9 @@ def _session(
     else:
         builder.lose(run, f"task {task_id!r} is not in the file, so there are no reference actions")
     _reward(run, builder)
-    _messages(run, builder)
+    if run.get("messages") is None and run.get("ticks") is not None:
+        builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
+    chats.play(builder, run.items_at("messages"))
     reason = run.string_at("termination_reason")
     name = names.unique(stem(top.path), domain or "", f"task{task_id}", f"trial{trial}")
     return builder.finish(name, FAILED.get(reason, "recorded") if reason else None, reason)
@@ -133,7 +135,8 @@ def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: Se
     others = [action.value for action in actions if action.string_at("requestor") == "user"]
     if others:
         builder.origin["user_actions"] = others
-        builder.lose(others_at(actions), f"{len(others)} reference actions of the user are kept in the origin only")
+        where = actions[0].where.rpartition("[")[0]
+        builder.lose(where, f"{len(others)} reference actions of the user are kept in the origin only")
     partly = {
         str(index): action.value["compare_args"]
         for index, action in enumerate(ours)
@@ -144,11 +147,6 @@ def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: Se
         builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
 
 
-def others_at(actions: list[JsonNode]) -> str:
-    """Where the actions stand."""
-    return actions[0].where.rpartition("[")[0] if actions else "reference"
-
-
 def _reward(run: JsonNode, builder: SessionBuilder) -> None:
     reward = run.get("reward_info")
     if reward is None:
@@ -156,9 +154,3 @@ def _reward(run: JsonNode, builder: SessionBuilder) -> None:
         return
     builder.origin["reward"] = reward.need("reward").number()
     builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}
-
-
-def _messages(run: JsonNode, builder: SessionBuilder) -> None:
-    if run.get("messages") is None and run.get("ticks") is not None:
-        builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
-    chats.play(builder, run.items_at("messages"))

@@ -155,10 +155,11 @@ def _play(builder: SessionBuilder, messages: Sequence[_Message], states: "_State
                 return "the user ended the conversation"
             if not batch:
                 batch = builder.batch()
-            told = states.in_our_ids(item.content)
-            waiting.append(
-                builder.call(_function(item), _given(told), batch=batch, id_=item.openai_tool_call_id, offered=True)
-            )
+            code = states.in_our_ids(item.content)
+            function, parameters = _FUNCTION.search(item.content), _PARAMETERS.search(code)
+            name = item.openai_function_name or (function[1] if function else "code")
+            given = arguments_of(parameters[1]) if parameters else Given({}, code, free=True)
+            waiting.append(builder.call(name, given, batch=batch, id_=item.openai_tool_call_id, offered=True))
         elif sender == "environment" and waiting:
             opened = next((call for call in waiting if call.id == item.openai_tool_call_id), waiting[0])
             waiting.remove(opened)
@@ -169,16 +170,6 @@ def _play(builder: SessionBuilder, messages: Sequence[_Message], states: "_State
             seen: tuple[Role, ...] = tuple(ROLES[role] for role in item.visible_to or ())
             builder.say(sender, recipient, states.in_our_ids(item.content), seen_by=seen)
     return None
-
-
-def _function(item: _Message) -> str:
-    found = _FUNCTION.search(item.content)
-    return item.openai_function_name or (found[1] if found else "code")
-
-
-def _given(content: str) -> Given:
-    found = _PARAMETERS.search(content)
-    return arguments_of(found[1]) if found else Given({}, content, free=True)
 
 
 def _answer(builder: SessionBuilder, opened: OpenCall, item: _Message, states: "_States") -> None:

@@ -21,7 +21,7 @@ from sandbox_grader.toolscan.loop import FINISH
 from sandbox_grader.toolscan.messages import read_literal, split
 from sandbox_grader.toolscan.schemas import fault, json_types, schema_of
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.trajectory import CallError, Event, ReferenceCall, ReferenceTurn, ToolCall
+from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn, ToolCall
 
 ANSWER: Mapping[str, Any] = {"description": "", "parameters": {"answer": {"type": "any", "required": True}}}
 """The tool ``finish``, for a list that leaves it out: every run has it."""
@@ -69,12 +69,13 @@ class _Play:
     def checked(self, imported: Imported) -> Imported:
         """The session with the faults that were found here, whatever the builder concludes from names and texts."""
         faults = iter(self.faults)
-        return replace(imported, events=tuple(self._checked(event, faults) for event in imported.events))
-
-    def _checked(self, event: Event, faults: Iterator[CallError | None]) -> Event:
-        if not isinstance(event, ToolCall):
-            return event
-        return replace(event, tool=event.tool if event.name in self.apis else None, error=next(faults))
+        events = tuple(
+            replace(event, tool=event.tool if event.name in self.apis else None, error=next(faults))
+            if isinstance(event, ToolCall)
+            else event
+            for event in imported.events
+        )
+        return replace(imported, events=events)
 
     def _understood(self, text: str) -> tuple[str, Given, CallError | None]:
         said = split(text)
@@ -113,7 +114,11 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Call
         for argument, spec in api["parameters"].items():
             if not json_types(spec["type"]) and spec["type"] != "any":
                 builder.lose(f"{tool}.{argument}", f"type {spec['type']!r} is unknown; its values are not checked")
-    _ask(builder, case)
+    query = case.string_at("goal") or case.string_at("query")
+    if query is None:
+        builder.lose("query", "what the user asked for is absent")
+    else:
+        builder.say("user", "agent", query)
     for message in case.need("messages").items():
         play.message(message.string())
     if case is not node and "expected" in node.members():
@@ -147,14 +152,6 @@ def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
     for tool, value in node.members().items():
         calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
     return (ReferenceTurn(calls=tuple(calls)),)
-
-
-def _ask(builder: SessionBuilder, case: JsonNode) -> None:
-    query = case.string_at("goal") or case.string_at("query")
-    if query is None:
-        builder.lose("query", "what the user asked for is absent")
-    else:
-        builder.say("user", "agent", query)
 
 
 def _json_input(text: str) -> Any:

@@ -137,7 +137,17 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     for turn in turns:
         play.take(turn)
     builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(tuple(map(_done, reference)),))
-    _describe(node, play, reference)
+    builder.origin |= {
+        "prefix_replay": True,
+        "predictions": "recorded" if predicted else "ground truth",
+        **_told(node, reference),
+    }
+    builder.lose("tools", "their documentation and which of them were offered are absent; all 28 are listed")
+    builder.lose("errors", "the classes of exceptions are absent; their kinds are told from the texts")
+    if not predicted:
+        builder.lose("predictions", "there are none; the ground truth's calls and recorded results stand in for them")
+    if "metrics" in node.members():
+        builder.lose("metrics", "the verdicts of an earlier evaluation are not imported")
     return builder.finish(names.unique(name), "recorded")
 
 
@@ -147,21 +157,6 @@ def _told(node: JsonNode, turns: Sequence[_Turn]) -> Mapping[str, Any]:
         "empty_turns": [number for number, turn in enumerate(turns) if turn.empty],
         "conversation": {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}},
     }
-
-
-def _describe(node: JsonNode, play: _Play, turns: Sequence[_Turn]) -> None:
-    builder = play.builder
-    builder.origin |= {
-        "prefix_replay": True,
-        "predictions": "recorded" if play.predicted else "ground truth",
-        **_told(node, turns),
-    }
-    builder.lose("tools", "their documentation and which of them were offered are absent; all 28 are listed")
-    builder.lose("errors", "the classes of exceptions are absent; their kinds are told from the texts")
-    if not play.predicted:
-        builder.lose("predictions", "there are none; the ground truth's calls and recorded results stand in for them")
-    if "metrics" in node.members():
-        builder.lose("metrics", "the verdicts of an earlier evaluation are not imported")
 
 
 def _done(turn: _Turn) -> ReferenceTurn:

@@ -56,20 +56,21 @@ def agent_blocks(builder: SessionBuilder, blocks: Sequence[Block], seen_by: Sequ
         if block.kind == "text":
             builder.note(part_text(block.node, builder) or "", "text", stamp=block.stamp, seen_by=seen_by)
         elif block.kind in USES:
-            _use(builder, block, batch)
+            node, given = block.node, block.node.get("input")
+            meta: dict[str, Any] = picked(node.members(), ("server_name",))
+            builder.call(
+                node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
+                id_=node.label_at("id"), stamp=block.stamp, offered=block.kind != "tool_use", **meta,
+            )  # fmt: skip
         else:
             _beside(builder, block)
-    _reply(builder, blocks[last + 1 :])
-
-
-def _use(builder: SessionBuilder, block: Block, batch: str) -> None:
-    node = block.node
-    given = node.get("input")
-    meta: dict[str, Any] = picked(node.members(), ("server_name",))
-    builder.call(
-        node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
-        id_=node.label_at("id"), stamp=block.stamp, offered=block.kind != "tool_use", **meta,
-    )  # fmt: skip
+    reply = blocks[last + 1 :]
+    texts = [part_text(block.node, builder) or "" for block in reply if block.kind == "text"]
+    for block in reply:
+        if block.kind != "text":
+            _beside(builder, block)
+    if texts:
+        builder.say("agent", "user", "".join(texts), stamp=reply[-1].stamp)
 
 
 def _beside(builder: SessionBuilder, block: Block) -> None:
@@ -97,15 +98,6 @@ def _provider_result(builder: SessionBuilder, node: JsonNode) -> None:
     builder.settle(node, node.label_at("tool_use_id"), outcome)
 
 
-def _reply(builder: SessionBuilder, blocks: Sequence[Block]) -> None:
-    texts = [part_text(block.node, builder) or "" for block in blocks if block.kind == "text"]
-    for block in blocks:
-        if block.kind != "text":
-            _beside(builder, block)
-    if texts:
-        builder.say("agent", "user", "".join(texts), stamp=blocks[-1].stamp)
-
-
 def as_told(_builder: SessionBuilder, _result: JsonNode, outcome: CallOutcome) -> CallOutcome:
     """The outcome as the block tells it."""
     return outcome
@@ -116,16 +108,12 @@ def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine
     texts: list[str] = []
     for block in blocks:
         if block.kind == "tool_result":
-            _result(builder, block, refine)
+            node, wall = block.node, {} if block.stamp is None else {"answered": block.stamp}
+            failed = bool(node.members().get("is_error"))
+            outcome = outcome_of(builder, node.get("content"), failed=failed, wall=wall)
+            builder.settle(node, node.label_at("tool_use_id"), refine(builder, node, outcome))
         else:
             text = part_text(block.node, builder)
             texts.extend([] if text is None else [text])
     if texts:
         builder.say("user", "agent", "\n".join(texts), stamp=blocks[-1].stamp)
-
-
-def _result(builder: SessionBuilder, block: Block, refine: Refine) -> None:
-    node = block.node
-    wall = {} if block.stamp is None else {"answered": block.stamp}
-    outcome = outcome_of(builder, node.get("content"), failed=bool(node.members().get("is_error")), wall=wall)
-    builder.settle(node, node.label_at("tool_use_id"), refine(builder, node, outcome))

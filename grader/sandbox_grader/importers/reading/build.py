@@ -121,12 +121,12 @@ class SessionBuilder:
         **meta: Any,
     ) -> None:
         """Add a message, visible to its sender and recipient unless ``seen_by`` names others."""
-        seq, clock, wall = self._next(stamp)
+        seq, wall = self._next(stamp)
         visible = tuple(dict.fromkeys(seen_by or (sender, recipient)))
         self._events.append(
             Message(
                 seq=seq,
-                clock=clock,
+                clock=0.0,
                 sender=sender,
                 recipient=recipient,
                 content=content,
@@ -164,12 +164,12 @@ class SessionBuilder:
 
         ``offered`` tells that the tool was there, whether it is among the definitions or not.
         """
-        seq, clock, wall = self._next(stamp)
+        seq, wall = self._next(stamp)
         unique = self._unique_id(id_ or f"call-{seq}")
         if unique != id_:
             meta["call_id"] = id_
         call = ToolCall(
-            seq=seq, clock=clock, call=unique, batch=batch, caller=caller, name=name, tool=canonical(name),
+            seq=seq, clock=0.0, call=unique, batch=batch, caller=caller, name=name, tool=canonical(name),
             arguments=given.arguments, raw_arguments=given.raw, meta=meta, wall=wall,
         )  # fmt: skip
         opened = OpenCall(len(self._events), id_, name, batch)
@@ -225,7 +225,10 @@ class SessionBuilder:
 
     def lose(self, where: str | JsonNode, what: str) -> None:
         """Name something that our form does not hold."""
-        self.losses.append(Loss(_place(where), what))
+        if not isinstance(where, str):
+            line = f"line {where.line}" if where.line else ""
+            where = ", ".join(filter(None, (line, where.where))) or "document"
+        self.losses.append(Loss(where, what))
 
     def offer(self, name: str, description: str, schema: Mapping[str, Any], *, action: bool | None = None) -> None:
         """Add a tool that was offered. ``action`` tells whether it changes state, None where the source does not."""
@@ -275,7 +278,14 @@ class SessionBuilder:
                 self._events[index] = self._concluded(index, event)
         self._sum_up(end)
         clocks = self._clocks()
-        events: list[Event] = [self._start(name)]
+        started = replace(
+            self.head,
+            session=self.head.session or name,
+            tools=tuple(self._tools.values()),
+            clock={"now": next((at for at in self._times if at is not None), 0.0), "zone": "UTC", "step": 1.0},
+            origin={**self.origin, "losses": [{"where": loss.where, "what": loss.what} for loss in self.losses]},
+        )
+        events: list[Event] = [started]
         events += [replace(event, clock=clock) for event, clock in zip(self._events, clocks, strict=True)]
         if end is not None:
             clock = clocks[-1] if clocks else 0.0
@@ -284,16 +294,17 @@ class SessionBuilder:
 
     # -- the details ----------------------------------------------------------------------------------------------
 
-    def _next(self, stamp: Any) -> tuple[int, float, dict[str, Any]]:
+    def _next(self, stamp: Any) -> tuple[int, dict[str, Any]]:
+        """The number and the ``wall`` of the next event; :meth:`finish` sets its clock, once all times are known."""
         at = seconds(stamp)
         self._times.append(at)
         if stamp is None:
-            return len(self._times), 0.0, {}
+            return len(self._times), {}
         if at is None:
             self.lose(f"event {len(self._times)}", f"time {shown(stamp)} is not a time that can be read")
         elif isinstance(stamp, str):
             self._naive += not zoned(stamp)
-        return len(self._times), 0.0, {"time": stamp}
+        return len(self._times), {"time": stamp}
 
     def _unique_id(self, id_: str) -> str:
         unique, number = id_, self._ids.get(id_, 2)
@@ -316,15 +327,11 @@ class SessionBuilder:
         if index in self._certain:
             return call
         if known is None and self._tools and call.caller == "agent":
-            return self._not_offered(index, call)
-        if call.error is not None and call.error.kind == "execution" and call.raw_arguments is not None:
+            if call.error is not None:
+                return replace(call, tool=None, error=replace(call.error, kind="unknown_tool"))
+            self.lose(f"event {index + 1}", f"{call.name!r} was called without an error but is not among the tools")
+        elif call.error is not None and call.error.kind == "execution" and call.raw_arguments is not None:
             return replace(call, error=replace(call.error, kind="invalid_format"))
-        return call
-
-    def _not_offered(self, index: int, call: ToolCall) -> ToolCall:
-        if call.error is not None:
-            return replace(call, tool=None, error=replace(call.error, kind="unknown_tool"))
-        self.lose(f"event {index + 1}", f"{call.name!r} was called without an error but is not among the tools")
         return call
 
     def _sum_up(self, end: EndReason | None) -> None:
@@ -339,17 +346,6 @@ class SessionBuilder:
             self.lose("times", f"read as UTC, as no zone is named: {counted(self._naive, 'time')}")
         if end is None:
             self.lose("end", "nothing shows that the session ended where the log stops")
-
-    def _start(self, name: str) -> SessionStarted:
-        known = [at for at in self._times if at is not None]
-        origin = {**self.origin, "losses": [{"where": loss.where, "what": loss.what} for loss in self.losses]}
-        return replace(
-            self.head,
-            session=self.head.session or name,
-            tools=tuple(self._tools.values()),
-            clock={"now": known[0] if known else 0.0, "zone": "UTC", "step": 1.0},
-            origin=origin,
-        )
 
     def _clocks(self) -> list[float]:
         known = [at for at in self._times if at is not None]
@@ -366,12 +362,6 @@ def _misread(call: ToolCall) -> ToolCall:
     text = "the arguments are no JSON object"
     error = CallError(kind="invalid_format", type="ArgumentFormatError", message=text)
     return replace(call, result=None, error=error, meta={**call.meta, "result": call.result})
-
-
-def _place(where: str | JsonNode) -> str:
-    if isinstance(where, str):
-        return where
-    return ", ".join(filter(None, (f"line {where.line}" if where.line else "", where.where))) or "document"
 
 
 def stem(path: str | Path) -> str:

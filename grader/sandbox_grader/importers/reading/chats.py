@@ -33,7 +33,11 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
                 outcome = _outcome(builder, result)
                 builder.settle(result, id_ or None, outcome, name=result.string_at("name") or None)
         elif role == "user":
-            _user(builder, message)
+            calls = message.items_at("tool_calls")
+            text = joined(message.get("content"), builder)
+            if text.strip() or not calls:
+                builder.say("user", recipient_of(message, "agent"), text, stamp=_stamp(message))
+            _calls(builder, message, calls, "user")
         elif role in {"system", "developer"}:
             name = message.get("name")
             sender: Role = "environment" if name is not None and name.value == "environment" else "system"
@@ -41,14 +45,6 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
             builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
         else:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
-
-
-def _user(builder: SessionBuilder, message: JsonNode) -> None:
-    calls = message.items_at("tool_calls")
-    text = joined(message.get("content"), builder)
-    if text.strip() or not calls:
-        builder.say("user", recipient_of(message, "agent"), text, stamp=_stamp(message))
-    _calls(builder, message, calls, "user")
 
 
 def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
@@ -130,12 +126,8 @@ def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:
             builder.lose(tool, f"a tool of type {tool.members().get('type')!r} has no name and was dropped")
             continue
         schema = function.get("parameters") or function.get("input_schema") or function.get("inputSchema")
+        reads_only = function.members_at("annotations").get("readOnlyHint")
         builder.offer(
             name.string(), function.string_at("description") or "", schema.members() if schema else {},
-            action=_changes_state(function),
+            action=not reads_only if isinstance(reads_only, bool) else None,
         )  # fmt: skip
-
-
-def _changes_state(tool: JsonNode) -> bool | None:
-    hint = tool.members_at("annotations").get("readOnlyHint")
-    return not hint if isinstance(hint, bool) else None

@@ -128,16 +128,6 @@ def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
     return parents
 
 
-def _ancestors(uuid: str, parents: dict[str, str | None]) -> list[str]:
-    """The line and its ancestors up to the root; a cycle ends where it closes."""
-    found: dict[str, None] = {}
-    at: str | None = uuid
-    while at is not None and at not in found:
-        found[at] = None
-        at = parents[at]
-    return list(found)
-
-
 def _roots(lines: Sequence[TreeLine], parents: dict[str, str | None]) -> dict[str, str]:
     """The root above each line; a cycle counts as one root. Linear, because no line is walked through twice."""
     roots: dict[str, str] = {}
@@ -153,8 +143,11 @@ def _roots(lines: Sequence[TreeLine], parents: dict[str, str | None]) -> dict[st
 
 
 def _thread(tree: list[TreeLine], parents: dict[str, str | None], orphans: set[str]) -> Thread:
-    leaf = [line for line in tree if line.talks][-1]
-    path = set(_ancestors(leaf.uuid, parents))
+    path: set[str] = set()
+    at: str | None = [line for line in tree if line.talks][-1].uuid
+    while at is not None and at not in path:  # a cycle ends where it closes
+        path.add(at)
+        at = parents[at]
     chosen = _with_siblings(tree, path)
     return Thread(
         lines=tuple(line for line in tree if line.uuid in chosen),

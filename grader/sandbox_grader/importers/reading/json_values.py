@@ -236,11 +236,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        raise ImportFormatError(str(path), None, f"cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise ImportFormatError(str(path), None, f"cannot be read: {reason}") from error
 
 
 def load(path: Path) -> Loaded:

@@ -99,12 +99,8 @@ def _nodes(top: JsonNode) -> Iterator[JsonNode]:
                 yield from scope.items_at("spans")
     elif top.get("spanId") is not None:
         yield top
-    elif not _other_signal(top):
+    elif not {"resourceMetrics", "resourceLogs"} & top.members().keys():
         raise top.fail("is neither an OTLP export ('resourceSpans') nor a span ('spanId')")
-
-
-def _other_signal(top: JsonNode) -> bool:
-    return any(key in top.members() for key in ("resourceMetrics", "resourceLogs"))
 
 
 def _span(node: JsonNode) -> Span:
@@ -152,7 +148,11 @@ def _plain(value: JsonNode | None) -> Any:
     if scalar is not None or not members:
         return scalar
     if "intValue" in members:
-        return _whole(value.need("intValue"))
+        whole = value.need("intValue")
+        try:
+            return int(whole.label())
+        except ValueError as error:
+            raise whole.fail(f"expected a whole number, found {whole.label()[:40]!r}") from error
     inner = value.get("arrayValue")
     if inner is not None:
         return [_plain(item) for item in inner.items_at("values")]
@@ -160,10 +160,3 @@ def _plain(value: JsonNode | None) -> Any:
     if inner is None or not is_object(inner.value):
         raise value.fail(f"is not an attribute value; it has {listed(members)}")
     return _pairs(inner.items_at("values"))
-
-
-def _whole(node: JsonNode) -> int:
-    try:
-        return int(node.label())
-    except ValueError as error:
-        raise node.fail(f"expected a whole number, found {node.label()[:40]!r}") from error

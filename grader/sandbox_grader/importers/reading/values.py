@@ -63,22 +63,18 @@ def _write(value: Any) -> str:
 
 def arguments_of(value: Any) -> Given:
     """Arguments from an object, from an object's JSON text, or from nothing (an empty text or null)."""
-    if isinstance(value, str):
-        return _arguments_of_text(value)
     if is_object(value):
         return Given(value)
-    return Given({}) if value is None else Given({}, _write(value))
-
-
-def _arguments_of_text(text: str) -> Given:
-    if not text.strip():
-        return Given({}, text or None)
+    if not isinstance(value, str):
+        return Given({}) if value is None else Given({}, _write(value))
+    if not value.strip():
+        return Given({}, value or None)
     try:
-        value, replaced = loads(text)
+        found, replaced = loads(value)
     except ValueError:
-        literal = _literal(text)
-        return Given({}, text) if literal is None else Given(literal)
-    return Given(value) if is_object(value) and not replaced else Given({}, text)
+        literal = _literal(value)
+        return Given({}, value) if literal is None else Given(literal)
+    return Given(found) if is_object(found) and not replaced else Given({}, value)
 
 
 def _literal(text: str) -> dict[str, Any] | None:

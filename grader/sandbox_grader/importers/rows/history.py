@@ -6,7 +6,7 @@ line that begins otherwise goes on with what stands before it. A call that canno
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -39,19 +39,13 @@ def read_history(text: str) -> tuple[PastTurn, ...]:
         who, said = label["who"].lower(), text[label.end() : end].strip().lstrip(":").strip()
         if who == "user":
             turns.append(PastTurn(said))
-        elif turns:
-            turns[-1] = _with(turns[-1], who, said)
+        elif turns and who == "action":
+            turns[-1] = replace(turns[-1], calls=(*turns[-1].calls, *_calls(said)))
+        elif turns and who == "observation":
+            turns[-1] = replace(turns[-1], observed=said)
+        elif turns and who == "assistant":
+            turns[-1] = replace(turns[-1], reply="\n".join(filter(None, (turns[-1].reply, said))))
     return tuple(turns)
-
-
-def _with(turn: PastTurn, who: str, said: str) -> PastTurn:
-    if who == "action":
-        return PastTurn(turn.user, (*turn.calls, *_calls(said)), turn.observed, turn.reply)
-    if who == "observation":
-        return PastTurn(turn.user, turn.calls, said, turn.reply)
-    if who == "assistant":
-        return PastTurn(turn.user, turn.calls, turn.observed, "\n".join(filter(None, (turn.reply, said))))
-    return turn
 
 
 def _calls(written: str) -> PastCalls:
