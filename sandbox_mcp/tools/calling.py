@@ -191,6 +191,9 @@ def without_arguments(message: str) -> str:
     return re.sub(r"`[^`]*`", "``", message)
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
     """The arguments as an object, or None and their text.
 
@@ -204,7 +207,7 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
             return None, _readable(value)
     try:
         given = _plain(value)
-        text = json.dumps(value if given is None else given, ensure_ascii=False, allow_nan=False)
+        text = _JSON.encode(value if given is None else given)
     except (TypeError, ValueError, RecursionError):
         return None, _readable(_represented(value))
     holds = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not _too_deep(given)

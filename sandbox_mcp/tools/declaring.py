@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
 from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
@@ -529,8 +529,13 @@ def _runner(
     return run
 
 
+_PLAIN = frozenset({str, int, float, bool, NoneType})
+
+
 def plain_result(value: Any) -> Any:
     """What a tool returned, as JSON has it: rows become objects without hidden and secret columns."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Table):
         return {name: _listed(cell) for name, cell in visible(value).items()}
     if isinstance(value, Mapping):

@@ -111,6 +111,11 @@ def misfits(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
 def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth: int) -> Iterator[Misfit]:
     if depth > DEEPEST:
         return
+    if len(schema) == 1 and "type" in schema:  # as most arguments have it: nothing else to follow or to look at
+        kinds = _kinds(schema["type"])
+        if kinds and not fits(value, kinds):
+            yield Misfit(path, " or ".join(kinds), value, "type")
+        return
     schema = _followed(schema, whole)
     for options in (schema.get("anyOf"), schema.get("oneOf")):
         if options:
@@ -173,6 +178,8 @@ _SIZES: Mapping[str, tuple[type | tuple[type, ...], str, bool]] = {
     "maxItems": ((list, tuple), "a list of at most {}", False),
 }
 
+_LIMITS = frozenset((*_BOUNDS, *_SIZES))
+
 
 def _wrong_value(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
     if "enum" in schema and not any(_equal(value, option) for option in schema["enum"]):
@@ -180,6 +187,8 @@ def _wrong_value(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
         yield Misfit(path, f"one of {shown}", value, "value")
     if "const" in schema and not _equal(value, schema["const"]):
         yield Misfit(path, repr(schema["const"]), value, "value")
+    if _LIMITS.isdisjoint(schema):
+        return
     if isinstance(value, int | float) and not isinstance(value, bool):
         for keyword, (text, holds) in _BOUNDS.items():
             if isinstance(schema.get(keyword), int | float) and not holds(value, schema[keyword]):

@@ -28,7 +28,7 @@ class FixedRows:
     def __init__(self, rows: Mapping[str, Row]) -> None:
         self.rows = rows
         self._seen: dict[type[Table], Mapping[str, Table]] = {}
-        self._found: dict[tuple[type[Table], str], dict[Cell, list[Table]]] = {}
+        self._found: dict[tuple[type[Table], tuple[str, ...]], dict[tuple[Cell, ...], list[Table]]] = {}
 
     @classmethod
     def of(cls, schema: TableSchema) -> "FixedRows":
@@ -41,20 +41,26 @@ class FixedRows:
 
     def seen_as(self, table: type[_R]) -> Mapping[str, _R]:
         """The rows as tools see them. They are made once: what never changes may be shared by all sessions."""
-        if table not in self._seen:
-            self._seen[table] = {id_: row_of(table, cells) for id_, cells in self.rows.items()}
-        return cast("Mapping[str, _R]", self._seen[table])
+        seen: Any = self._seen.get(table)
+        if seen is None:
+            seen = self._seen[table] = {id_: row_of(table, cells) for id_, cells in self.rows.items()}
+        return seen
 
     def matching(self, table: type[_R], equal: Mapping[str, Any]) -> Iterable[_R]:
-        """The rows in which the first of these columns has its value; all rows where none is named."""
-        for name, value in equal.items():
-            found = self._found.get((table, name))
-            if found is None:
-                found = self._found[table, name] = {}
-                for row in self.seen_as(table).values():
-                    found.setdefault(cells_of(row)[name], []).append(row)
-            return cast("list[_R]", found.get(value, ()))
-        return self.seen_as(table).values()
+        """The rows in which these columns have their values; all rows where none is named."""
+        if not equal:
+            return self.seen_as(table).values()
+        names = tuple(equal)
+        found = self._found.get((table, names))
+        if found is None:
+            found = self._found[table, names] = {}
+            for row in self.seen_as(table).values():
+                cells = cells_of(row)
+                found.setdefault(tuple([cells[name] for name in names]), []).append(row)
+        try:
+            return cast("list[_R]", found.get(tuple(equal.values()), ()))
+        except TypeError:  # what cannot be hashed equals no cell
+            return ()
 
 
 def fixed_rows(table: type[Table]) -> FixedRows | None:

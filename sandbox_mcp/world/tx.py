@@ -84,10 +84,7 @@ class Tx:
         wanted = {name: as_cell(value) for name, value in equal.items()}
         fixed = fixed_rows(table)
         if fixed is not None:
-            rows, rest = fixed.matching(table, wanted), list(wanted.items())[1:]
-            return (
-                [row for row in rows if all(cells_of(row)[name] == value for name, value in rest)] if rest else [*rows]
-            )
+            return [*fixed.matching(table, wanted)]
         found = self.transaction.rows(schema.name)
         return [row_of(table, cells) for cells in found if all(cells[name] == value for name, value in wanted.items())]
 
@@ -195,5 +192,8 @@ def _words(table: type[Table]) -> str:
 
 def visible(row: Table) -> Row:
     """The cells of a row that a result may have."""
-    cells = cells_of(row)
-    return {item.name: cells[item.name] for item in schema_of(type(row)).columns if item.shown}
+    table, cells = type(row), cells_of(row)
+    shown: tuple[str, ...] | None = table.__dict__.get("_shown_")
+    if shown is None:
+        shown = cast("Any", table)._shown_ = tuple(item.name for item in schema_of(table).columns if item.shown)
+    return {name: cells[name] for name in shown}

@@ -130,8 +130,8 @@ _TIME = re.compile(
     r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
     r"|(?P<name>noon|midday|midnight)\b"
     r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs)\b"
-    r"|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night)))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
-    r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
+    r"|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night)))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
+    r"|(?=\d)(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))"
     r"(?P<h3>[1-9]|1\d|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|"
     r"[.,!?;)\n](?!\d)|$))",
@@ -144,11 +144,13 @@ _OF_DAY = re.compile(
 )
 _DATE = re.compile(
     rf"\b(?:(?P<y>\d{{4}})-(?P<mo>\d{{1,2}})-(?P<d>\d{{1,2}})(?!\d)"
-    rf"|(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y1>[12]\d{{3}})\b)?"
-    rf"|(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>[12]\d{{3}})\b)?"
+    rf"|(?=[jfmasond])(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    r"(?:,? (?P<y1>[12]\d{3})\b)?"
+    rf"|(?=[t\d])(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?"
+    r"(?:,? (?P<y2>[12]\d{3})\b)?"
     rf"|(?P<a>\d{{1,2}})[/.](?P<b>\d{{1,2}})[/.](?P<y3>\d{{4}})\b"
     rf"|(?P<a4>\d{{1,2}})/(?P<b4>\d{{1,2}})(?![\d/])"
-    rf"|(?:the |on )?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)\b)",
+    rf"|(?=[to\d])(?:the |on )?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)\b)",
     re.IGNORECASE,
 )
 _WEEKDAY_ANY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
@@ -166,8 +168,11 @@ _TABLE = re.compile(
     re.IGNORECASE,
 )
 _CELL = re.compile(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})", re.IGNORECASE)
+_NUMBER_AHEAD = r"(?=[^\s\d]{1,24}(?: [^\s\d]{1,24}){0,2} ?[-+]?\d)"
+"""Looked at before all the currencies are tried: their names have three words at most."""
 _MONEY = re.compile(
-    rf"(?:(?<!\w)(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)|({_NUM}) ?(?:{_CURRENCY_AFTER})(?!\w)",
+    rf"(?:(?<!\w){_NUMBER_AHEAD}(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)"
+    rf"|({_NUM})(?= ?[^\s\d]) ?(?:{_CURRENCY_AFTER})(?!\w)",
     re.IGNORECASE,
 )
 _CENTS = re.compile(
@@ -183,7 +188,8 @@ _BELOW = re.compile(r" below (?:0|freezing)\b", re.IGNORECASE)
 _GEO = re.compile(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)", re.IGNORECASE)
 _PERCENT = re.compile(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)", re.IGNORECASE)
 _QUANTITY = re.compile(
-    rf"({_NUM})[ -]?({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?(?![\w/°])",
+    rf"({_NUM})(?=[ -]?[^\s\d-])[ -]?"
+    rf"({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?(?![\w/°])",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(rf"({_NUM})(?![\w]|[.:]\d)")

@@ -173,8 +173,9 @@ def get_league_season_scorers(tx: Tx, league: League, season: int, limit: int | 
         limit: How many to list, 1 to 25.
     """
     teams = {team.id: team.name for team in tx.all(Team, league=league)}
-    rows = [(row, tx.get(Player, row.player)) for row in tx.all(Record, season=season) if row.goals]
-    chosen = [(row, player) for row, player in rows if player.team in teams]
+    players = {player.id: player for team in teams for player in tx.all(Player, team=team)}
+    scored = [row for row in tx.all(Record, season=season) if row.goals and row.player in players]
+    chosen = [(row, players[row.player]) for row in scored]
     ranked = sorted(chosen, key=lambda pair: (-pair[0].goals, pair[1].name))
     return [
         Scorer(player=player.name, team=teams[player.team], goals=row.goals) for row, player in first(ranked, limit)

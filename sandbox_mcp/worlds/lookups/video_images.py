@@ -1,6 +1,6 @@
 """An archive of pictures and films: found by tags or by author, with licences, sizes and what is said in them."""
 
-from typing import Literal, Self, TypedDict
+from typing import Literal, Self, TypedDict, TypeVar
 
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
@@ -91,8 +91,12 @@ def _video_lines(rows: list[Video]) -> list[VideoLine]:
     return [VideoLine(video=row.id, title=row.title, author=row.author) for row in first(rows, None)]
 
 
-def _tagged(row: Image | Video, tags: list[str]) -> bool:
-    return {tag.casefold() for tag in tags} <= set(row.tags)
+_V = TypeVar("_V", Image, Video)
+
+
+def _tagged(rows: list[_V], tags: list[str]) -> list[_V]:
+    wanted = {tag.casefold() for tag in tags}
+    return [row for row in rows if wanted.issubset(row.tags)]
 
 
 @video_images.query
@@ -106,7 +110,7 @@ def search_images_with_tags(
         colour: Only pictures in which this colour prevails.
         orientation: Only pictures of this shape.
     """
-    rows = [row for row in tx.all(Image) if _tagged(row, tags)]
+    rows = _tagged(tx.all(Image), tags)
     return _image_lines(
         [row for row in rows if colour in (None, row.colour) and orientation in (None, row.orientation)]
     )
@@ -132,7 +136,7 @@ def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = N
         tags: The tags, such as harbour and boat.
         max_seconds: Only films of at most this length.
     """
-    rows = [row for row in tx.all(Video) if _tagged(row, tags)]
+    rows = _tagged(tx.all(Video), tags)
     return _video_lines([row for row in rows if max_seconds is None or row.seconds <= max_seconds])
 
 
