@@ -58,6 +58,7 @@ class Conversations(PlayableSuite):
         """
         super().__init__()
         self._checkout = read_checkout(folder)
+        self._databases = json.dumps(self._checkout.databases, sort_keys=True)
         self._talks = {path.stem: (path, document) for path, document in self._checkout.documents}
         self._scenarios: dict[str, Scenario] = {}
         self._completions: dict[str, tuple[str, tuple[tuple[ReferenceTurn, ...], ...], Mapping[str, Any]]] = {}
@@ -159,7 +160,7 @@ class Conversations(PlayableSuite):
             "single_tool_call" if len(calls) == 1 else "multiple_tool_call",
             "single_user_turn" if len(lines) == 1 else "multiple_user_turn",
         )
-        whole = json.dumps([document, self._checkout.databases], sort_keys=True)
+        whole = f"[{json.dumps(document, sort_keys=True)}, {self._databases}]"
         return Scenario(
             name=path.stem,
             about=str(document.get("scenario") or path.stem),

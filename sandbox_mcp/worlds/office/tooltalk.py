@@ -16,7 +16,7 @@ Source: ToolTalk, section 3.2 and its repository, https://github.com/microsoft/T
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -26,8 +26,7 @@ from typing import Any, Literal, cast
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools import Outcome, bind, present, run
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, snapshot_of
-from sandbox_mcp.world.state import Cell
-from sandbox_mcp.worlds.office.rules import MOMENT
+from sandbox_mcp.world.state import Cell, Row
 from sandbox_mcp.worlds.office.tools.weather import Almanac
 from sandbox_mcp.worlds.office.world import office
 
@@ -155,6 +154,16 @@ class Checkout:
 
     databases: Mapping[str, Any]
     documents: tuple[tuple[Path, Mapping[str, Any]], ...]
+    _entries: dict[str | None, Mapping[str, Mapping[str, Row]]] = field(default_factory=dict[Any, Any], repr=False)
+
+    def entries(self, own: str | None) -> Mapping[str, Mapping[str, Row]]:
+        """The rows of all tables that belong to accounts, for conversations about the entries of one account."""
+        if own not in self._entries:
+            self._entries[own] = {
+                table: {str(row[key]): row for row in _rows(self.databases[name], name, own)}
+                for name, (table, key, _, _) in ENTRIES.items()
+            }
+        return self._entries[own]
 
     @property
     def almanac(self) -> Almanac:
@@ -297,30 +306,36 @@ def clock_of(document: Mapping[str, Any]) -> Clock:
 
 def state_of(document: Mapping[str, Any], checkout: Checkout) -> Snapshot:
     """The databases as the office's tables, with the conversation's user logged in where the file says so."""
-    databases, own = checkout.databases, _logged_in(document)
     accounts: dict[str, dict[str, Cell]] = {}
     code = f"{Random(SEED).randint(0, 999_999):06d}"  # noqa: S311 - as the original has it
-    for name, entry in databases["Account"].items():
+    for name, entry in checkout.databases["Account"].items():
         known = {column: entry.get(column) for column in ("password", "email", "phone", "name")}
         accounts[name] = {"account_id": name, "username": name, **known, "next_code": code}
-    tables: dict[str, dict[str, dict[str, Cell]]] = {"account": accounts, "session": {}, "verification": {}}
     user = document["user"]
+    session: dict[str, Row] = {}
     if user.get(TOKEN):
-        tables["session"][user[TOKEN]] = {TOKEN: user[TOKEN], "account": user["username"]}
+        session[user[TOKEN]] = {TOKEN: user[TOKEN], "account": user["username"]}
+    verification: dict[str, Row] = {}
     if user.get("verification_code"):
-        sent = {"verification_id": "sent", "account": user["username"], "code": user["verification_code"]}
-        tables["verification"]["sent"] = sent
-    for database, (table, key, plain, moments) in ENTRIES.items():
-        rows = tables[table] = {}
-        for owner, entries in databases[database].items():
-            for id_, entry in entries.items():
-                label = id_ if owner == own else f"{owner}/{id_}"
-                row: dict[str, Cell] = {key: label, "account": owner}
-                row |= {column: _cell(entry.get(column)) for column in plain}
-                row |= {column: None if entry.get(column) is None else _moment(entry[column]) for column in moments}
-                row |= {"email": {"folder": "inbox"}, "message": {"folder": "inbox", "receiver": owner}}.get(table, {})
-                rows[label] = row
-    return snapshot_of(tables)
+        verification["sent"] = {
+            "verification_id": "sent",
+            "account": user["username"],
+            "code": user["verification_code"],
+        }
+    own = checkout.entries(_logged_in(document))
+    return snapshot_of({"account": accounts, "session": session, "verification": verification, **own})
+
+
+def _rows(database: Mapping[str, Mapping[str, Mapping[str, Any]]], name: str, own: str | None) -> Iterator[Row]:
+    """The rows of a database's table; the ids of entries of accounts other than the own one begin with their owner."""
+    table, key, plain, moments = ENTRIES[name]
+    for owner, entries in database.items():
+        for id_, entry in entries.items():
+            row: dict[str, Cell] = {key: id_ if owner == own else f"{owner}/{id_}", "account": owner}
+            row |= {column: _cell(entry.get(column)) for column in plain}
+            row |= {column: None if entry.get(column) is None else _moment(entry[column]) for column in moments}
+            row |= {"email": {"folder": "inbox"}, "message": {"folder": "inbox", "receiver": owner}}.get(table, {})
+            yield row
 
 
 def _logged_in(document: Mapping[str, Any]) -> str | None:
@@ -336,4 +351,4 @@ def _cell(value: Any) -> Cell:
 
 
 def _moment(text: str) -> float:
-    return datetime.strptime(text, MOMENT).replace(tzinfo=UTC).timestamp()
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
