@@ -21,7 +21,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what was collected: twelve thousand tests, which stay until the end."""
+    """Spare the garbage collector what was collected: thousands of tests, which stay until the end."""
     gc.collect()
     gc.freeze()
 

@@ -1,11 +1,10 @@
 """Nouns agree with how many there are."""
 
-import pytest
-
 from sandbox_mcp.plurals import counted
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "text"),
     [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions"), (1200, "1,200 sessions"), (0.3, "0.3 sessions")],
 )

@@ -40,6 +40,7 @@ from tests.authoring.samples import (
     stage_of,
     suite_of,
 )
+from tests.each import each
 from tests.scenarios.files import SOUND, changed, written
 from tests.suite import SUITE
 
@@ -366,7 +367,7 @@ def test_wrong_values_are_valid_and_wrong() -> None:
             assert all(fits(item, parameter.types) for item in wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "name", "value", "wrong"),
     [
         ("unit_conversion", "to_unit", "miles", "kilometer"),

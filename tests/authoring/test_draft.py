@@ -21,6 +21,7 @@ from sandbox_mcp.authoring.drafting.words import has, words
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import Trajectory
+from tests.each import each
 from tests.scenarios.files import written
 from tests.suite import SUITE
 
@@ -79,7 +80,7 @@ def of_suite(name: str, number: int = 0) -> Trajectory:
     return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
 
 
-@pytest.mark.parametrize("name", SUITE.names()[::9])
+@each("name", SUITE.names()[::9])
 def test_a_draft_loads_and_its_reference_scores_1(tmp_path: Path, name: str) -> None:
     assert proof(tmp_path, of_suite(name)) == Proof(1.0, ended=True)
 

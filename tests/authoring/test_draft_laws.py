@@ -27,6 +27,7 @@ from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_timestamp
 from sandbox_mcp.worlds import named
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.scenarios.files import written
 from tests.suite import SUITE
 
@@ -77,7 +78,7 @@ def calls(log: Trajectory) -> list[tuple[str | None, Mapping[str, Any]]]:
 # Laws.
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_reply_with_its_placeholders_filled_is_what_was_said(name: str) -> None:
     told = story(name)
     values = results(told)
@@ -85,7 +86,7 @@ def test_a_reply_with_its_placeholders_filled_is_what_was_said(name: str) -> Non
         assert filled_reply(reply, values) == turn.reply
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_an_argument_that_refers_to_a_result_is_equal_to_it(name: str) -> None:
     told = story(name)
     flow, values = flow_of(told), results(told)
@@ -94,7 +95,7 @@ def test_an_argument_that_refers_to_a_result_is_equal_to_it(name: str) -> None:
             assert fill(f"${flow.reference(ref)}", values) == step.event.arguments[argument]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_values_flow_from_earlier_calls_only(name: str) -> None:
     told = story(name)
     flow = flow_of(told)
@@ -102,7 +103,7 @@ def test_values_flow_from_earlier_calls_only(name: str) -> None:
         assert all(source < step.number for source in flow.sources(step.number))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_playing_a_draft_makes_the_calls_of_the_session(tmp_path: Path, name: str) -> None:
     log = session_of(name)
     path = written(tmp_path, draft(log, SUITE, "drafted").text, "drafted.yaml")
@@ -123,7 +124,7 @@ def test_a_draft_of_a_drafts_session_is_the_same_draft(tmp_path: Path, name: str
         assert second.get(part) == first.get(part), part
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_milestone_comes_after_milestones_that_there_are(name: str) -> None:
     found = drafted(session_of(name))["milestones"]
     ids = [item["id"] for item in found]
@@ -131,12 +132,12 @@ def test_every_milestone_comes_after_milestones_that_there_are(name: str) -> Non
     assert all(set(item.get("after", ())) <= set(ids) - {item["id"]} for item in found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_drafting_is_repeatable(name: str) -> None:
     assert draft(session_of(name), SUITE, "drafted") == draft(session_of(name), SUITE, "drafted")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_quick_lint_minds_little_about_a_draft(tmp_path: Path, name: str) -> None:
     """Only what needs somebody who knows the scenario: its category, and what the user may know or refuses."""
     path = written(tmp_path, draft(session_of(name), SUITE, "drafted").text, "drafted.yaml")
@@ -204,7 +205,7 @@ def test_the_path_of_a_leaf_leads_to_it(value: Any) -> None:
 # The flow of values.
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "special"),
     [
         (True, False),
@@ -283,7 +284,7 @@ def test_a_moment_is_written_so_that_it_is_read_as_itself(timestamp: int, zone: 
     assert read == timestamp
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_drafts_world_is_the_sessions(tmp_path: Path, name: str) -> None:
     """Ids included, where the base has them."""
     log = session_of(name)

@@ -12,6 +12,7 @@ from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import FILES
+from tests.each import each
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -73,7 +74,7 @@ def test_a_world_that_no_base_resembles_is_written_whole_with_its_name(
     assert {"book", "reader"} <= entry["state"].keys()
 
 
-@pytest.mark.parametrize("name", ["movies_bridge_director", "data_brenna_people"])
+@each("name", ["movies_bridge_director", "data_brenna_people"])
 def test_an_answer_that_was_looked_up_is_drafted_in_a_world_of_fixed_tables(name: str, tmp_path: Path) -> None:
     entry = drafted(Suite(), name, tmp_path)
     assert entry["milestones"][-1]["message"]["content"]["facts"]

@@ -34,6 +34,7 @@ from sandbox_mcp.tools import present
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.authoring.samples import ADDS, QUESTION, REPLY, SWITCH, mutants, score, stage_of
+from tests.each import each
 from tests.scenarios.files import SOUND
 from tests.suite import SUITE
 
@@ -84,9 +85,7 @@ def test_mutants_describe_themselves() -> None:
         assert not mutant.about.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("id_", "rule", "of"), [("drop:2:7", "drop", 2), ("talk-3", "talk", None), ("idle", "idle", None)]
-)
+@each(("id_", "rule", "of"), [("drop:2:7", "drop", 2), ("talk-3", "talk", None), ("idle", "idle", None)])
 def test_an_id_tells_rule_and_solution(id_: str, rule: str, of: int | None) -> None:
     mutant = Mutant(id_, "", talk(), FULL)
     assert (mutant.rule, mutant.of) == (rule, of)
@@ -160,7 +159,7 @@ def test_all_at_once_makes_every_call_before_the_last_reply() -> None:
     assert mutant.solution.turns[1].reply == CLOSING
 
 
-@pytest.mark.parametrize("name", ["colleagues_to_friends", "wifi_off", "forget_number_no_removal"])
+@each("name", ["colleagues_to_friends", "wifi_off", "forget_number_no_removal"])
 def test_what_cannot_be_done_at_once_is_not(name: str) -> None:
     """Because the user wants more later, because there is one turn only, or because nothing is to be done."""
     assert ids(of_suite(name), "at_once") == []
@@ -205,9 +204,7 @@ def test_what_nobody_uses_is_a_look_and_may_be_left_out(tmp_path: Path) -> None:
     assert "drop:1:2" in found
 
 
-@pytest.mark.parametrize(
-    ("value", "guessed"), [("true", True), ("7", True), ("32", False), ("2.5", False), ("null", True)]
-)
+@each(("value", "guessed"), [("true", True), ("7", True), ("32", False), ("2.5", False), ("null", True)])
 def test_only_what_anybody_might_say_is_guessed(value: str, guessed: bool) -> None:
     """A result is a value; the user has not told it, and no earlier call has."""
     assert _guessable(json.loads(value)) is guessed
@@ -343,7 +340,7 @@ UNDONE = {
 }
 
 
-@pytest.mark.parametrize(("name", "tools"), UNDONE.items(), ids=UNDONE)
+@each(("name", "tools"), UNDONE.items(), ids=UNDONE)
 def test_what_was_achieved_is_undone_by_the_tool_that_can(name: str, tools: list[str]) -> None:
     stage = of_suite(name)
     undone = [item for item in mutants_of(stage) if item.rule == "undo" and item.of == 1]
@@ -385,7 +382,7 @@ def test_a_minefield_with_a_value_is_stepped_on_with_that_value() -> None:
     assert mutant.solution.turns[-1].batches[-1][0].arguments["phone_number"] == "+17095550122"
 
 
-@pytest.mark.parametrize(
+@each(
     "mine",
     [
         "{id: gone, table: contact, removes: {name: Wren}}",

@@ -18,6 +18,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_line
 from sandbox_mcp.users import ScriptedUser
 from tests.authoring.samples import SWITCH, stage_of
+from tests.each import each
 from tests.scenarios.files import SOUND
 from tests.suite import SUITE
 
@@ -51,7 +52,7 @@ def without_wall(log: Trajectory) -> list[Any]:
     return [{name: value for name, value in event.items() if name != "wall"} for event in events]
 
 
-@pytest.mark.parametrize("name", ["wifi_off", "colleagues_to_friends", "new_neighbour", "forget_number_no_removal"])
+@each("name", ["wifi_off", "colleagues_to_friends", "new_neighbour", "forget_number_no_removal"])
 def test_a_rehearsal_leaves_the_log_of_the_reference_agent(name: str) -> None:
     scenario = SUITE.get(name)
     rehearsed = RehearsalStage(scenario).rehearse(scenario.solutions[0])
@@ -133,7 +134,7 @@ def test_a_session_nobody_ended_has_no_ending(tmp_path: Path) -> None:
     assert run.ending is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "text"),
     [
         ("It is ${found.0.name}.", "It is Wren."),

@@ -18,6 +18,7 @@ from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.server import running
+from tests.each import each
 from tests.suite import SUITE
 
 REWORDED = {
@@ -111,7 +112,7 @@ def domains_of(seed: int) -> set[str]:
     return {tools[name].domain for name in order.offered}
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "filter_", "why"),
     [
         ("I would rather not.", "answers in the form", "there is no JSON object in it"),
@@ -186,7 +187,7 @@ def test_a_branch_withholds_each_tool_that_the_solution_uses() -> None:
     assert {order.twist for order in every} == {"state", "turns", "withheld"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (["tools", "wifi_off"], "tools drafts for base worlds"),
@@ -309,9 +310,7 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
 """A draft for a base of the office, and one for a base of a look-up world."""
 
 
-@pytest.mark.parametrize(
-    ("base", "original"), [("studio", "office_tiles_late"), ("sports_press_box", "sports_summit_last")]
-)
+@each(("base", "original"), [("studio", "office_tiles_late"), ("sports_press_box", "sports_summit_last")])
 def test_worlds_other_than_the_phone_get_drafts_with_milestones_of_their_own(
     tmp_path: Path, base: str, original: str
 ) -> None:

@@ -9,6 +9,7 @@ from sandbox_clients.registry import AGENTS
 
 from tests.clients.test_environments import wheel
 from tests.e2e.processes import run
+from tests.each import each
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def test_one_that_fails_does_not_keep_the_others_from_being_made(
     assert [row["ready"] for row in json.loads(run("agents", "--json").out)[-2:]] == [False, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "told"),
     [
         ((), "name frameworks, or give --all; known: "),

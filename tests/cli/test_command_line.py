@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_mcp.cli import COMMANDS
+from tests.each import each
 from tests.warm import program
 
 COLD = (sys.executable, "-m", "sandbox_mcp.cli")
@@ -27,7 +28,7 @@ def test_help_lists_every_command() -> None:
     assert all(name in done.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     done = run(name, "--help")
     assert done.returncode == 0, done.stderr
@@ -131,7 +132,7 @@ def test_the_version_is_the_packages() -> None:
     assert run("--version").stdout == f"sandbox-mcp, version {__version__}\n"
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("gr", ["plain,grade"]), ("xyzzy --o", [])])
+@each(("typed", "offered"), [("gr", ["plain,grade"]), ("xyzzy --o", [])])
 def test_a_shell_completes_what_is_typed(typed: str, offered: list[str]) -> None:
     words = {"COMP_WORDS": f"sandbox-mcp {typed}", "COMP_CWORD": str(len(typed.split()))}
     done = subprocess.run(

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from sandbox_mcp.cli.connect import command, hosts
 from sandbox_mcp.cli.connect.hosts import HOSTS, is_ours, server_command, shell_line
 from sandbox_mcp.errors import SandboxError
+from tests.each import each
 
 
 def printed(*args: str) -> str:
@@ -44,9 +45,7 @@ def test_the_command_works_from_anywhere() -> None:
     assert Path(server_command()[0]).is_absolute()
 
 
-@pytest.mark.parametrize(
-    ("host", "key"), [("claude-code", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")]
-)
+@each(("host", "key"), [("claude-code", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")])
 def test_other_hosts_have_forms_of_their_own(host: str, key: str) -> None:
     (server,) = block(host)[key].values()
     assert server["args"][-1] == "serve"
@@ -58,7 +57,7 @@ def test_what_follows_is_for_the_server() -> None:
     assert args[-5:] == ["serve", "--scenario", "wifi_off", "--user-channel", "tool"]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@each("host", HOSTS)
 def test_where_it_goes_is_told(host: str) -> None:
     text = printed(host)
     assert all(place in text for place in HOSTS[host].places.values())
@@ -66,7 +65,7 @@ def test_where_it_goes_is_told(host: str) -> None:
     assert 'run the scenario "wifi_off"' in text
 
 
-@pytest.mark.parametrize(("platform", "system"), [("linux", "linux"), ("darwin", "macos"), ("win32", "windows")])
+@each(("platform", "system"), [("linux", "linux"), ("darwin", "macos"), ("win32", "windows")])
 def test_the_file_of_this_machine_is_marked(platform: str, system: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", platform)
     assert f"{system} (this machine): " in printed("claude-desktop")
@@ -120,7 +119,7 @@ def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
     assert "MY_KEY" in printed("cursor", "--user", "llm", "--user-model", "m", "--user-api-key-env", "MY_KEY")
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "says"),
     [
         (["--scenaro", "x"], "No such option '--scenaro'"),
@@ -147,7 +146,7 @@ OTHERS = '{\n\t"globalShortcut": "Alt",\n\t"mcpServers": {\n\t\t"files": {"comma
 THEIRS = '{"mcpServers": {"sandbox": {"command": "docker", "args": ["run"]}}}'
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@each("host", HOSTS)
 def test_a_file_that_is_missing_is_made_with_its_folder_and_goes_again(host: str, tmp_path: Path) -> None:
     file = tmp_path / "new folder" / "config.json"
     done = written(file, host=host)
@@ -231,7 +230,7 @@ def test_undo_leaves_somebody_elses_server_of_that_name(tmp_path: Path) -> None:
     assert file.read_text() == THEIRS
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '// mine\n{"servers": {}}',
@@ -250,7 +249,7 @@ def test_what_would_lose_something_is_left_alone_and_the_block_is_printed_instea
     assert file.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("text", ['\ufeff{"a": 1}', '{\r\n    "a": 1\r\n}\r\n'], ids=["a byte order mark", "Windows"])
+@each("text", ['\ufeff{"a": 1}', '{\r\n    "a": 1\r\n}\r\n'], ids=["a byte order mark", "Windows"])
 def test_the_form_of_a_file_is_kept(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "config.json").write_bytes(text.encode())
     written(file)
@@ -259,7 +258,7 @@ def test_the_form_of_a_file_is_kept(text: str, tmp_path: Path) -> None:
     assert file.read_bytes() == text.encode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "begins"),
     [("claude-code", "claude mcp add-json sandbox '{"), ("vscode", 'code --add-mcp \'{"name": "sandbox"')],
 )
@@ -270,7 +269,7 @@ def test_a_host_s_own_command_gets_the_entry(host: str, begins: str) -> None:
     assert own.items() <= json.loads(entry).items()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         ("{\n  // a remark\n}", ": not plain JSON (Expecting property name enclosed in double quotes: line 2"),
@@ -279,7 +278,7 @@ def test_a_host_s_own_command_gets_the_entry(host: str, begins: str) -> None:
         ('{"mcpServers": {}', ": not plain JSON (Expecting ',' delimiter"),
     ],
 )
-@pytest.mark.parametrize("mode", ["--write", "--undo"])
+@each("mode", ["--write", "--undo"])
 def test_a_file_that_is_no_configuration_is_left_alone(mode: str, text: str, says: str, tmp_path: Path) -> None:
     (file := tmp_path / "config.json").write_text(text)
     problem = refused("claude-desktop", mode, "--config", str(file))
@@ -335,7 +334,7 @@ def test_a_place_that_needs_an_unset_variable_must_be_named(monkeypatch: pytest.
     assert "name the file with --config" in refused("claude-desktop", "--write")
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "ours"),
     [
         ({"command": "/old/.venv/bin/sandbox-mcp", "args": ["serve"]}, True),

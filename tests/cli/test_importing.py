@@ -4,12 +4,12 @@ import json
 import zipfile
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 from sandbox_grader.importers import IMPORTERS
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import read_trajectory
+from tests.each import each
 
 CHAT = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello, too."}]
 OTHER = [{"role": "user", "content": "Good-bye."}, {"role": "assistant", "content": "Come back."}]
@@ -74,17 +74,15 @@ NOTHING: list[tuple[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("format_", "value"), NOTHING)
+@each(("format_", "value"), NOTHING)
 def test_where_there_is_nothing_to_import_that_is_said(tmp_path: Path, format_: str, value: object) -> None:
     done = brought_in(format_, tmp_path / "out", written(tmp_path / "log.json", value))
     assert (done.exit_code, "nothing to import" in done.stderr) == (1, True), done.output
     assert "log.json" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\n \n", b"\xef\xbb\xbf", b"[]\n"], ids=["no byte", "blanks", "a mark", "[]"]
-)
-@pytest.mark.parametrize("format_", sorted(IMPORTERS))
+@each("content", [b"", b"\n \n", b"\xef\xbb\xbf", b"[]\n"], ids=["no byte", "blanks", "a mark", "[]"])
+@each("format_", sorted(IMPORTERS))
 def test_a_file_without_anything_is_nothing_to_import_whatever_the_format(
     tmp_path: Path, format_: str, content: bytes
 ) -> None:
@@ -100,7 +98,7 @@ def test_an_archive_without_samples_is_nothing_to_import(tmp_path: Path) -> None
     assert (done.exit_code, "log.eval: holds no samples" in done.stderr.replace("!header.json", "")) == (1, True)
 
 
-@pytest.mark.parametrize(("content", "code"), [("[]", 0), ("{", 2), ('{"no": "conversation"}', 2)])
+@each(("content", "code"), [("[]", 0), ("{", 2), ('{"no": "conversation"}', 2)])
 def test_a_file_that_gives_no_session_keeps_none_of_the_others_away(tmp_path: Path, content: str, code: int) -> None:
     first, last = written(tmp_path / "a/log.json", CHAT), written(tmp_path / "c/log.json", OTHER)
     middle = tmp_path / "middle.json"

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from sandbox_mcp.cli import group
+from tests.each import each
 
 WITHOUT = {
     "serve": "speaks MCP",
@@ -36,7 +37,7 @@ def commands(command: click.Command, *path: str) -> Iterator[tuple[str, click.Co
         yield " ".join(path), command
 
 
-@pytest.mark.parametrize(("name", "command"), [pytest.param(*each, id=each[0]) for each in commands(group)])
+@each(("name", "command"), [pytest.param(*each, id=each[0]) for each in commands(group)])
 def test_a_command_prints_json_or_no_data(name: str, command: click.Command) -> None:
     offers = any("--json" in option.opts for option in command.params)
     assert offers or name in WITHOUT, "give it --json, or say here why it prints no data"

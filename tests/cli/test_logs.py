@@ -13,6 +13,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -53,7 +54,7 @@ def test_replay_in_json(log: Path) -> None:
     assert json.loads(invoke("replay", log, "--json").stdout) == {str(log): []}
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (("replay", "nowhere"), "nowhere: does not exist; expected a log or a folder of logs"),

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from sandbox_mcp.cli.play import command
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import Trajectory, read_trajectory
+from tests.each import each
 
 LATE = "late_for_dinner_low_battery"
 AT_WORK = """\
@@ -80,7 +81,7 @@ def test_a_user_who_leaves_too_early_is_told_so_in_the_end(tmp_path: Path) -> No
     assert "not scored: spoiled_by_user" in result.stdout
 
 
-@pytest.mark.parametrize("typed", ["", "/quit\n", "get_wifi_status\n"])
+@each("typed", ["", "/quit\n", "get_wifi_status\n"])
 def test_giving_up_as_the_agent_is_recorded_and_not_scored(tmp_path: Path, typed: str) -> None:
     result = played(tmp_path, "wifi_off", typed=typed)
     assert result.exit_code == 0
@@ -101,7 +102,7 @@ def test_the_user_may_be_one_that_says_what_is_written(tmp_path: Path) -> None:
     assert "Please!" in heard
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (["--as", "user"], "name one with --agent"),

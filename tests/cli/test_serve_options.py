@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from sandbox_mcp.cli import serve
 from sandbox_mcp.cli.serve import command, default_log_dir
+from tests.each import each
 from tests.suite import SUITE
 
 
@@ -30,9 +31,7 @@ def test_help_names_every_credential_and_no_value(monkeypatch: pytest.MonkeyPatc
     assert "secret" not in text
 
 
-@pytest.mark.parametrize(
-    "args", [["--port", "70000"], ["--port", "x"], ["--user-channel", "x"], ["--seed", "x"], ["more"]]
-)
+@each("args", [["--port", "70000"], ["--port", "x"], ["--user-channel", "x"], ["--seed", "x"], ["more"]])
 def test_bad_usage_is_told(args: list[str]) -> None:
     assert CliRunner().invoke(command, args).exit_code == 2
 
@@ -48,7 +47,7 @@ def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> Non
     assert (described["told"], described["tools"]) == (["demonstration", "does_not_know"], ["check_goal"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "problem"),
     [
         (["--user", "llm"], "name one with --user-model"),

@@ -19,6 +19,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.shown import Screen, cell, json_text, neutral, one_line, screened
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 from tests.trajectory.events import called, ended, said, started
 
@@ -53,12 +54,12 @@ def test_a_line_stays_a_line(text: str) -> None:
     assert len(one_line(text).splitlines()) <= 1
 
 
-@pytest.mark.parametrize("text", ["plain", "Bế 明日 🌊 é", "👩‍🚀 می‌خواهم", "two\nlines\tand more", ""])
+@each("text", ["plain", "Bế 明日 🌊 é", "👩‍🚀 می‌خواهم", "two\nlines\tand more", ""])
 def test_a_sound_text_is_shown_as_it_is(text: str) -> None:
     assert neutral(text) == text
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1"])
+@each("text", ["=1+1", "+1", "-1", "@x", "\t=1"])
 def test_a_cell_is_no_formula(text: str) -> None:
     assert cell(text) == f"'{text}"
 
@@ -68,13 +69,13 @@ def test_a_cell_moves_no_cursor_either() -> None:
     assert obeyed(cell(NASTY)) == set()
 
 
-@pytest.mark.parametrize("char", ["\u200b", "\xad", "\ufeff", "\u2060", "\u3164", "\U000e0041"])
+@each("char", ["\u200b", "\xad", "\ufeff", "\u2060", "\u3164", "\U000e0041"])
 def test_what_cannot_be_seen_is_shown_and_json_stays_what_it_was(char: str) -> None:
     assert neutral(f"a{char}b").isascii()
     assert json.loads(neutral(json.dumps(f"a{char}b", ensure_ascii=False))) == f"a{char}b"
 
 
-@pytest.mark.parametrize("value", ["a=1", "", 5, -5.0, None, True])
+@each("value", ["a=1", "", 5, -5.0, None, True])
 def test_other_cells_are_as_they_were(value: Any) -> None:
     assert cell(value) is value
 
@@ -94,7 +95,7 @@ def test_what_is_printed_as_json_is_json(value: Any) -> None:
     json.loads(json_text(value).encode(), parse_constant=beyond)
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@each("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_none_becomes_null(number: float) -> None:
     assert json.loads(json_text({"x": [number]})) == {"x": [None]}
 

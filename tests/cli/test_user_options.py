@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli.run import command
@@ -13,6 +12,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.trajectory import read_trajectory
 from tests.clients.sessions import SUITE
+from tests.each import each
 
 LATE = "late_for_dinner_low_battery"
 
@@ -44,7 +44,7 @@ def test_lines_of_a_file_are_said_one_after_the_other(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "run.json").read_text())["user"]["kind"] == "replay"
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (["--user", "replay"], "give one of them"),

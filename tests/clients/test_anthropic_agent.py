@@ -8,6 +8,7 @@ from sandbox_clients.anthropic_agent import read_message
 from sandbox_mcp.models.asking import EndpointSettings, FunctionCall, Usage
 from tests.clients.chats import KINDS, Play
 from tests.clients.sessions import LOW_BATTERY, WIFI_OFF, scripted, solver
+from tests.each import each
 
 THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "abc"}
 CALL = {"type": "tool_use", "id": "a", "name": "wait", "input": {"seconds": 1}}
@@ -47,9 +48,7 @@ def test_a_model_that_ends_its_turn_without_a_word_has_answered() -> None:
     assert read_message(body()).text == ""
 
 
-@pytest.mark.parametrize(
-    "broken", [[], {}, {"content": None}, body(stop_reason=None), body({"type": "tool_use"}), body({"type": "text"})]
-)
+@each("broken", [[], {}, {"content": None}, body(stop_reason=None), body({"type": "tool_use"}), body({"type": "text"})])
 def test_anything_else_is_no_answer(broken: Any) -> None:
     with pytest.raises((ValueError, LookupError, TypeError, AttributeError)):
         read_message(broken)
@@ -80,7 +79,7 @@ def test_what_is_said_after_results_goes_into_the_same_message(play: Play) -> No
     assert [block["type"] for block in came.seen[-1]["messages"][-1]["content"]] == ["tool_result", "text"]
 
 
-@pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
+@each("suffix", ["", "/", "/v1", "/v1/"])
 def test_an_address_may_have_the_version_behind_it(play: Play, suffix: str) -> None:
     came = play("anthropic", solver(), WIFI_OFF.user.opening, base_url=play.url.removesuffix("/v1") + suffix)
     assert came.said == ["Wifi is now off."]

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_clients.arguments import as_arguments
 
 from sandbox_mcp.models.text import readable
+from tests.each import each
 
 json_values: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -33,7 +33,7 @@ def test_nothing_a_model_writes_is_ever_lost(text: str) -> None:
     assert found == text or found == json.loads(text)
 
 
-@pytest.mark.parametrize("text", ["{", "{'on': true}", "on=true", '{"on": true} and so on', "[" * 100_000])
+@each("text", ["{", "{'on': true}", "on=true", '{"on": true} and so on', "[" * 100_000])
 def test_what_is_no_json_stays_as_it_was_written(text: str) -> None:
     assert as_arguments(text) == text
 

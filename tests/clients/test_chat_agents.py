@@ -11,8 +11,9 @@ from sandbox_clients.settings import AgentSettings
 from sandbox_mcp.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, scripted, solver
+from tests.each import each
 
-EVERY = pytest.mark.parametrize("agent", KINDS)
+EVERY = each("agent", KINDS)
 
 
 def calling(**call: Any) -> Any:
@@ -87,7 +88,7 @@ def test_calls_of_one_answer_are_one_batch_in_their_order(play: Play, agent: str
 
 
 @EVERY
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "says"),
     [
         ({"tool": "turn_off_wifi"}, "unknown_tool", "UnknownToolError: "),
@@ -107,7 +108,7 @@ def test_what_the_model_does_wrong_is_told_to_it_and_recorded(
     assert came.said == ["Sorry."]
 
 
-@pytest.mark.parametrize("kind", ["http", "direct"])
+@each("kind", ["http", "direct"])
 def test_what_is_no_unicode_gets_through_by_every_way_to_the_tools(play: Play, kind: Any) -> None:
     came = play("openai", calling(tool="set_wifi_status", arguments='{"on": "\\ud800"}'), "Off!", kind=kind)
     assert came.calls[0].error.kind == "invalid_format"
@@ -146,7 +147,7 @@ PASSING = {
 
 
 @EVERY
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+@each("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_passes_is_waited_for(play: Play, agent: str, fault: str) -> None:
     came = play(agent, failing(fault), "Hi.", kind="direct")
     assert came.said == ["Hello."]
@@ -174,7 +175,7 @@ LASTING = {
 
 
 @EVERY
-@pytest.mark.parametrize(("fault", "says"), LASTING.values(), ids=LASTING)
+@each(("fault", "says"), LASTING.values(), ids=LASTING)
 def test_a_fault_that_lasts_is_a_fault_of_the_endpoint(play: Play, agent: str, fault: str, says: str) -> None:
     came = play(agent, failing(fault), "Hi.", kind="direct", timeout=0.2, retries=1)
     assert says in came.failed
@@ -205,7 +206,7 @@ def test_an_agent_without_a_model_says_what_to_do(agent: str) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("url", ["models.example/v1", "ftp://models.example", "http://", "http://x:port/v1"])
+@each("url", ["models.example/v1", "ftp://models.example", "http://", "http://x:port/v1"])
 def test_an_address_that_is_none_is_told(agent: str, url: str) -> None:
     with pytest.raises(UnknownAgentError) as caught:
         agent_named(agent, AgentSettings(EndpointSettings("m", url)))
@@ -238,9 +239,7 @@ def test_a_variable_that_was_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch
         agent_named("openai", AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1", "MY_KEY")))
 
 
-@pytest.mark.parametrize(
-    ("agent", "package"), [("openai", "openai"), ("responses", "openai"), ("anthropic", "anthropic")]
-)
+@each(("agent", "package"), [("openai", "openai"), ("responses", "openai"), ("anthropic", "anthropic")])
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, agent: str, package: str) -> None:
     monkeypatch.setattr("sandbox_clients.chat_agent.find_spec", lambda _: None)
     with pytest.raises(UnknownAgentError) as caught:

@@ -11,6 +11,7 @@ from sandbox_clients.settings import AgentSettings
 
 from sandbox_mcp.models.asking import EndpointSettings
 from tests.conftest import ROOT
+from tests.each import each
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 ELSEWHERE = {"langgraph"}
@@ -23,12 +24,12 @@ def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_MCP_AGENTS", str(tmp_path))
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@each("name", FRAMEWORKS)
 def test_an_extra_has_what_the_framework_requires(name: str) -> None:
     assert EXTRAS.get(name) == (None if name in ELSEWHERE else list(FRAMEWORKS[name].requires) or None)
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@each("name", FRAMEWORKS)
 def test_a_worker_is_there_and_hides_no_package(name: str) -> None:
     worker = WORKERS / FRAMEWORKS[name].worker
     assert worker.is_file()
@@ -36,7 +37,7 @@ def test_a_worker_is_there_and_hides_no_package(name: str) -> None:
     assert f"from {worker.stem}" not in worker.read_text()
 
 
-@pytest.mark.parametrize(("name", "distributions"), [("langgraph", 4), ("pydantic-ai", 1), ("google-adk", 1)])
+@each(("name", "distributions"), [("langgraph", 4), ("pydantic-ai", 1), ("google-adk", 1)])
 def test_distributions_are_named_without_versions_and_extras(name: str, distributions: int) -> None:
     found = FRAMEWORKS[name].distributions
     assert len(found) == distributions

@@ -27,6 +27,7 @@ from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.retrying import Pacing
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
+from tests.each import each
 from tests.run.runs import played
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -175,9 +176,7 @@ async def drop(_: Request) -> Response:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("status", "headers", "pauses"), [(429, {"retry-after": "3"}, [3.0]), (503, {}, [1.0]), (500, {}, [1.0])]
-)
+@each(("status", "headers", "pauses"), [(429, {"retry-after": "3"}, [3.0]), (503, {}, [1.0]), (500, {}, [1.0])])
 def test_what_may_pass_is_tried_again(status: int, headers: dict[str, str], pauses: list[float]) -> None:
     made, (turn,), waited = talked(saying(Response("busy", status, headers), HELLO), "Hi")
     assert (turn.text, waited) == ("Hello.", pauses)
@@ -195,7 +194,7 @@ def test_a_lost_connection_is_tried_again() -> None:
     assert (turn.text, waited) == ("Hello.", [1.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "problem"),
     [
         (JSONResponse({"error": "no such session"}, 404), "status 404: no such session"),
@@ -234,7 +233,7 @@ def test_logs_see_no_credentials() -> None:
     assert "word" not in json.dumps([agent.name, agent.describe()])
 
 
-@pytest.mark.parametrize("address", ["http://", "https://:80/x", "http://host:port/x", "http://[::1/x"])
+@each("address", ["http://", "https://:80/x", "http://host:port/x", "http://[::1/x"])
 def test_what_is_no_address_is_told(address: str) -> None:
     with pytest.raises(UnknownAgentError, match="is not an address"):
         agent_named(address)

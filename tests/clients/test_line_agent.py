@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader import Trajectory, read_trajectory
@@ -22,6 +21,7 @@ from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.users import users_named
 from sandbox_mcp.trajectory import Message
 from tests.clients.sessions import SUITE
+from tests.each import each
 
 POLITE = """
 import json, sys
@@ -57,7 +57,7 @@ def test_tokens_that_it_reports_are_counted(tmp_path: Path) -> None:
     assert summary["tokens"]["agent"]["prompt_tokens"] == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("script", "reason"),
     [
         ("import sys; print('no key', file=sys.stderr); sys.exit(3)", "ended with exit code 3; its last words: no key"),

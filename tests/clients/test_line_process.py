@@ -17,6 +17,8 @@ from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.mcp_tools import McpTarget, leaves
 from sandbox_clients.settings import AgentSettings
 
+from tests.each import each
+
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))
 """Where there are no tools: these agents need none."""
 HEAD = """
@@ -131,13 +133,13 @@ def test_its_last_line_need_have_no_end() -> None:
     assert problem('print(\'{"type": "error", "error": "no model"}\', end=\'\')') == "no model"
 
 
-@pytest.mark.parametrize("answer", ["[" * 100_000, '{"type": "reply", "text": "x", "usage": {"requests": NaN}}', '"x"'])
+@each("answer", ["[" * 100_000, '{"type": "reply", "text": "x", "usage": {"requests": NaN}}', '"x"'])
 def test_what_is_no_json_object_is_told(answer: str) -> None:
     script = HEAD + f"say(type='ready')\nprint('''{answer}''', flush=True)\nsys.stdin.read()"
     assert problem(script).endswith("expected one JSON object a line")
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "expected"),
     [
         ({"usage": {"prompt_tokens": "3"}}, "a usage with prompt_tokens '3'; expected a whole number from 0"),

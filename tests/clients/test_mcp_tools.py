@@ -13,9 +13,10 @@ from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
 from sandbox_clients.mcp_tools import McpTarget, compiled_schema, leaves, named, output, parsed, unwrapped
 
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
+from tests.each import each
 
 WAYS = [("memory", "auto"), ("memory", "legacy"), ("memory", "2026-07-28"), ("http", "legacy"), ("http", "2026-07-28")]
-ALL = pytest.mark.parametrize(("kind", "era"), [*WAYS, ("direct", "auto")])
+ALL = each(("kind", "era"), [*WAYS, ("direct", "auto")])
 
 
 def calling(name: str, arguments: Mapping[str, Any] | str, kind: Any, era: Any) -> tuple[Any, Opened]:
@@ -90,7 +91,7 @@ def test_a_refusal_is_an_answer_with_its_reason(kind: Any, era: Any) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("name", ["no_such_tool", "tool with spaces", "tööl"])
+@each("name", ["no_such_tool", "tool with spaces", "tööl"])
 def test_an_unknown_tool_is_an_answer(name: str, kind: Any, era: Any) -> None:
     output, session = calling(name, {}, kind, era)
     assert output.text.startswith("UnknownToolError: ")
@@ -98,7 +99,7 @@ def test_an_unknown_tool_is_an_answer(name: str, kind: Any, era: Any) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("text", ['{"on": fal', "off", "[1]", '"off"', "7"])
+@each("text", ['{"on": fal', "off", "[1]", '"off"', "7"])
 def test_what_is_no_object_reaches_the_session_as_it_was_written(text: str, kind: Any, era: Any) -> None:
     output, session = calling("set_wifi_status", text, kind, era)
     (call,) = session.calls
@@ -171,7 +172,7 @@ async def listing(target: Any) -> Any:
         return await tools.list()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ('{"result": [1, 2]}', [1, 2]),

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from sandbox_clients.react_text import CORRECTION
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
@@ -12,8 +11,9 @@ from sandbox_mcp.endpoint.react import in_calls
 from sandbox_mcp.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
+from tests.each import each
 
-EVERY = pytest.mark.parametrize("agent", KINDS)
+EVERY = each("agent", KINDS)
 
 
 def writing(*texts: str) -> Any:
@@ -49,7 +49,7 @@ def test_the_tools_are_described_in_the_instructions(play: Play) -> None:
     assert '{"name": "set_wifi_status", "description": ' in system
 
 
-@pytest.mark.parametrize(("agent", "key"), [("openai", "stop"), ("anthropic", "stop_sequences")])
+@each(("agent", "key"), [("openai", "stop"), ("anthropic", "stop_sequences")])
 def test_the_model_is_stopped_before_it_invents_an_observation(play: Play, agent: str, key: str) -> None:
     came = play(agent, solver(), WIFI_OFF.user.opening, react=True)
     assert [body[key] for body in came.seen] == [["\nObservation:"]] * 2
@@ -82,7 +82,7 @@ def test_steps_that_cannot_be_read_count_as_steps(play: Play) -> None:
     assert came.turns[0].meta["malformed"] == ["Hm."] * 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "says"),
     [
         ('Action: set_wifi_status\nAction Input: {"on": fal', "Observation: ArgumentFormatError: "),

@@ -2,12 +2,12 @@
 
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.react_text import WrittenStep, prompt, read_step, tools_in
 
+from tests.each import each
 from tests.laws import at_least
 
 ACTION = 'Thought: Off.\nAction: set_wifi_status\nAction Input: {"on": false}'
@@ -18,7 +18,7 @@ def acted(text: str) -> tuple[str | None, str]:
     return step.action, step.arguments
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         ACTION,
@@ -45,14 +45,12 @@ def test_arguments_may_take_several_lines_and_hold_labels() -> None:
     assert acted(f"Action: send\nAction Input: {given}\nObservation: Sent.") == ("send", given)
 
 
-@pytest.mark.parametrize("given", ['{"on": fal', "[false]", "off", "{'on': False}"])
+@each("given", ['{"on": fal', "[false]", "off", "{'on': False}"])
 def test_arguments_that_are_no_object_are_passed_on_as_they_are(given: str) -> None:
     assert acted(f"Action: set_wifi_status\nAction Input: {given}\nObservation: Off.") == ("set_wifi_status", given)
 
 
-@pytest.mark.parametrize(
-    "text", ["Action: get_wifi_status", "Action: get_wifi_status\nAction Input:", "Action: get_wifi_status()"]
-)
+@each("text", ["Action: get_wifi_status", "Action: get_wifi_status\nAction Input:", "Action: get_wifi_status()"])
 def test_an_action_may_go_without_arguments(text: str) -> None:
     assert acted(text) == ("get_wifi_status", "")
 
@@ -62,7 +60,7 @@ def test_what_comes_behind_an_action_is_cut_off() -> None:
     assert read_step(invented).written == ACTION
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "answer"),
     [
         ("Thought: Done.\nFinal Answer: Wifi is off.", "Wifi is off."),
@@ -77,7 +75,7 @@ def test_a_final_answer_goes_on_to_the_end(text: str, answer: str) -> None:
     assert (read_step(text).answer, read_step(text).action) == (answer, None)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "Wifi is off.", "Thought: Hm.", "Action:", "Action Input: {}", "I took action: set_wifi_status", ":"],
 )
@@ -115,6 +113,6 @@ def test_the_tools_in_a_prompt_are_found_again() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "Be kind.", 'Your tools are wait and look. Write "Action:".'])
+@each("text", ["", "Be kind.", 'Your tools are wait and look. Write "Action:".'])
 def test_other_instructions_list_no_tools_in_this_form(text: str) -> None:
     assert tools_in(text) is None

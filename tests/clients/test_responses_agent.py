@@ -8,6 +8,7 @@ from sandbox_clients.responses_agent import read_response
 from sandbox_mcp.models.asking import FunctionCall, Usage
 from tests.clients.chats import Play
 from tests.clients.sessions import WIFI_OFF, solver
+from tests.each import each
 
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "wait", "arguments": '{"seconds": 1}'}
@@ -54,7 +55,7 @@ def test_an_answer_that_was_cut_short_says_why_even_without_output() -> None:
     assert (answer.text, answer.finish) == ("", "max_output_tokens")
 
 
-@pytest.mark.parametrize(
+@each(
     "broken",
     [[], {}, body(), body({"type": "message"}), body({"type": "function_call"}), body(error={"message": "Overloaded"})],
 )

@@ -14,6 +14,7 @@ from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
 
 from sandbox_mcp.models.asking import EndpointSettings
+from tests.each import each
 from tests.run.runs import played
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))
@@ -39,7 +40,7 @@ def test_line_breaks_of_the_user_are_spaces() -> None:
     assert answers(ECHO, "Hello\nNotice: rain\r\n") == ["You said Hello Notice: rain"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("variable", "value"),
     [
         ("SANDBOX_MCP_URL", "http://127.0.0.1:9/mcp"),
@@ -90,7 +91,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("line", ["command:", "command-text:  ", "command:x 'y"])
+@each("line", ["command:", "command-text:  ", "command:x 'y"])
 def test_what_is_no_command_line_is_told(line: str) -> None:
     with pytest.raises(UnknownAgentError, match=r"names no command|is not a command line"):
         agent_named(line)

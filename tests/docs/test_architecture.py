@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
@@ -34,12 +34,12 @@ def definitions() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("place", sorted(set(PLACES)))
+@each("place", sorted(set(PLACES)))
 def test_every_place_is_there(place: str) -> None:
     assert (ROOT / place).is_dir() if place.endswith("/") else (ROOT / place).is_file()
 
 
-@pytest.mark.parametrize("name", sorted({*CLASSES, *FUNCTIONS}))
+@each("name", sorted({*CLASSES, *FUNCTIONS}))
 def test_every_class_and_function_is_there(name: str) -> None:
     assert definitions()[name]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox_mcp.worlds.phone.registry import all_tools
+from tests.each import each
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -30,13 +31,13 @@ def test_the_page_of_tools_is_current(generate: Any) -> None:
     assert (DOCS / "tools.md").read_text(encoding="utf-8") == generate.page(), "run: python docs/generate.py"
 
 
-@pytest.mark.parametrize("name", all_tools())
+@each("name", all_tools())
 def test_only_actions_write(generate: Any, name: str) -> None:
     tool = all_tools()[name]
     assert not generate.sample(tool).changes or tool.action
 
 
-@pytest.mark.parametrize("name", all_tools())
+@each("name", all_tools())
 def test_a_result_fits_its_schema(generate: Any, name: str) -> None:
     import jsonschema
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 FRONT = ROOT / "README.md"
@@ -53,7 +53,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in plain}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@each("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_leads_somewhere(page: Path) -> None:
     for link in links(page):
         place, _, anchor = link.partition("#")
@@ -62,13 +62,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{place or page.name} has no heading {anchor!r}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@each("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_to_elsewhere_can_be_followed(page: Path) -> None:
     outward = [link for link in all_links(page.read_text(encoding="utf-8")) if SCHEME.match(link)]
     assert {link: fault_of(link) for link in outward if fault_of(link)} == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "link", "sound"),
     [
         ("[a](https://arxiv.org/abs/2408.04682)", "https://arxiv.org/abs/2408.04682", True),

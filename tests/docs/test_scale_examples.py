@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from sandbox_mcp.trajectory.log import find_logs
+from tests.each import each
 from tests.warm import program
 
 PLACE = Path(__file__).resolve().parents[2] / "examples" / "scale"
@@ -60,6 +60,6 @@ def test_the_pods_of_a_kubernetes_job_share_a_run(tmp_path: Path) -> None:
     check(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["slurm.sh", "ray.sh"])
+@each("name", ["slurm.sh", "ray.sh"])
 def test_a_script_is_one_that_a_shell_reads(name: str) -> None:
     subprocess.run(["/bin/sh", "-n", str(PLACE / name)], check=True)

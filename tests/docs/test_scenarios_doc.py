@@ -12,6 +12,7 @@ from sandbox_scenarios.schema import RawConstraint, RawScenario, RawScript, RawU
 from sandbox_scenarios.values import Resolver
 
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from tests.each import each
 from tests.scenarios.playing import play
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scenarios.md"
@@ -46,7 +47,7 @@ def test_every_example_is_a_scenario_file_and_all_load(examples: Suite) -> None:
     assert sorted(scenario.name for scenario in examples.all()) == sorted(PLAYABLE)
 
 
-@pytest.mark.parametrize("name", PLAYABLE)
+@each("name", PLAYABLE)
 def test_the_solutions_of_the_examples_score_1(examples: Suite, name: str) -> None:
     scenario = examples.get(name)
     for solution in scenario.solutions:
@@ -77,7 +78,7 @@ def test_the_page_names_every_column_and_which_may_be_null() -> None:
     }
 
 
-@pytest.mark.parametrize("cell", [row[0].strip("`") for row in rows("value")])
+@each("cell", [row[0].strip("`") for row in rows("value")])
 def test_every_value_on_the_page_is_one_that_files_may_have(cell: str) -> None:
     value = yaml.safe_load(cell)
     expected = Resolver("UTC", {"contact": frozenset({"wren"})}).expected(value)

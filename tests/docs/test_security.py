@@ -12,12 +12,13 @@ from sandbox_mcp.server import connections, malformed
 from sandbox_mcp.server.patience import Patience
 from sandbox_mcp.server.settings import MAX_BODY, ServerError, ServerSettings, check_exposed, new_token
 from sandbox_mcp.users.base import LONGEST_READ
+from tests.each import each
 
 PAGE = " ".join((Path(__file__).resolve().parents[2] / "SECURITY.md").read_text(encoding="utf-8").split())
 DEFAULT = {field.name: field.default for field in fields(Patience)}
 
 
-@pytest.mark.parametrize(
+@each(
     "promised",
     [
         f"at most {MAX_BODY // 2**20} MiB and {malformed.MOST_NAMES:,} named values",
@@ -33,14 +34,12 @@ def test_numbers_are_those_of_the_code(promised: str) -> None:
     assert promised in PAGE
 
 
-@pytest.mark.parametrize("path", re.findall(r"`(/[^`]*)`", PAGE))
+@each("path", re.findall(r"`(/[^`]*)`", PAGE))
 def test_every_path_it_names_is_one_that_the_server_has(path: str) -> None:
     assert path in ("/s/TOKEN/mcp", "/mcp", "/api/...", "/metrics", "/openapi.json", "/healthz")
 
 
-@pytest.mark.parametrize(
-    "settings", [ServerSettings(), ServerSettings(hosts=("a",)), ServerSettings(lobby_tokens=("b",))]
-)
+@each("settings", [ServerSettings(), ServerSettings(hosts=("a",)), ServerSettings(lobby_tokens=("b",))])
 def test_beyond_loopback_nothing_is_served_without_hosts_and_tokens(settings: ServerSettings) -> None:
     check_exposed("127.0.0.1", settings)
     with pytest.raises(ServerError, match="lets other machines in"):

@@ -16,6 +16,7 @@ from sandbox_mcp.endpoint.reply import PlannedFault
 from sandbox_mcp.endpoint.server import EndpointStartError, base_url, bind, running
 from sandbox_mcp.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
+from tests.each import each
 
 CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
 GEMINI = "models/m:generateContent"
@@ -25,7 +26,7 @@ BODIES: Mapping[str, dict[str, Any]] = {
     MESSAGES: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
     GEMINI: {"contents": [{"parts": [{"text": "Hi"}]}]},
 }
-ALL = pytest.mark.parametrize("path", BODIES)
+ALL = each("path", BODIES)
 
 
 @contextmanager
@@ -54,10 +55,8 @@ def test_it_needs_no_key_and_takes_any(path: str) -> None:
             assert said(path, http.post(path, json=BODIES[path], headers=headers)) == "Hello."
 
 
-@pytest.mark.parametrize("path", [CHAT, RESPONSES])
-@pytest.mark.parametrize(
-    ("status", "kind"), [(400, "invalid_request_error"), (429, "rate_limit_error"), (503, "server_error")]
-)
+@each("path", [CHAT, RESPONSES])
+@each(("status", "kind"), [(400, "invalid_request_error"), (429, "rate_limit_error"), (503, "server_error")])
 def test_a_status_comes_with_an_error_of_the_form_that_clients_know(path: str, status: int, kind: str) -> None:
     with client(failing(f"{{status: {status}}}")) as http:
         answered = http.post(path, json=BODIES[path])
@@ -98,9 +97,7 @@ def test_an_answer_that_is_no_json(path: str) -> None:
         http.post(path, json=BODIES[path]).json()
 
 
-@pytest.mark.parametrize(
-    ("path", "key"), [(CHAT, "choices"), (RESPONSES, "output"), (MESSAGES, "content"), (GEMINI, "candidates")]
-)
+@each(("path", "key"), [(CHAT, "choices"), (RESPONSES, "output"), (MESSAGES, "content"), (GEMINI, "candidates")])
 def test_an_answer_with_nothing_in_it(path: str, key: str) -> None:
     with client(failing("{kind: empty}")) as http:
         assert http.post(path, json=BODIES[path]).json()[key] == []
@@ -216,7 +213,7 @@ def test_every_request_is_told_to_whoever_wants_to_know() -> None:
     assert seen == [BODIES[CHAT]]
 
 
-@pytest.mark.parametrize(("method", "path", "status"), [("GET", CHAT, 405), ("POST", "models", 405), ("GET", "x", 404)])
+@each(("method", "path", "status"), [("GET", CHAT, 405), ("POST", "models", 405), ("GET", "x", 404)])
 def test_what_is_not_there_is_not_there(method: str, path: str, status: int) -> None:
     with client("steps: [{say: Hello.}]") as http:
         assert http.request(method, path).status_code == status
@@ -237,7 +234,7 @@ OTHERS = "192.0.2.1"
 """An address for documentation, which no machine has."""
 
 
-@pytest.mark.parametrize(("host", "reason"), [("127.0.0.1", "Address already in use"), (OTHERS, "requested address")])
+@each(("host", "reason"), [("127.0.0.1", "Address already in use"), (OTHERS, "requested address")])
 def test_an_address_that_cannot_be_had_is_told(host: str, reason: str) -> None:
     with bind("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

@@ -17,6 +17,7 @@ from sandbox_mcp.endpoint.solver import LOST, Solver
 from sandbox_mcp.endpoint.user import STRANGER, ScriptedUserModel
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
+from tests.each import each
 
 TOOLS = tuple(agent_tools())
 ANYTHING = frozenset(parameter.name for tool in agent_tools().values() for parameter in tool.parameters)
@@ -90,7 +91,7 @@ def test_the_solver_uses_the_names_that_the_client_gave_the_tools() -> None:
     )
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each("variant", VARIANTS)
 def test_the_solver_uses_the_names_of_the_variant(variant: str) -> None:
     offered = presented(WIFI_OFF, variant)
     tools = offers(WIFI_OFF, variant)
@@ -209,7 +210,7 @@ def test_any_brain_can_be_made_to_fail_first() -> None:
     assert decided(brain, PromptTurn(WIFI_OFF.user.opening), tries=99) == PlannedFault("half", times=None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         ("", "is empty; expected 'steps'"),

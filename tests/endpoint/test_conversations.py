@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.milestones import strict
@@ -26,6 +25,7 @@ from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import Line, ScriptedUser
 from tests.clients.sessions import SUITE, run, solver
+from tests.each import each
 from tests.laws import at_least
 
 NAMES = ("wifi_off", "colleagues_to_friends", "last_text_reply", "late_for_dinner_low_battery", "new_neighbour")
@@ -204,8 +204,8 @@ def score(scenario: Scenario, trajectory: Trajectory) -> float:
     return strict.evaluate(scenario, trajectory).score
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("protocol", HISTORIES)
+@each("name", NAMES)
+@each("protocol", HISTORIES)
 def test_every_protocol_leads_to_the_solution(name: str, protocol: str) -> None:
     scenario = SUITE.get(name)
     assert score(scenario, talked(scenario, Habits(protocol))) == 1.0
@@ -230,13 +230,13 @@ def test_no_habit_of_a_client_changes_what_is_achieved(name: str, habits: Habits
     assert trajectory.ended.reason == "user_ended"
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each("variant", VARIANTS)
 def test_no_variant_changes_what_is_achieved(variant: str) -> None:
     scenario = SUITE.get("colleagues_to_friends")
     assert score(scenario, talked(scenario, Habits(), variant)) == 1.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_solver_finishes_alone_where_the_user_is_a_tool(name: str) -> None:
     scenario = SUITE.get(name)
     log = MemoryLog()
@@ -255,7 +255,7 @@ def test_the_solver_finishes_alone_where_the_user_is_a_tool(name: str) -> None:
     assert score(scenario, log.trajectory()) == 1.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_scripted_user_model_says_what_the_scripted_user_says(name: str) -> None:
     """Asked as an LLM user asks its model, it answers every prefix of a dialogue alike."""
     scenario = SUITE.get(name)

@@ -16,6 +16,7 @@ from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.server import root, running
 from sandbox_mcp.endpoint.wire import BadRequestError, answer
 from tests.clients.sessions import scripted
+from tests.each import each
 from tests.laws import at_least
 
 SCRIPT = """
@@ -61,7 +62,7 @@ def test_tokens_are_counted(http: httpx2.Client) -> None:
     assert http.post("/v1beta/models/m:countTokens", json={"contents": [USER]}).json()["totalTokens"] > 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "kind"),
     [(400, "INVALID_ARGUMENT"), (429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (503, "UNAVAILABLE")],
 )
@@ -139,7 +140,7 @@ def test_names_are_understood_in_snake_case() -> None:
     assert (prompt.system, prompt.tools) == ("Go.", {"look_up": Offer("", frozenset({"name"}))})
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "text"),
     [
         ({"output": "It rains."}, "It rains."),
@@ -156,7 +157,7 @@ def test_what_a_tool_returned_as_text_is_text_again(response: dict[str, Any], te
     assert prompt.steps[0].outputs == {"a": text}
 
 
-@pytest.mark.parametrize(
+@each(
     ("contents", "says"),
     [
         ([], "contents is not specified"),

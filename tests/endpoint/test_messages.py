@@ -16,6 +16,7 @@ from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.server import root, running
 from sandbox_mcp.endpoint.wire import BadRequestError
 from tests.clients.sessions import WIFI_OFF, run, scripted, solver
+from tests.each import each
 
 if TYPE_CHECKING:  # it takes two seconds to import, which whoever runs other tests need not wait for
     from anthropic import Anthropic
@@ -93,7 +94,7 @@ def test_tokens_are_counted_and_models_listed(client: Anthropic) -> None:
     assert client.models.retrieve("any-model").display_name == "any-model"
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "kind", "raised"),
     [
         (401, "authentication_error", "APIStatusError"),
@@ -197,7 +198,7 @@ def test_what_a_client_puts_in_is_not_what_the_user_said() -> None:
     assert "These agents are there." in prompt.system
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "says"),
     [
         ([], "at least one message"),

@@ -1,13 +1,12 @@
 """Outputs in the forms that clients give them."""
 
-import pytest
-
 from sandbox_mcp.endpoint.outputs import bare
+from tests.each import each
 
 REFUSAL = "ValueError: no"
 
 
-@pytest.mark.parametrize(
+@each(
     "output",
     [
         REFUSAL,
@@ -23,7 +22,7 @@ def test_a_refusal_is_the_same_in_every_wrapping(output: str) -> None:
     assert bare(output) == REFUSAL
 
 
-@pytest.mark.parametrize("output", ['{"error":3}', '{"error":"x","code":1}', '{"content":"a note"}', "[1]", '"x"', ""])
+@each("output", ['{"error":3}', '{"error":"x","code":1}', '{"content":"a note"}', "[1]", '"x"', ""])
 def test_what_no_client_wraps_like_that_is_left_alone(output: str) -> None:
     assert bare(output) == output
 

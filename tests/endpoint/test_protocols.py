@@ -17,6 +17,7 @@ from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.wire import BadRequestError, answer, pieces
 from tests.clients.sessions import scripted
+from tests.each import each
 
 SCRIPT = """
 steps:
@@ -207,7 +208,7 @@ def test_what_the_assistant_says_first_opens_a_turn_without_the_user() -> None:
     assert prompt.turns == (PromptTurn("", (ModelStep("Hello"),)), PromptTurn("Hi"))
 
 
-@pytest.mark.parametrize("name", ["look_up", "mcp__phone__look_up", "phone_look_up", "phone-look_up", "phone.look_up"])
+@each("name", ["look_up", "mcp__phone__look_up", "phone_look_up", "phone-look_up", "phone.look_up"])
 def test_a_tool_is_found_behind_a_prefix(name: str) -> None:
     assert Prompt("m", "", (), {"outlook_updates": Offer(), name: Offer()}).offered("look_up") == name
 

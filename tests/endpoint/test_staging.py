@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS, presented
 
@@ -14,6 +13,7 @@ from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, Pr
 from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.staging import StagingPosition, Stagings
 from tests.clients.sessions import SUITE, WIFI_OFF
+from tests.each import each
 
 FRIENDS = SUITE.get("colleagues_to_friends")
 ANY = Offer("", frozenset({"content", "name"}))
@@ -71,7 +71,7 @@ def test_the_tool_may_stand_behind_a_prefix() -> None:
     assert talk.speak("x").calls[0].name == name
 
 
-@pytest.mark.parametrize("over", [{"reply": None, "conversation_over": True}, "SessionOverError: it is over"])
+@each("over", [{"reply": None, "conversation_over": True}, "SessionOverError: it is over"])
 def test_once_there_is_no_reply_the_user_has_left(over: Any) -> None:
     assert talk_in(prompt(PromptTurn("go", (called((SEND, over)),)), tools={SEND: ANY})).left
 
@@ -107,8 +107,8 @@ def test_a_start_that_failed_starts_nothing() -> None:
 # which scenario
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("prefix", ["", "mcp__phone__"])
+@each("variant", VARIANTS)
+@each("prefix", ["", "mcp__phone__"])
 def test_a_scenario_is_known_by_its_opening_and_its_tools(variant: str, prefix: str) -> None:
     place = placed([FRIENDS, WIFI_OFF], PromptTurn(FRIENDS.user.opening), tools=offers(FRIENDS, variant, prefix))
     assert place is not None
@@ -126,7 +126,7 @@ def test_words_of_the_client_around_the_opening_do_not_matter() -> None:
     assert placed([WIFI_OFF], PromptTurn(said)) is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "tools"),
     [
         ("Something else.", offers(WIFI_OFF)),

@@ -16,6 +16,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
 from sandbox_mcp.trajectory.log import all_lines
+from tests.each import each
 
 FIND = SuiteFinder()
 WALLS = ({"time": 100.0}, {"time": 101.25})
@@ -58,8 +59,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.mark.parametrize("mode", ["strict", "compat"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@each("mode", ["strict", "compat"])
+@each("jobs", [1, 2])
 def test_alike_or_not_each_log_is_told_what_it_would_be_by_itself(folder: Path, mode: Mode, jobs: int) -> None:
     paths = sorted(folder.glob("*.jsonl"))
     by_itself = grade_logs(paths, FIND, mode, skip_unreadable=True)
@@ -67,7 +68,7 @@ def test_alike_or_not_each_log_is_told_what_it_would_be_by_itself(folder: Path, 
     assert told(grade_many(paths, FIND, mode, jobs=jobs)) == told(by_itself), "from what was kept"
 
 
-@pytest.mark.parametrize("keep", [True, False])
+@each("keep", [True, False])
 def test_a_summary_is_the_same_without_the_details_that_it_does_not_count(folder: Path, keep: bool) -> None:
     paths = sorted(folder.glob("*.jsonl"))
     whole, light = (grade_many(paths, FIND, details=details, keep=keep, jobs=1) for details in (True, False))
@@ -96,7 +97,7 @@ def test_trials_with_equal_events_have_the_same_outline_but_for_what_it_names() 
     assert (two.session, two.trial, two.seconds) == ("wifi_off-base-s0-t14", 14, 2.0)
 
 
-@pytest.mark.parametrize("said", ['{"wall":{"time":1}}', '"wall":{"time":2}}\n', "wifi_off-base-s0-t0", "x\\"])
+@each("said", ['{"wall":{"time":1}}', '"wall":{"time":2}}\n', "wifi_off-base-s0-t0", "x\\"])
 def test_what_was_said_counts_whatever_it_looks_like(said: str) -> None:
     log = played("wifi_off")
     first = log.events[0]
@@ -106,7 +107,7 @@ def test_what_was_said_counts_whatever_it_looks_like(said: str) -> None:
     assert one.rest != two.rest
 
 
-@pytest.mark.parametrize("meta", [{"wall": {"time": 1.0}}, {"a": {"wall": {"time": 1.0}}}])
+@each("meta", [{"wall": {"time": 1.0}}, {"a": {"wall": {"time": 1.0}}}])
 def test_an_object_named_wall_inside_an_event_counts(meta: dict[str, object]) -> None:
     log = played("wifi_off")
     first = log.events[0]
@@ -115,6 +116,6 @@ def test_an_object_named_wall_inside_an_event_counts(meta: dict[str, object]) ->
     assert outline(lines(other)).rest != outline(lines(log)).rest
 
 
-@pytest.mark.parametrize("data", [b"", b"{}\n", b'{"event":"session","schema":1,"session":"a"}\n', b"nonsense"])
+@each("data", [b"", b"{}\n", b'{"event":"session","schema":1,"session":"a"}\n', b"nonsense"])
 def test_what_is_not_written_as_ours_is_like_no_other(data: bytes) -> None:
     assert LogOutline.of(data) is None

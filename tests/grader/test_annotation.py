@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from sandbox_grader.annotation import AnnotatedSheet, agreements, cohens_kappa, correlation, read_sheet
 from sandbox_grader.errors import GraderError
 
+from tests.each import each
+
 pairs = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(-50, 50)).map(lambda p: (float(p[0]), float(p[1]))), max_size=30
 )
@@ -60,7 +62,7 @@ def test_a_sheet_saved_by_a_spreadsheet_with_semicolons_is_read(tmp_path: Path) 
     assert read_sheet(tmp_path / "ana.csv").answers == {"success": {"abc": "yes"}, "quality": {"abc": "7,5"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [("", "has no column 'id'"), ("name\nx\n", "has no column 'id'"), ("id,a\nx,1\nx,2\n", "two answers in 'a'")],
 )

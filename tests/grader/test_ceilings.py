@@ -14,6 +14,7 @@ from sandbox_grader.references import references_of
 from sandbox_scenarios.model import PlannedCall, Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from tests.each import each
 from tests.suite import SUITE
 
 SHARES: Mapping[str, tuple[str, ...]] = {
@@ -79,7 +80,7 @@ def test_in_compat_it_does_but_for_what_the_authors_code_does(quarter: int):
     assert short - known == set()
 
 
-@pytest.mark.parametrize("figure", ["tooltalk.success", "toolscan.success", "tooltalk.recall", "toolscan.iav"])
+@each("figure", ["tooltalk.success", "toolscan.success", "tooltalk.recall", "toolscan.iav"])
 def test_one_harmless_look_around_costs_no_success(figure: str):
     timely = [
         item for item in suite() if any("timestamp" in call.tool for t in item.solutions[0].turns for call in t.calls)

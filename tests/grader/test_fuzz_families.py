@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, cast
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
@@ -17,6 +16,7 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
+from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE
 
@@ -173,8 +173,8 @@ def test_calls_with_anything_in_them(made: list[tuple[str, Any, Any, Any]], mode
     assert whole is None or 0 <= (whole["sessions"][0]["metrics"]["toolsandbox"].get("score") or 0) <= 1
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", NAMES)
+@each("mode", MODES)
+@each("name", NAMES)
 def test_the_whole_session_is_what_the_fuzzing_starts_from(name: str, mode: Mode):
     whole = graded(name, written(lines(name)), mode)
     assert whole["sessions"][0]["metrics"]["toolsandbox"]["score"] > 0.6

@@ -14,6 +14,7 @@ from sandbox_scenarios.model import PlannedTurn, Solution
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, facts, milestone, row, say, scenario, state
 
 WIFI_OFF = scenario(
@@ -40,7 +41,7 @@ def test_every_family_gives_a_verdict(scores: Scores):
     assert set(scores.verdicts) <= set(FAMILIES)
 
 
-@pytest.mark.parametrize("mode", ["strict", "paper", "compat"])
+@each("mode", ["strict", "paper", "compat"])
 def test_a_family_says_the_same_alone_as_after_the_others_about_the_same_session(mode: Mode):
     suite = Suite()
     for name in suite.names()[::40]:

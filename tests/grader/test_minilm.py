@@ -25,6 +25,7 @@ from sandbox_mcp.trajectory import (
     assemble,
     to_line,
 )
+from tests.each import each
 
 pytestmark = pytest.mark.skipif(
     find_spec(MODEL) is None,
@@ -42,7 +43,7 @@ def test_a_paraphrase_is_nearer_than_something_else(alike):
     assert alike(WANTED, REWORDED) > 0.8 > 0.3 > alike(WANTED, "Buy milk and bread")
 
 
-@pytest.mark.parametrize("text", [WANTED, "", "naïve 日本語 🙂", "word " * 400])
+@each("text", [WANTED, "", "naïve 日本語 🙂", "word " * 400])
 def test_a_text_is_entirely_like_itself(alike, text):
     assert alike(text, text) == 1.0
 
@@ -55,7 +56,7 @@ def test_what_points_the_other_way_is_as_far_as_what_is_unrelated(alike):
     assert alike("quantum mechanics", "holiday in Spain") == 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "published"),
     [
         ("Remind me to call mom tomorrow", "Don't let me forget to phone my mother tomorrow", 0.812882),
@@ -91,7 +92,7 @@ def session():
     return assemble([started, said, sent, SessionEnded(seq=3, clock=0.0, reason="user_ended")])
 
 
-@pytest.mark.parametrize(("name", "matched"), [("embedding", 1), ("rouge-l", 0), ("exact", 0)])
+@each(("name", "matched"), [("embedding", 1), ("rouge-l", 0), ("exact", 0)])
 def test_tooltalk_takes_a_paraphrase_for_what_was_wanted(name, matched):
     verdict = ToolTalk(similarity(name), threshold=0.8).grade(Subject(session()), "strict")
     assert verdict.values["matches"] == matched

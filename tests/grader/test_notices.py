@@ -3,13 +3,13 @@
 import dataclasses
 
 import anyio
-import pytest
 from sandbox_grader import grade
 from sandbox_scenarios.model import Expected, MessageConstraint, Milestone
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 HEARD = Milestone("heard", (MessageConstraint(Expected("contains", "tea"), sender="environment", recipient="agent"),))
@@ -18,8 +18,8 @@ SCENARIO = dataclasses.replace(
 )
 
 
-@pytest.mark.parametrize(("waits", "score"), [(120, 1.0), (10, 0.0)])
-@pytest.mark.parametrize("mode", ["strict", "compat"])
+@each(("waits", "score"), [(120, 1.0), (10, 0.0)])
+@each("mode", ["strict", "compat"])
 def test_a_timer_that_went_off_can_be_a_milestone(waits: int, score: float, mode: str) -> None:
     log = MemoryLog()
     session = Session(SessionSpec(SCENARIO), ScriptedUser(SCENARIO.user.script), log)

@@ -18,6 +18,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
 from sandbox_mcp.worlds import default
+from tests.each import each
 from tests.suite import SUITE
 
 SAMPLE = (
@@ -60,8 +61,8 @@ def edited(trajectory: Trajectory, which: str, **fields: Any) -> Trajectory:
     return replace(trajectory, events=events)
 
 
-@pytest.mark.parametrize("form", ["atif", "openai-chat"])
-@pytest.mark.parametrize("name", SAMPLE)
+@each("form", ["atif", "openai-chat"])
+@each("name", SAMPLE)
 def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite: Suite, tmp_path: Path):
     scenario = suite.get(name)
     for seed in (0, 3):
@@ -73,7 +74,7 @@ def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite
         assert collection.warnings == []
 
 
-@pytest.mark.parametrize("form", ["atif", "openai-chat"])
+@each("form", ["atif", "openai-chat"])
 def test_the_state_is_the_one_that_was_lost(form: str, suite: Suite, tmp_path: Path):
     before = played(suite.get("colleagues_to_friends"), seed=7)
     again, mismatches = rebuilt(returned(before, form, tmp_path), suite.get("colleagues_to_friends"))

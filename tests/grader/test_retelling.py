@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.metric import Solution, Subject
 from sandbox_grader.metrics import metric
 from sandbox_grader.retelling import solutions_of
@@ -16,6 +15,7 @@ from sandbox_mcp.trajectory import (
     ToolCall,
     assemble,
 )  # fmt: skip
+from tests.each import each
 
 Step = tuple[str, dict[str, Any], Any]
 SENT = "send"
@@ -80,12 +80,12 @@ class TestWhatCameFromAnEarlierResult:
         given = session(("add", {}, {"rows": [{"id": "x2"}]}), (SENT, {"to": ["x2", "z"]}, None))
         assert told(given, wanted)[1].arguments == {"to": ["x2", "y"]}
 
-    @pytest.mark.parametrize("mode", ["paper", "compat"])
+    @each("mode", ["paper", "compat"])
     def test_only_strict_grading_follows_it(self, mode: str):
         found = told(session(ADDED, (SENT, {"to": "id-of-ann-2"}, None)), WANTED, mode)
         assert found[1].arguments["to"] == "id-of-ann-1"
 
-    @pytest.mark.parametrize("family", ["tooltalk", "toolscan"])
+    @each("family", ["tooltalk", "toolscan"])
     def test_a_call_with_it_succeeds(self, family: str):
         subject = Subject(session(ADDED, (SENT, {"to": "id-of-ann-2", "text": "hi"}, None)), (WANTED,))
         assert metric(family).grade(subject, "strict").values["success"] is True

@@ -24,6 +24,7 @@ from sandbox_mcp.session import Session as LiveSession
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -210,7 +211,7 @@ def test_junit_says_how_long_each_session_took(tmp_path: Path) -> None:
     assert (suite.get("time"), [case.get("time") for case in suite]) == ("2.500", ["2.500"])
 
 
-@pytest.mark.parametrize("times", [(1000.0, 900.0), (None, 5.0), (0.0, 1e300), ("noon", 2.0)])
+@each("times", [(1000.0, 900.0), (None, 5.0), (0.0, 1e300), ("noon", 2.0)])
 def test_real_times_that_cannot_be_are_not_told(times: tuple[Any, Any], tmp_path: Path) -> None:
     log = record(tmp_path)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -380,7 +381,7 @@ def test_without_any_score_a_threshold_is_missed() -> None:
     )
 
 
-@pytest.mark.parametrize(("threshold", "failures"), [("0.4", "1"), ("1", "2"), ("0", "0")])
+@each(("threshold", "failures"), [("0.4", "1"), ("1", "2"), ("0", "0")])
 def test_junit_follows_the_threshold(tmp_path: Path, threshold: str, failures: str) -> None:
     report = Report([scores("a"), scores("b", 0.5), scores("c", 0.1)])
     report.write(tmp_path / "scores.xml", float(threshold))

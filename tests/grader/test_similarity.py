@@ -16,6 +16,7 @@ from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
 
 from sandbox_mcp.cli import group
+from tests.each import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -72,7 +73,7 @@ def test_a_function_of_ones_own_is_loaded_by_name(own_module):
     assert similarity(f"embedding:{own_module}:lengths")("ab", "cd") == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("place", ["no_such_module:f", "json:no_such_function", "json", ":f"])
+@each("place", ["no_such_module:f", "json:no_such_function", "json", ":f"])
 def test_a_function_that_cannot_be_loaded_is_named(place):
     with pytest.raises(GraderError, match="expected embedding:MODULE:FUNCTION"):
         similarity(f"embedding:{place}")

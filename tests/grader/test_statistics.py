@@ -19,6 +19,8 @@ from sandbox_grader.statistics import (
     pass_hat,
 )
 
+from tests.each import each
+
 SCORES = st.floats(0, 1, allow_nan=False)
 
 
@@ -83,14 +85,14 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 270 <= covered <= 297
 
 
-@pytest.mark.parametrize(("k", "expected"), [(1, 0.5), (2, 1 - 1 / 6), (3, 1.0)])
+@each(("k", "expected"), [(1, 0.5), (2, 1 - 1 / 6), (3, 1.0)])
 def test_pass_at_k(k: int, expected: float) -> None:
     found = pass_at(k, run(a=[1.0, 1.0, 0.0, 0.5]))
     assert found is not None
     assert found.mean == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("k", "expected"), [(1, 0.5), (2, 1 / 6), (3, 0.0)])
+@each(("k", "expected"), [(1, 0.5), (2, 1 / 6), (3, 0.0)])
 def test_pass_hat_k(k: int, expected: float) -> None:
     found = pass_hat(k, run(a=[1.0, 1.0, 0.0, 0.5]))
     assert found is not None
@@ -151,7 +153,7 @@ def test_the_smallest_detectable_difference_shrinks_with_more_scenarios() -> Non
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-@pytest.mark.parametrize("gain", [0.0, 0.1])
+@each("gain", [0.0, 0.1])
 def test_where_every_scenario_differs_alike_no_smallest_difference_is_made_up(gain: float) -> None:
     a, b = run(a=[0.3], b=[0.2], c=[0.1]), run(a=[0.3 + gain], b=[0.2 + gain], c=[0.1 + gain])
     assert paired(a, b).smallest is None

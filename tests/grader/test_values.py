@@ -1,10 +1,10 @@
 """When two JSON values are the same for a grader."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
 
+from tests.each import each
 from tests.laws import at_least
 
 json_values = st.recursive(
@@ -14,7 +14,7 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     [
         (1, 1.0),
@@ -29,14 +29,14 @@ def test_the_same(first, second):
     assert same_value(first, second)
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"), [(True, 1), (0, False), ("1", 1), ([1, 2], [2, 1]), ({"a": 1}, {"a": 2}), (None, ""), ([], {})]
 )
 def test_not_the_same(first, second):
     assert not same_value(first, second)
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "same"),
     [
         (["a", "b"], ["b", "a"], True),
@@ -52,12 +52,12 @@ def test_sets_ignore_order_and_repetition(first, second, same):
     assert same_set(first, second) is same
 
 
-@pytest.mark.parametrize("value", [None, "", [], {}, {"events": []}, {"a": None, "b": {"c": ""}}])
+@each("value", [None, "", [], {}, {"events": []}, {"a": None, "b": {"c": ""}}])
 def test_values_that_say_nothing(value):
     assert says_nothing(value)
 
 
-@pytest.mark.parametrize("value", [0, False, "a", [0], [None], {"n": 0}, {"events": [{}]}])
+@each("value", [0, False, "a", [0], [None], {"n": 0}, {"events": [{}]}])
 def test_values_that_say_something(value):
     assert not says_nothing(value)
 

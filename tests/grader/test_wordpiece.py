@@ -1,7 +1,8 @@
 """Word pieces by a vocabulary of a few words."""
 
-import pytest
 from sandbox_grader.wordpiece import WordPieces, words
+
+from tests.each import each
 
 PIECES = ("[UNK]", "[CLS]", "[SEP]", "un", "##believ", "##able", "believe", "cafe", "'", "s", ".", "日", "x", "##x")
 SPLIT = WordPieces(PIECES)
@@ -14,7 +15,7 @@ def pieces(text: str, most: int = 256) -> str:
     return " ".join(inner)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("unbelievable", "un ##believ ##able"),
@@ -36,7 +37,7 @@ def test_what_is_too_long_is_cut_off():
     assert pieces("un " * 10, most=4) == "un un"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Hello,  World!\t\n", ["hello", ",", "world", "!"]),

@@ -11,6 +11,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, Usage
 from sandbox_mcp.models.completions import Completions, as_message, read_answer
 from tests.clients.sessions import scripted
+from tests.each import each
 
 
 def body(message: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def test_calls() -> None:
     assert answer.text == ""
 
 
-@pytest.mark.parametrize("arguments", ["", None])
+@each("arguments", ["", None])
 def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
     (call,) = read_answer(body(called(id="a", function={"name": "wait", "arguments": arguments}))).calls
     assert call.arguments == "{}"
@@ -50,14 +51,12 @@ def test_arguments_as_an_object_and_calls_without_an_id() -> None:
     assert (call.id, json.loads(call.arguments)) == ("call_0", {"label": "Zoë"})
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}])
+@each("usage", [None, {}, {"prompt_tokens": None}])
 def test_usage_that_is_not_told_counts_the_request_alone(usage: Any) -> None:
     assert read_answer(body({"content": "Hi."}, usage=usage)).usage == Usage(0, 0, 1)
 
 
-@pytest.mark.parametrize(
-    "broken", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": {"tool_calls": [{"id": "a"}]}}]}]
-)
+@each("broken", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": {"tool_calls": [{"id": "a"}]}}]}])
 def test_anything_else_is_no_answer(broken: Any) -> None:
     with pytest.raises((ValueError, LookupError, TypeError)):
         read_answer(broken)
@@ -77,7 +76,7 @@ def test_usages_add_up() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "environment", "url"),
     [
         (None, None, "https://api.openai.com/v1"),

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import anyio
-import pytest
 
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, refused
+from tests.each import each
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def pauses(*failures: FailedTry, chance: float = 1.0, pause: float = 1.0) -> lis
 BUSY = refused(503, "", None)
 
 
-@pytest.mark.parametrize(("chance", "expected"), [(1.0, [2.0, 4.0]), (0.5, [1.5, 3.0]), (0.0, [1.0, 2.0])])
+@each(("chance", "expected"), [(1.0, [2.0, 4.0]), (0.5, [1.5, 3.0]), (0.0, [1.0, 2.0])])
 def test_up_to_half_of_a_pause_is_left_to_chance(chance: float, expected: list[float]) -> None:
     assert pauses(BUSY, BUSY, chance=chance, pause=2.0) == expected
 
@@ -41,7 +41,7 @@ def test_chance_differs_from_one_session_to_another() -> None:
     assert len({Pacing().chance() for _ in range(20)}) > 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "expected"),
     [
         ("7", 7.0),

@@ -8,6 +8,8 @@ import pytest
 from sandbox_grader.milestones.case_json import read_case
 from sandbox_grader.milestones.compat import CompatResult, evaluate
 
+from tests.each import each
+
 NEAR = 1e-6
 
 
@@ -25,7 +27,7 @@ def judged(corpus: list[dict[str, Any]]) -> list[tuple[dict[str, Any], CompatRes
 Judged = list[tuple[dict[str, Any], CompatResult]]
 
 
-@pytest.mark.parametrize("name", ["milestone_score", "minefield_score", "score", "turn_count"])
+@each("name", ["milestone_score", "minefield_score", "score", "turn_count"])
 def test_scores_and_turn_count(judged: Judged, name: str):
     wrong = {
         source["id"]: (getattr(result, name), source["expected"][name])
@@ -35,18 +37,14 @@ def test_scores_and_turn_count(judged: Judged, name: str):
     assert wrong == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute"), [("milestone_mapping", "milestones"), ("minefield_mapping", "minefields")]
-)
+@each(("name", "attribute"), [("milestone_mapping", "milestones"), ("minefield_mapping", "minefields")])
 def test_which_message_met_which_node(judged: Judged, name: str, attribute: str):
     for source, result in judged:
         placed = {str(node): place.index for node, place in getattr(result, attribute).items()}
         assert placed == {node: index for node, (index, _) in source["expected"][name].items()}, source["id"]
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute"), [("milestone_mapping", "milestones"), ("minefield_mapping", "minefields")]
-)
+@each(("name", "attribute"), [("milestone_mapping", "milestones"), ("minefield_mapping", "minefields")])
 def test_how_well_it_met_it(judged: Judged, name: str, attribute: str):
     for source, result in judged:
         fit = {str(node): place.similarity for node, place in getattr(result, attribute).items()}

@@ -17,6 +17,7 @@ from sandbox_grader.mtu_bench import MtuBench
 from sandbox_grader.mtu_bench.rows import CrashPolicy
 
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.each import each
 
 SYNTHETIC: Mapping[CrashPolicy, str] = {"no_call": "metrics_nocall", "wrong": "metrics_wrong"}
 COLUMNS = {"average": "avg"}
@@ -157,7 +158,7 @@ def test_classes_of_errors(every_case: list[Case]) -> None:
         assert {name: count for name, count in summary["errors"].items() if count} == case.expected["error_types_ours"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("setting", "hard", "printed"),
     [("S-S", 52, {"TS": 88.46, "PS": 67.31, "avg": 77.88}), ("S-M", 39, {"TN": 57.77, "TO": 58.37, "avg": 58.07})],
 )

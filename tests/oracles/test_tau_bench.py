@@ -16,6 +16,7 @@ from sandbox_grader.exporters import exporter
 from sandbox_grader.importers import Imported, importer
 
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, assemble, parse_trajectory, to_line
+from tests.each import each
 
 STOP = "###STOP###"
 
@@ -198,7 +199,7 @@ def test_each_loss_is_named_and_there_are_no_others(raw, imported):
         assert {loss.where for loss in session.losses} - missing == expected
 
 
-@pytest.mark.parametrize("format_", ["atif", "openai-chat"])
+@each("format_", ["atif", "openai-chat"])
 def test_an_export_keeps_every_session(format_, read, tmp_path):
     for trajectory in read:
         path = tmp_path / "log.json"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tau_bench import METRICS, Point, correlation, main, points, report, spearman
+from tests.each import each
 
 RECALL, SUCCESS = ("tooltalk", "recall"), ("tooltalk", "success")
 numbers = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
@@ -30,7 +31,7 @@ def test_mtus_values_are_there_wherever_the_session_ended(found: list[Point]):
     assert len(found) * 0.9 <= len(right)
 
 
-@pytest.mark.parametrize("metric", [RECALL, SUCCESS])
+@each("metric", [RECALL, SUCCESS])
 def test_doing_what_the_task_asks_for_goes_with_the_reward(metric: tuple[str, str], found: list[Point]):
     result = correlation(found, metric, draws=300)
     assert result.rho is not None
@@ -55,7 +56,7 @@ def test_spearman_is_between_minus_one_and_one_and_has_no_direction(pairs: list[
         assert spearman([(a**3, b) for a, b in pairs]) == pytest.approx(rho)
 
 
-@pytest.mark.parametrize("pairs", [[], [(1.0, 2.0)], [(1.0, 0.0), (1.0, 1.0), (1.0, 0.5)]])
+@each("pairs", [[], [(1.0, 2.0)], [(1.0, 0.0), (1.0, 1.0), (1.0, 0.5)]])
 def test_what_never_varies_correlates_with_nothing(pairs: list[tuple[float, float]]):
     assert spearman(pairs) is None
 

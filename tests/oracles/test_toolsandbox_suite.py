@@ -28,6 +28,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.authoring.toolsandbox import dump, write_suite
 from sandbox_mcp.authoring.toolsandbox.installed import SCRIPT
 from sandbox_mcp.trajectory import assemble
+from tests.each import each
 
 NEAR = 1e-6
 NOW, ZONE = datetime.fromisoformat("2025-03-12T09:30:00"), "America/Los_Angeles"
@@ -248,7 +249,7 @@ def test_the_same_calls_score_the_same_in_its_own_world(upstream: Upstream, suit
     assert ours == pytest.approx(theirs, abs=NEAR)
 
 
-@pytest.mark.parametrize("name", ["score", "milestone_score", "minefield_score", "turn_count"])
+@each("name", ["score", "milestone_score", "minefield_score", "turn_count"])
 def test_every_session_is_judged_as_there(
     sessions: tuple[Played, ...], verdicts: Mapping[str, Mapping[str, Any]], name: str
 ) -> None:

@@ -9,6 +9,7 @@ from sandbox_grader.toolscan import ToolScan
 from sandbox_grader.toolscan.scores import PATTERNS
 
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.each import each
 
 SCORES = {"fe": "ife", "rc": "rac", "sr": "mean_of_seven"}
 """Scores of the original whose names differ from ours."""
@@ -67,7 +68,7 @@ def test_the_summary_is_the_mean_of_the_originals_scores(cases):
         assert report[SCORES.get(name, name)] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("mode", ["paper", "strict"])
+@each("mode", ["paper", "strict"])
 def test_the_adopted_scores_are_between_0_and_1(cases, mode):
     for _, subject in cases:
         values = ToolScan().grade(subject, mode).values

@@ -9,6 +9,7 @@ from sandbox_grader.similarity import SIMILARITIES, exact
 from sandbox_grader.tooltalk import ToolTalk
 
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.each import each
 
 OURS = {"bad_action_rate": "incorrect_action_rate"}
 """Names of the original's figures that differ from ours."""
@@ -45,8 +46,8 @@ def mutants(folder):
     return {subject.trajectory.started.origin["conversation"]["name"]: subject for subject in subjects}
 
 
-@pytest.mark.parametrize("similarity", ["exact", "rouge-l"])
-@pytest.mark.parametrize("mode", ["compat", "paper", "strict"])
+@each("similarity", ["exact", "rouge-l"])
+@each("mode", ["compat", "paper", "strict"])
 def test_the_ground_truth_replayed_is_perfect(conversations, mode, similarity):
     metric = ToolTalk(similarity=SIMILARITIES[similarity]())
     report = metric.summarise([(subject, metric.grade(subject, mode)) for subject in conversations], mode)

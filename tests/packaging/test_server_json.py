@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.each import each
 from tests.packaging.files import ROOT, builder, project, text
 
 SERVER: dict[str, Any] = json.loads(text("server.json"))
@@ -34,7 +35,7 @@ def test_only_the_bundle_s_checksum_is_added_when_it_is_published(published: dic
     assert published == SERVER
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"description": "long " * 21},
@@ -79,7 +80,7 @@ BY_NAME = re.compile(
 )
 
 
-@pytest.mark.parametrize("told", ["pip install sandbox-mcp", "uvx sandbox-mcp", "pipx run 'sandbox-mcp[llm]'"])
+@each("told", ["pip install sandbox-mcp", "uvx sandbox-mcp", "pipx run 'sandbox-mcp[llm]'"])
 def test_what_would_fetch_it_by_name_is_recognised(told: str) -> None:
     assert BY_NAME.search(told)
 

@@ -13,6 +13,7 @@ from sandbox_clients.refuse import RefuseAgent
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.report.index import ORDERS, FilterError, Index, find_runs
 from sandbox_mcp.report.overview import overview
+from tests.each import each
 from tests.report.sessions import FEW, a_run, find
 
 
@@ -56,7 +57,7 @@ def test_a_passed_session_has_no_cause(index: Index) -> None:
     assert {(row["state"], row["cause"]) for row in index.rows("reference")} == {("passed", "")}
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "names"),
     [
         ("scenario:wifi", {"wifi_off"}),
@@ -72,9 +73,7 @@ def test_filters(index: Index, query: str, names: set[str]) -> None:
     assert {row["scenario"] for row in index.rows("reference", query)} == names
 
 
-@pytest.mark.parametrize(
-    ("query", "told"), [("size:3", "unknown key 'size'; known:"), ("score:<x", "expected a number")]
-)
+@each(("query", "told"), [("size:3", "unknown key 'size'; known:"), ("score:<x", "expected a number")])
 def test_a_filter_that_cannot_be_used_says_why(index: Index, query: str, told: str) -> None:
     with pytest.raises(FilterError, match=told):
         index.rows("reference", query)
@@ -121,7 +120,7 @@ def test_an_index_kept_in_a_file_is_there_the_next_time(tmp_path: Path) -> None:
     assert [row["scenario"] for row in Index(place, find).rows("run")] == ["wifi_off"]
 
 
-@pytest.mark.parametrize("place", ["text.db", "folder", "nowhere/index.db"])
+@each("place", ["text.db", "folder", "nowhere/index.db"])
 def test_a_file_that_cannot_be_an_index_is_named(tmp_path: Path, place: str) -> None:
     (tmp_path / "text.db").write_text("This is a diary and no database.\n" * 99, encoding="utf-8")
     (tmp_path / "folder").mkdir()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from sandbox_mcp.report.viewer import Viewer, viewer_app
+from tests.each import each
 from tests.report.sessions import HOSTILE, find
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,8 +37,8 @@ def client(folder: Path) -> Iterator[TestClient]:
     viewer.stop()
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
+@each("path", PATHS)
+@each(
     ("headers", "status"),
     [
         ({"host": "evil.example"}, 421),
@@ -55,7 +56,7 @@ def test_nothing_is_told_under_other_names_or_to_other_pages(
     assert client.get(path, headers=headers).status_code == status
 
 
-@pytest.mark.parametrize(
+@each(
     "wanted",
     ["secret.txt", "../secret.txt", "{folder}/secret.txt", "..%2fsecret.txt", "file://{folder}/secret.txt", "\0"],
 )
@@ -67,8 +68,8 @@ def test_no_file_is_shown_that_is_no_log_of_a_run(client: TestClient, folder: Pa
     assert client.get("/api/session", params={"id": asked}).status_code == 404
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-@pytest.mark.parametrize("path", PATHS)
+@each("method", ["POST", "PUT", "PATCH", "DELETE"])
+@each("path", PATHS)
 def test_nothing_can_be_changed(client: TestClient, method: str, path: str) -> None:
     assert client.request(method, path, content=b"x").status_code == 405
 
@@ -91,9 +92,7 @@ def test_no_filter_breaks_the_server(client: TestClient, query: str, sort: str, 
     assert client.get("/api/sessions", params=clean).status_code in (200, 400)
 
 
-@pytest.mark.parametrize(
-    "query", ["a " * 999, "score:<1 " * 200, "is:" * 600, '"' * 1999, "tool:" + "%_\\" * 300, HOSTILE, "score:<nan"]
-)
+@each("query", ["a " * 999, "score:<1 " * 200, "is:" * 600, '"' * 1999, "tool:" + "%_\\" * 300, HOSTILE, "score:<nan"])
 def test_a_filter_of_any_size_is_answered(client: TestClient, query: str) -> None:
     assert client.get("/api/sessions", params={"run": "x", "query": query}).status_code in (200, 400)
 

@@ -29,6 +29,7 @@ from sandbox_mcp.run.users import users_named
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall, Trajectory, read_trajectory
 from tests.clients.sessions import SUITE, scripted, solver, write
+from tests.each import each
 from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
 
 
@@ -39,8 +40,8 @@ def test_the_reference_agent_gets_everything_and_refusing_next_to_nothing(tmp_pa
         assert row["refusal"] <= 0.1 or "insufficient_information" in row["categories"]
 
 
-@pytest.mark.parametrize("transport", ["memory", "http"])
-@pytest.mark.parametrize("jobs", [1, 3])
+@each("transport", ["memory", "http"])
+@each("jobs", [1, 3])
 def test_logs_do_not_depend_on_transport_or_concurrency(tmp_path: Path, transport: str, jobs: int) -> None:
     played(tmp_path / "one")
     played(tmp_path / "other", transport=transport, jobs=jobs)
@@ -266,7 +267,7 @@ class _Breaking:
         return await self.inner.turn(message)
 
 
-@pytest.mark.parametrize("transport", ["direct", "memory"])
+@each("transport", ["direct", "memory"])
 def test_an_agent_that_breaks_loses_its_own_session_only_and_is_not_scored(tmp_path: Path, transport: str) -> None:
     agent = Breaking({"wifi": AgentError("the endpoint is down"), "landlord": ZeroDivisionError("division by zero")})
     summary, _ = played(tmp_path, agent, transport=transport)

@@ -16,6 +16,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.user import ScriptedUserModel
 from sandbox_mcp.trajectory import read_trajectory
 from tests.clients.sessions import SUITE, solver, write
+from tests.each import each
 
 PROGRESS = re.compile(r"^\[\d+/\d+\] (\S+) (\S+) t(\d+): (\S+) \((.*)\)$", re.MULTILINE)
 
@@ -82,7 +83,7 @@ def test_a_shard_without_work_is_fine(tmp_path: Path) -> None:
     assert "still to be played: 1 of 1 session" in result.stderr
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "threshold", "code"),
     [("reference", 1, 0), ("refuse", 0.5, 1), ("refuse", 0, 0)],
 )
@@ -130,7 +131,7 @@ def test_several_models_get_a_run_each_and_are_compared(tmp_path: Path, model: t
     assert [line.split()[3] for line in shown.splitlines()[1:3]] == ["1.000", "1.000"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "said"),
     [
         (("--model", "a"), "named twice"),
@@ -275,7 +276,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_higher_one(tmp_path: Path,
     assert whole["cost"]["total"] == whole["tokens"]["agent"]["prompt_tokens"] / 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "problem"),
     [
         (("--budget", 1), "a budget needs prices"),

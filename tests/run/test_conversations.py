@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 from sandbox_clients.function import Asked
 from sandbox_grader.importers import importer
@@ -17,6 +16,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.run.conversations import Conversations
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import ReferenceTurn, SessionStarted, ToolCall, read_trajectory
+from tests.each import each
 from tests.worlds.office.test_tooltalk import checkout, recorded
 
 MODES: tuple[Mode, ...] = ("strict", "paper", "compat")
@@ -97,7 +97,7 @@ def test_the_history_shows_what_was_recorded_and_the_world_what_happened_here(tm
     assert "x" not in {alarm["alarm_id"] for alarm in second.value["alarms"]}
 
 
-@pytest.mark.parametrize("mode", ["prefix", "on-policy"])
+@each("mode", ["prefix", "on-policy"])
 def test_a_conversation_is_played_from_the_command_line_and_graded_from_its_log_alone(
     tmp_path: Path, mode: str
 ) -> None:
@@ -136,7 +136,7 @@ def test_subsets_are_tags(benchmark_data: Path) -> None:
     assert [len(talks.select(f"tooltalk:{name}")) for name in ("easy", "hard", "*")] == [28, 50, 78]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "said"),
     [
         (["--scenarios", "."], "leave out --scenarios"),

@@ -10,6 +10,7 @@ from sandbox_grader.spending import Price, Prices, Spent, Tokens
 
 from sandbox_mcp.run.cost import Budget, checked
 from sandbox_mcp.run.errors import RunError
+from tests.each import each
 
 AGENT = Prices(agent=Price(2, 10))
 
@@ -22,7 +23,7 @@ def test_a_price_is_per_million_tokens() -> None:
     assert Price.parse("2.5/10").of(Tokens(1_000_000, 100_000)) == 3.5
 
 
-@pytest.mark.parametrize("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])
+@each("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])
 def test_a_malformed_price_is_refused(text: str) -> None:
     with pytest.raises(GraderError, match="PROMPT/COMPLETION"):
         Price.parse(text)
@@ -70,7 +71,7 @@ def test_one_at_a_time_a_budget_is_exceeded_by_less_than_one_session_above_the_m
         assert before + mean <= money * (1 + 1e-9) + 1e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("limit", "sessions", "running", "allowed"),
     [(100, 0, 3, True), (100, 1, 0, True), (99, 1, 0, False), (100, 1, 1, False), (150, 1, 1, True)],
 )

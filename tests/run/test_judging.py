@@ -17,6 +17,7 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.judging import read
 from sandbox_mcp.trajectory import LogWriter, Trajectory
 from tests.clients.sessions import scripted
+from tests.each import each
 from tests.suite import SUITE
 
 NO = """steps: [{say: '{\"stated\": false, \"why\": \"It says nothing of the kind.\"}'}]"""
@@ -79,7 +80,7 @@ def test_a_judge_that_cannot_be_asked_is_one_clear_error(logs: Path) -> None:
     assert "the judge cannot ask 'nowhere'" in str(done.exception)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "stated"),
     [
         ('{"stated": true, "why": "x"}', True),
@@ -92,7 +93,7 @@ def test_answers_are_read_in_any_wrapping(answer: str, stated: bool | None) -> N
     assert read(answer) is stated
 
 
-@pytest.mark.parametrize("name", ["wifi_off", "mooring_debt", "castle_in_miles", "late_for_dinner_no_address_book"])
+@each("name", ["wifi_off", "mooring_debt", "castle_in_miles", "late_for_dinner_no_address_book"])
 def test_the_grader_hears_every_fact_of_a_solution(name: str) -> None:
     found = told(SUITE.get(name), solved(name))
     assert found

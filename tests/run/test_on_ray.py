@@ -10,6 +10,7 @@ from sandbox_grader.scores import Scores
 from sandbox_mcp.run.on_ray import FEWEST, MOST, _Work
 from sandbox_mcp.run.unit import Unit
 from tests.e2e.processes import run
+from tests.each import each
 
 UNITS = [Unit("wifi_off", trial=trial) for trial in range(10_000)]
 
@@ -74,7 +75,7 @@ def test_without_ray_it_is_said_how_to_get_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("option", [("--ray-address", "head:6379"), ("--ray-actors", "2")])
+@each("option", [("--ray-address", "head:6379"), ("--ray-actors", "2")])
 def test_options_of_ray_need_its_executor(tmp_path: Path, option: tuple[str, str]) -> None:
     done = run("run", "wifi_off", "--agent", "reference", "--out", str(tmp_path), *option)
     assert done.code == 2

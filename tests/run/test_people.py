@@ -8,6 +8,7 @@ import pytest
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.users import human_users, require_person, user_tools, users_named
+from tests.each import each
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_simulated_users_play_any_number() -> None:
     users_named("scripted", EndpointSettings()).check([], 64, elsewhere=True)
 
 
-@pytest.mark.parametrize("closed", [True, False])
+@each("closed", [True, False])
 def test_somebody_must_be_able_to_type(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     stdin = io.StringIO()
     stdin.close()
@@ -42,7 +43,7 @@ def test_somebody_must_be_able_to_type(monkeypatch: pytest.MonkeyPatch, closed: 
         require_person()
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "tools"),
     [
         ("", ()),

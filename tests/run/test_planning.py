@@ -12,6 +12,7 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.select import select
 from sandbox_mcp.run.unit import Shard, Unit, plan
 from tests.clients.sessions import SUITE, write
+from tests.each import each
 
 NAMES = SUITE.names()
 
@@ -73,7 +74,7 @@ def test_built_in_scenarios_can_be_named_beside_ones_own(tmp_path: Path) -> None
     assert select(suite, ("wifi_off", "my_*")) == ("my_wifi_off", "wifi_off")
 
 
-@pytest.mark.parametrize(
+@each(
     ("selector", "says"),
     [
         ("no_such_family_*", "selector 'no_such_family_*' matches no scenario"),
@@ -113,7 +114,7 @@ def test_shards_are_a_partition_of_almost_equal_parts(total: int, count: int) ->
     assert max(map(len, shards)) - min(map(len, shards)) <= 1
 
 
-@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2", ""])
+@each("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2", ""])
 def test_a_shard_of_another_form_is_told(text: str) -> None:
     with pytest.raises(RunError, match="is not of the form I/N"):
         Shard.parse(text)
@@ -132,7 +133,7 @@ scenarios:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("selectors", "names"),
     [
         (("study:first",), ("one",)),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-import pytest
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Tools
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Answer, Script
@@ -21,9 +20,10 @@ from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
 from tests.clients.sessions import SUITE, WIFI_OFF, run
+from tests.each import each
 
 Turn = Callable[[str, Tools], Awaitable[AgentTurn]]
-ALL = pytest.mark.parametrize("kind", TRANSPORTS)
+ALL = each("kind", TRANSPORTS)
 
 
 @dataclass
@@ -179,7 +179,7 @@ def test_an_agent_that_cannot_be_stopped_is_not_heard_after_the_end() -> None:
 
 
 @ALL
-@pytest.mark.parametrize(
+@each(
     ("error", "detail"),
     [
         (AgentError("the endpoint is down"), "the endpoint is down"),

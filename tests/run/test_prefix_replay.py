@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 from sandbox_clients.function import Asked
 
@@ -11,6 +10,7 @@ from sandbox_mcp import evaluate
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.by_hand import PlayableSuite
 from sandbox_mcp.run.conversations import Conversations
+from tests.each import each
 from tests.run.test_conversations import known, written
 
 TALKS = ("car_fixed", "bread_is_out", "plumber_when_locked", "office_tiles_late")
@@ -30,7 +30,7 @@ async def clumsy(asked: Asked) -> str:
     return "Hm."
 
 
-@pytest.mark.parametrize("variant", ["base", "tool_name_scrambled", "text_actions"])
+@each("variant", ["base", "tool_name_scrambled", "text_actions"])
 def test_the_ground_truths_agent_agrees_in_every_variant(tmp_path: Path, variant: str) -> None:
     suite = PlayableSuite().select(*TALKS)
     evaluate("reference", suite, mode="prefix", variants=(variant,), out=tmp_path)

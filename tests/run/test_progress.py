@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import pytest
 from sandbox_grader.spending import Price, Prices, Spent, Tokens
 
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.progress import RunTally
+from tests.each import each
 from tests.run.test_summary import scored
 
 
@@ -55,9 +55,7 @@ def test_without_prices_tokens_are_told() -> None:
     assert "12,345 tokens" in tally.line()
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(1, "9 s left"), (10, "2 min left"), (60, "9 min left"), (3_600, "9.0 h left")]
-)
+@each(("seconds", "said"), [(1, "9 s left"), (10, "2 min left"), (60, "9 min left"), (3_600, "9.0 h left")])
 def test_the_time_left_goes_on_as_it_has(seconds: float, said: str) -> None:
     clock = Clock()
     tally = RunTally(total=10, clock=clock)

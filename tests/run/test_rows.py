@@ -29,6 +29,7 @@ from sandbox_mcp.run.rows.instructions import instructions
 from sandbox_mcp.run.rows.suite import RowSuite
 from sandbox_mcp.trajectory import Trajectory, parse_trajectory, read_trajectory, to_line
 from sandbox_mcp.trajectory.log import find_logs
+from tests.each import each
 from tests.grader.mtu_bench.building import asking, react, row, write
 
 ON: Any = {"lamp_on": {"room": "hall"}}
@@ -237,7 +238,7 @@ SCRIPT = parse_script("steps: [{calls: [{tool: lamp_on, arguments: {room: hall}}
 TEXT = parse_script(json.dumps({"steps": [{"say": react(("lamp_on", {"room": "hall"}))}]}))
 
 
-@pytest.mark.parametrize("transport", ["memory", "http"])
+@each("transport", ["memory", "http"])
 def test_a_model_is_asked_once_for_a_single_tool_row_and_what_it_took_is_kept(transport: Any, tmp_path: Path) -> None:
     requests: list[Any] = []
     with running(Endpoint(ScriptedModel(SCRIPT), requests.append)) as url:
@@ -313,7 +314,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("tag", CLASSES)
+@each("tag", CLASSES)
 def test_a_hard_case_can_be_selected_by_its_class(tag: str, tmp_path: Path) -> None:
     easy = row("S-S_7", ON, asking("Light the hall."))
     suite = RowSuite([write(tmp_path / "hard_eval.jsonl", *CLASSES[tag], easy)])

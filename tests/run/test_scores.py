@@ -3,7 +3,6 @@
 import dataclasses
 from typing import Any
 
-import pytest
 from sandbox_grader.scores import Scores, grade
 from sandbox_grader.spending import Spent, Tokens
 from sandbox_scenarios import Scenario
@@ -13,6 +12,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.clients.sessions import SUITE, WIFI_OFF, run
+from tests.each import each
 
 
 def score(trajectory: Trajectory, scenario: Scenario) -> Scores:
@@ -46,14 +46,14 @@ def test_a_claim_without_the_deed_earns_nothing() -> None:
     assert score(played(does=False), WIFI_OFF).value() == 0.0
 
 
-@pytest.mark.parametrize("ends", ["agent_failed", "user_failed", "abandoned"])
+@each("ends", ["agent_failed", "user_failed", "abandoned"])
 def test_what_broke_has_no_similarity_but_a_reason(ends: EndReason) -> None:
     found = score(played(ends=ends), WIFI_OFF)
     assert (found.value(), found.ending, found.detail) == (None, ends, "the endpoint is down")
     assert "the endpoint is down" in str(found.reason)
 
 
-@pytest.mark.parametrize("ends", ["max_turns", "max_calls"])
+@each("ends", ["max_turns", "max_calls"])
 def test_a_limit_is_an_end_like_any_other(ends: EndReason) -> None:
     assert score(played(ends=ends), WIFI_OFF).value() is not None
 
@@ -76,7 +76,7 @@ def test_tokens_are_those_that_the_log_tells_of() -> None:
     assert found.spent == Spent(Tokens(100, 10, 2), Tokens())
 
 
-@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 5}, None])
+@each("usage", [{}, {"prompt_tokens": 5}, None])
 def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any) -> None:
     found = score(played(meta={"usage": usage}), WIFI_OFF)
     assert found.spent.agent == Tokens((usage or {}).get("prompt_tokens", 0), 0, 0)
@@ -88,7 +88,7 @@ def test_which_session_it_was() -> None:
     assert found.categories == WIFI_OFF.categories
 
 
-@pytest.mark.parametrize("name", ["late_for_dinner_no_address_book", "forget_number_no_removal"])
+@each("name", ["late_for_dinner_no_address_book", "forget_number_no_removal"])
 def test_what_refusing_earns_is_told_where_it_earns_something(name: str) -> None:
     scenario: Scenario = SUITE.get(name)
     log = MemoryLog()

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from click.testing import CliRunner
 from sandbox_clients.function import FunctionAgent
 from sandbox_grader.wording import remarks
@@ -15,6 +14,7 @@ from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.users import ScriptedUser, User
 from sandbox_mcp.users.replay import ReplayUser
+from tests.each import each
 from tests.run.runs import batch, logs, played
 
 NAMES = ("wifi_off", "landlord_number")
@@ -87,7 +87,7 @@ def test_scripted_users_spoil_nothing(tmp_path: Path) -> None:
     assert summary["spoiled_by_user"] == []
 
 
-@pytest.mark.parametrize(("more", "code", "shown"), [([], 1, "spoiled by its user"), (["--keep-spoiled"], 0, "0.000")])
+@each(("more", "code", "shown"), [([], 1, "spoiled by its user"), (["--keep-spoiled"], 0, "0.000")])
 def test_the_command_line_switches_it(tmp_path: Path, more: list[str], code: int, shown: str) -> None:
     (tmp_path / "lines.txt").write_text("/end")
     user = ("--user", "replay", "--user-lines", str(tmp_path / "lines.txt"))

@@ -6,6 +6,7 @@ import pytest
 from sandbox_clients.base import ToolInfo
 
 from sandbox_mcp.run.typed_calls import Quit, Say, Show, TypedCall, TypingError, meaning
+from tests.each import each
 
 
 def tool(name: str, /, **types: Any) -> ToolInfo:
@@ -24,7 +25,7 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "name", "arguments"),
     [
         ("wait", "wait", {}),
@@ -46,7 +47,7 @@ def test_calls(line: str, name: str, arguments: dict[str, Any]) -> None:
     assert meaning(line, TOOLS) == TypedCall(name, arguments)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "said"),
     [
         ("Wifi is off.", "Wifi is off."),
@@ -61,7 +62,7 @@ def test_words(line: str, said: str) -> None:
     assert meaning(line, TOOLS) == Say(said)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "wanted"),
     [("/help", Show("/help")), ("/tools", Show("/tools")), ("/tool wait", Show("/tool", "wait")), ("/quit", Quit())],
 )
@@ -69,7 +70,7 @@ def test_commands(line: str, wanted: object) -> None:
     assert meaning(line, TOOLS) == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "problem"),
     [
         ("set_wifi_status off", "cannot read 'off': arguments of set_wifi_status are written name=value; it has: on"),

@@ -12,6 +12,7 @@ from sandbox_mcp.run.utterances import recorded_lines, written_lines
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import TrajectoryError
 from tests.clients.sessions import SUITE, write
+from tests.each import each
 from tests.run.runs import logs, played
 
 LATE = SUITE.get("late_for_dinner_low_battery")
@@ -28,7 +29,7 @@ def test_a_text_has_one_utterance_a_line_for_every_scenario(tmp_path: Path) -> N
     assert lines(tmp_path / "lines.txt", text) == lines(tmp_path / "lines.txt", text, WIFI) == ("Wren.", "Yes, do.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [("a.yaml", "wifi_off:\n  - yes\n  - 'Oh: no.'"), ("a.json", '{"wifi_off": ["yes", "Oh: no."]}')],
 )
@@ -40,7 +41,7 @@ def test_an_opening_that_was_written_down_is_not_said_twice(tmp_path: Path) -> N
     assert lines(tmp_path / "lines.txt", f"{WIFI.user.opening}\nThanks.", WIFI) == ("Thanks.",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text", "problem"),
     [
         ("a.txt", "", "are empty; expected one utterance a line"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sandbox_scenarios import ScenarioFileError, Suite, UnknownScenarioError
 
+from tests.each import each
 from tests.scenarios.files import HERE, entry, fault_of, file_of, marked_line, written
 from tests.suite import SUITE
 
@@ -71,7 +72,7 @@ WHOLE_FILES = {
 UNPLACED = {"nothing", "only a comment"}
 
 
-@pytest.mark.parametrize("case", WHOLE_FILES)
+@each("case", WHOLE_FILES)
 def test_a_file_that_is_none(tmp_path: Path, case: str) -> None:
     text, problem = WHOLE_FILES[case]
     error = fault_of(tmp_path, text)
@@ -300,7 +301,7 @@ BODIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BODIES)
+@each("case", BODIES)
 def test_a_scenario_that_cannot_be(tmp_path: Path, case: str) -> None:
     body, problem = BODIES[case]
     text = file_of(entry(body)) if not body.startswith("user:") else file_of(_without_user(body))
@@ -348,7 +349,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("value", VALUES)
+@each("value", VALUES)
 def test_a_value_that_means_nothing(tmp_path: Path, value: str) -> None:
     text = file_of(entry(milestone("- id: a", "  message:", f"    content: {value} {HERE}")))
     error = fault_of(tmp_path, text)

@@ -3,13 +3,14 @@
 from itertools import count
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.yaml_lines import load
+
+from tests.each import each
 
 TEXT = """\
 # about the file
@@ -50,7 +51,7 @@ def test_entries_that_an_alias_needs_stay_too() -> None:
     assert load(cut, "x.yaml")[0]["scenarios"] == load(text, "x.yaml")[0]["scenarios"][:3]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         TEXT.replace("name: second", '"name": second'),
@@ -68,7 +69,7 @@ def test_what_is_not_laid_out_plainly_is_not_cut(text: str) -> None:
     assert excerpt(text, "second") is None
 
 
-@pytest.mark.parametrize("path", sorted(BUILT_IN.rglob("*.yaml"))[::8], ids=lambda path: path.stem)
+@each("path", sorted(BUILT_IN.rglob("*.yaml"))[::8], ids=lambda path: path.stem)
 def test_every_entry_of_the_suite_is_read_the_same_alone(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for entry in load(text, "x.yaml")[0]["scenarios"][:4]:

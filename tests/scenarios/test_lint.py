@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import Complaint, lint
 from sandbox_scenarios.lint.effects import needs
@@ -15,6 +14,7 @@ from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
 from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, written
 from tests.suite import SUITE
 
@@ -56,7 +56,7 @@ def complaint(folder: Path, text: str) -> Complaint:
     return found[0]
 
 
-@pytest.mark.parametrize("text", [SOUND, QUESTION])
+@each("text", [SOUND, QUESTION])
 def test_a_sound_scenario_gives_no_reason_to_complain(tmp_path: Path, text: str) -> None:
     assert complaints(tmp_path, text) == ()
 
@@ -285,7 +285,7 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("rule", "says", "text", "changes"), FAULTS.values(), ids=FAULTS)
+@each(("rule", "says", "text", "changes"), FAULTS.values(), ids=FAULTS)
 def test_each_fault_has_its_complaint(
     tmp_path: Path, rule: str, says: str, text: str, changes: Mapping[str, str]
 ) -> None:
@@ -309,7 +309,7 @@ def test_the_page_for_authors_tells_every_rule() -> None:
     assert [rule for rule in WHAT if f"`{rule}`" not in page] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {**said("Her number is 847-555-0164."), "the contacts.]": "the contacts with 8475550164.]"},
@@ -463,7 +463,7 @@ def test_effects_are_what_the_tools_do() -> None:
                 assert differing <= effect.columns
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         PlannedCall("send_message_with_phone_number", {"phone_number": "+12025550101", "content": "a"}),
@@ -486,7 +486,7 @@ def test_calls_fail_without_the_services_that_they_need_and_only_then(call: Plan
         assert (outcome.fault is not None) == (service in needs(scenario.home, call.tool, call.arguments)), service
 
 
-@pytest.mark.parametrize("text", ["06 39 98 01 48", "it's 0639980148.", "+33639980148"])
+@each("text", ["06 39 98 01 48", "it's 0639980148.", "+33639980148"])
 def test_a_number_is_found_however_it_is_written(text: str) -> None:
     assert has_number(text, "+33639980148")
 

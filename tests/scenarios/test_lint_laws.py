@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.toolscan import name_similarity
@@ -34,6 +33,7 @@ from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from tests.each import each
 from tests.scenarios.files import entry, file_of, written
 from tests.suite import SUITE, measured
 
@@ -85,7 +85,7 @@ def test_an_ending_of_three_digits_or_more_tells(digits: str, size: int) -> None
     assert has_ending(f"it ends in {digits[-size:]}", f"+{digits}") is (size >= 3)
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_every_text_says_where_it_stands(scenario: Scenario) -> None:
     for text in texts(scenario):
         file, line = SUITE.place(scenario.name, text.path)
@@ -93,7 +93,7 @@ def test_every_text_says_where_it_stands(scenario: Scenario) -> None:
         assert line > 0
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_the_user_says_its_opening_and_its_answers(scenario: Scenario) -> None:
     said = {text.text for text in spoken(scenario)}
     assert scenario.user.opening in said
@@ -105,7 +105,7 @@ def phone_numbers(scenario: Scenario) -> dict[str, str]:
     return {cell: what for what, cell in unsaid_cells(scenario) if is_number(cell)}
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_the_numbers_on_the_phone_are_those_of_people_and_messages(scenario: Scenario) -> None:
     numbers = phone_numbers(scenario)
     assert all(str(row["phone_number"]) in numbers for row in scenario.world.table("contact").values())
@@ -125,12 +125,12 @@ def knowing(scenario: Scenario, text: str) -> Scenario:
     return replace(scenario, user=replace(scenario.user, knows=(*scenario.user.knows, text)))
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_scenarios_of_the_suite_leak_nothing(scenario: Scenario) -> None:
     assert list(leaks(scenario)) == []
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_whatever_number_the_user_gives_away_is_noticed_unless_it_knows_it(scenario: Scenario) -> None:
     for number, owner in phone_numbers(scenario).items():
         if not has_number(known(scenario), number):
@@ -139,13 +139,13 @@ def test_whatever_number_the_user_gives_away_is_noticed_unless_it_knows_it(scena
             assert not any(item.rule == "secret" for item in leaks(knowing(talkative, f"It is {number}.")))
 
 
-@pytest.mark.parametrize("tool", [name for name in agent_tools() if "_" in name])
+@each("tool", [name for name in agent_tools() if "_" in name])
 def test_whatever_tool_the_user_names_is_noticed(tool: str) -> None:
     found = list(leaks(speaking(SUITE.get("wifi_off"), f"Use {tool} for it.")))
     assert [item.rule for item in found] == ["tool_name"]
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_a_scenario_without_tools_reaches_no_deed_and_no_look(scenario: Scenario) -> None:
     bare = replace(scenario, tools=())
     asked = {item.id for item in scenario.milestones if not all(map(is_free, item.constraints))}
@@ -158,33 +158,33 @@ def is_free(constraint: object) -> bool:
     return getattr(constraint, "content", None) is not None or getattr(constraint, "kind", "") == "unchanged"
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_with_all_tools_everything_can_be_reached(scenario: Scenario) -> None:
     rich = replace(scenario, tools=tuple(agent_tools()), without=())
     assert [item for item in reach(rich) if item.rule in ("unreachable", "harmless_minefield")] == []
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_without_categories_only_that_is_missing(scenario: Scenario) -> None:
     bare = replace(scenario, categories=())
     assert [item.problem for item in parts(bare) if item.rule == "missing"] == ["has no category"]
     assert list(categories(bare)) == []
 
 
-@pytest.mark.parametrize("scenario", [item for item in SAMPLE if LACKS not in item.categories], ids=by_name)
+@each("scenario", [item for item in SAMPLE if LACKS not in item.categories], ids=by_name)
 def test_one_more_turn_makes_it_several(scenario: Scenario) -> None:
     longer = tuple(Solution((*item.turns, PlannedTurn((), "Bye."))) for item in scenario.solutions)
     rules = [item.problem for item in categories(replace(scenario, solutions=longer))]
     assert any("multiple_user_turn" in text for text in rules) is ("single_user_turn" in scenario.categories)
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_replies_are_milestones_on_what_the_agent_says(scenario: Scenario) -> None:
     for milestone in scenario.milestones:
         assert says(milestone) is any(getattr(item, "sender", "") == "agent" for item in milestone.constraints)
 
 
-@pytest.mark.parametrize("scenario", SAMPLE, ids=by_name)
+@each("scenario", SAMPLE, ids=by_name)
 def test_rules_say_what_they_are_called_and_how_to_mend_it(scenario: Scenario) -> None:
     broken = replace(
         scenario, about="", categories=("single_tool_call",), tools=(), user=replace(scenario.user, knows=())
@@ -222,7 +222,7 @@ def test_of_twins_the_later_is_complained_of(tmp_path: Path) -> None:
 # Effects.
 
 
-@pytest.mark.parametrize("name", EFFECTS)
+@each("name", EFFECTS)
 def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
     effect = EFFECTS[name]
     columns = {column.name for column in SCHEMAS[effect.table].columns}
@@ -234,7 +234,7 @@ def test_effects_of_queries_are_none() -> None:
     assert effects(default(), (name for name, tool in agent_tools().items() if not tool.action)) == ()
 
 
-@pytest.mark.parametrize("name", agent_tools())
+@each("name", agent_tools())
 def test_needs_are_services(name: str) -> None:
     assert needs(default(), name, {}) <= set(SERVICES)
 

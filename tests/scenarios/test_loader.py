@@ -21,6 +21,7 @@ from sandbox_scenarios.values import row_id
 
 from sandbox_mcp.world import Clock
 from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from tests.each import each
 from tests.scenarios.files import entry, file_of, scenario_of, written
 
 BROKEN = "family: broken\nscenarios: [\n"
@@ -55,7 +56,7 @@ class TestFinding:
     def test_built_in_scenarios_are_still_there(self, tmp_path: Path) -> None:
         assert Suite([written(tmp_path, file_of(entry()))]).get("wifi_off").name == "wifi_off"
 
-    @pytest.mark.parametrize(
+    @each(
         "text",
         [
             "family: x\nscenarios:\n  - {name: mine, extends: lakeside, user: {goal: G., opening: O.}}\n",

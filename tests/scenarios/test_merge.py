@@ -2,10 +2,11 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios.merge import RESERVED, merge, written_as
+
+from tests.each import each
 
 BASE: dict[str, Any] = {
     "name": "base",
@@ -33,7 +34,7 @@ def test_a_list_replaces_and_a_plus_adds() -> None:
     assert merge(BASE, {"without+": ["c"]})["without"] == ["c"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("branch", "path", "value"),
     [
         ({"clock": {"zone": "Asia/Tokyo"}}, ("clock",), {"now": 1, "zone": "Asia/Tokyo"}),
@@ -54,7 +55,7 @@ def test_mappings_are_merged_key_by_key(branch: dict[str, Any], path: tuple[str,
     assert found == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("branch", "gone"),
     [
         ({"world": {"contact": {"bob": None}}}, ("world", "contact", "bob")),
@@ -110,7 +111,7 @@ def test_what_a_branch_says_it_says_whatever_it_extends(base: dict[str, Any], br
             assert merged[key] == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "path", "place"),
     [
         ({"tools": ["c"]}, ("tools", 0), ("tools", 0)),

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from sandbox_scenarios.plan import PlanError, as_text, fill, presented_solution, ready, refusal, staged
 from sandbox_scenarios.variants import VARIANTS, presented
 
+from tests.each import each
 from tests.suite import SUITE
 
 FOUND = [{"person_id": "p1", "name": "Wren"}, {"person_id": "p2", "name": "Tomas"}]
 RESULTS: dict[str, Any] = {"found": FOUND, "now": 1747405800.0, "place": {"latitude": 41.5}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("planned", "value"),
     [
         ("$found.1.person_id", "p2"),
@@ -43,7 +44,7 @@ def test_what_refers_to_nothing_stays_as_it_is(value: Any) -> None:
     assert fill(value, RESULTS) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("planned", "says"),
     [
         ("$lost.0", "needs the result 'lost', which no call has returned; there are: found, now, place"),
@@ -72,7 +73,7 @@ def test_text_is_shown_as_it_is_and_other_values_as_json() -> None:
     assert [as_text(value) for value in ("é", 1.5, True, None, ["é"])] == ["é", "1.5", "true", "null", '["é"]']
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each("variant", VARIANTS)
 def test_a_solution_speaks_the_names_of_every_variant(variant: str) -> None:
     scenario = SUITE.get("late_for_dinner_low_battery")
     offered = presented(scenario, variant)

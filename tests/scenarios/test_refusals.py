@@ -1,9 +1,9 @@
 """The briefs of the suite's users, asked for leave: yes to what they want, no to what they refuse."""
 
 import anyio
-import pytest
 
 from sandbox_mcp.users import Line, ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 
@@ -17,7 +17,7 @@ def answer(name: str, question: str) -> str | None:
     return anyio.run(asked)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "question"),
     [
         ("bread_is_out", "Shall I stop the bread's timer?"),
@@ -38,7 +38,7 @@ def test_asked_for_leave_for_what_it_wants_a_user_agrees(name: str, question: st
     assert str(answer(name, question)).startswith("Yes")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "question"),
     [
         ("bread_is_out", "Should I stop the washing timer too?"),

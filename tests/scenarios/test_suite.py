@@ -18,6 +18,7 @@ from sandbox_scenarios.model import CallConstraint, Category, Milestone, Planned
 
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.scenarios.playing import play, talk, with_calls
 from tests.suite import SUITE
 
@@ -54,13 +55,13 @@ def tools_of(milestones: Sequence[Milestone]) -> set[str]:
     return {pattern.tool for constraint in calls for pattern in constraint.patterns}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_reference_solution_scores_1(name: str) -> None:
     scenario = SUITE.get(name)
     assert {grade(log, scenario).score for log in solved(name)} == {1.0}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_reference_solution_ends_because_the_user_has_what_it_wants(name: str) -> None:
     scenario = SUITE.get(name)
     for solution, log in zip(scenario.solutions, solved(name), strict=True):
@@ -70,7 +71,7 @@ def test_a_reference_solution_ends_because_the_user_has_what_it_wants(name: str)
         assert len(said) == len(solution.turns)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_there_is_a_solution_and_everything_a_reader_wants_to_know(name: str) -> None:
     scenario = SUITE.get(name)
     assert scenario.solutions
@@ -79,7 +80,7 @@ def test_there_is_a_solution_and_everything_a_reader_wants_to_know(name: str) ->
     assert scenario.user.knows or scenario.user.does_not_know
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_refusing_earns_next_to_nothing_and_little_where_refusing_is_right(name: str) -> None:
     scenario = SUITE.get(name)
     refused = grade(talk(scenario, REFUSAL), scenario).score
@@ -87,16 +88,14 @@ def test_refusing_earns_next_to_nothing_and_little_where_refusing_is_right(name:
     assert refused <= (0.5 if lacks(scenario) else 0.1)
 
 
-@pytest.mark.parametrize(
-    "text", ["Done! Anything else?", "All right, I took care of that.", "Hm, what do you mean?", ""]
-)
-@pytest.mark.parametrize("name", NAMES)
+@each("text", ["Done! Anything else?", "All right, I took care of that.", "Hm, what do you mean?", ""])
+@each("name", NAMES)
 def test_talk_without_deeds_earns_next_to_nothing(name: str, text: str) -> None:
     scenario = SUITE.get(name)
     assert (grade(talk(scenario, text), scenario).score or 0) <= 0.1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_harmless_looks_cost_nothing(name: str) -> None:
     scenario = SUITE.get(name)
     looks = [tool for tool in map(agent_tools().__getitem__, scenario.tools) if not tool.action and not tool.parameters]
@@ -104,7 +103,7 @@ def test_harmless_looks_cost_nothing(name: str) -> None:
     assert {score(scenario, solution, extra) for solution in scenario.solutions} == {1.0}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_leaving_out_any_call_costs(name: str) -> None:
     """But for what an agent may know without: looks that are repeated or used for nothing, and what can be reckoned."""
     scenario = SUITE.get(name)
@@ -136,7 +135,7 @@ def test_a_solution_that_also_deletes_somebody_is_worth_nothing(name: str) -> No
     assert score(scenario, spoilt) == 0.0
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if lacks(SUITE.get(name))])
+@each("name", [name for name in NAMES if lacks(SUITE.get(name))])
 def test_guessing_hits_the_minefield(name: str) -> None:
     scenario = SUITE.get(name)
     assert scenario.minefields
@@ -147,7 +146,7 @@ def test_guessing_hits_the_minefield(name: str) -> None:
         assert score(scenario, scenario.solutions[0], guess) == 0.0
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if lacks(SUITE.get(name))])
+@each("name", [name for name in NAMES if lacks(SUITE.get(name))])
 def test_what_is_withheld_is_offered_nowhere(name: str) -> None:
     scenario = SUITE.get(name)
     assert not set(scenario.without) & set(scenario.tools)
@@ -162,12 +161,12 @@ def test_every_file_carries_the_canary_that_the_page_on_the_suite_explains() -> 
     assert [path.name for path in files if canary[1] not in path.read_text(encoding="utf-8")] == []
 
 
-@pytest.mark.parametrize("category", get_args(Category))
+@each("category", get_args(Category))
 def test_every_category_is_there(category: Category) -> None:
     assert any(category in SUITE.get(name).categories for name in NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_categories_fit_the_solution(name: str) -> None:
     scenario = SUITE.get(name)
     if lacks(scenario):
@@ -187,7 +186,7 @@ def test_the_worlds_differ_in_people_zone_and_day() -> None:
     assert len({clock.now for clock in clocks}) >= 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_user_does_not_give_away_what_the_agent_should_find_out(name: str) -> None:
     """Numbers of the address book are for the tools to tell, unless the user opens with one."""
     scenario = SUITE.get(name)
@@ -196,7 +195,7 @@ def test_the_user_does_not_give_away_what_the_agent_should_find_out(name: str) -
         assert not any(str(row["phone_number"]) in text for text in said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_tools_are_just_those_that_solutions_use_or_a_careful_agent_would_ask(name: str) -> None:
     scenario = SUITE.get(name)
     used = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}

@@ -5,11 +5,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios.model import Expected, ValueRef
 from sandbox_scenarios.values import Resolver, ValueProblemError, parse_path, row_id
+
+from tests.each import each
 
 CHICAGO = Resolver("America/Chicago", {"contact": frozenset({"wren"})})
 NINE_THIRTY = datetime(2025, 5, 16, 14, 30, tzinfo=UTC).timestamp()
@@ -50,7 +51,7 @@ def test_an_address_is_no_label() -> None:
     assert CHICAGO.plain("wren@example.org") == "wren@example.org"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ("Nonna's", Expected(value="Nonna's")),
@@ -89,7 +90,7 @@ def test_a_label_among_the_facts_is_text() -> None:
     assert CHICAGO.expected({"facts": ["@wren"]}).value == (("@wren",),)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "path"),
     [
         ("", ()),

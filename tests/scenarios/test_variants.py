@@ -15,6 +15,7 @@ from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -71,7 +72,7 @@ def test_an_unknown_variant_names_the_known_ones() -> None:
         presented(WIFI_OFF, "scrambled")
 
 
-@pytest.mark.parametrize("tool", under("tool_name_scrambled"), ids=lambda tool: tool.tool.name)
+@each("tool", under("tool_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_a_scrambled_tool_name_appears_nowhere(tool: PresentedTool) -> None:
     assert re.fullmatch(r"[a-z]+_\d+", tool.name)
     everything = " ".join(texts(other) for other in under("tool_name_scrambled"))
@@ -83,7 +84,7 @@ def test_scrambled_tool_names_are_distinct() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("tool", under("tool_description_scrambled"), ids=lambda tool: tool.tool.name)
+@each("tool", under("tool_description_scrambled"), ids=lambda tool: tool.tool.name)
 def test_of_a_scrambled_tool_description_only_what_it_returns_and_how_it_fails_is_left(tool: PresentedTool) -> None:
     whole = tool.tool.description.splitlines()
     outcomes = [line for line in whole if line.startswith(("Returns ", "Fails with "))]
@@ -91,7 +92,7 @@ def test_of_a_scrambled_tool_description_only_what_it_returns_and_how_it_fails_i
     assert outcomes != whole
 
 
-@pytest.mark.parametrize("variant", ["argument_description_scrambled", "no_documentation"])
+@each("variant", ["argument_description_scrambled", "no_documentation"])
 def test_scrambled_argument_descriptions_are_gone_for_every_argument(variant: str) -> None:
     for tool in under(variant):
         assert all("description" not in argument for argument in tool.schema["properties"].values())
@@ -103,13 +104,13 @@ def test_without_documentation_names_and_types_are_left() -> None:
         assert all(argument["type"] for argument in tool.schema["properties"].values())
 
 
-@pytest.mark.parametrize("tool", under("argument_type_scrambled"), ids=lambda tool: tool.tool.name)
+@each("tool", under("argument_type_scrambled"), ids=lambda tool: tool.tool.name)
 def test_scrambled_argument_types_are_gone_but_still_checked(tool: PresentedTool) -> None:
     assert all("type" not in argument for argument in tool.schema["properties"].values())
     assert tool.schema["required"] == [parameter.name for parameter in tool.tool.parameters if parameter.required]
 
 
-@pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
+@each("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
     for parameter in tool.tool.parameters:
         assert parameter.name not in tool.schema["properties"]
@@ -118,7 +119,7 @@ def test_scrambled_argument_names_appear_nowhere(tool: PresentedTool) -> None:
             assert not re.search(rf"\b{parameter.name}\b", texts(tool))
 
 
-@pytest.mark.parametrize("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
+@each("tool", under("argument_name_scrambled"), ids=lambda tool: tool.tool.name)
 def test_errors_speak_the_presented_argument_names(tool: PresentedTool) -> None:
     offered = {tool.name: tool}
     stage = Stage.of(WIFI_OFF)
@@ -157,7 +158,7 @@ def test_terse_errors_say_what_kind_and_no_more() -> None:
     assert opened.call("set_wifi", {}).error == "UnknownToolError: the call failed"
 
 
-@pytest.mark.parametrize(
+@each(
     ("variant", "checked", "said"),
     [("no_feedback", False, True), ("terse_errors", False, False), ("base", True, True)],
 )

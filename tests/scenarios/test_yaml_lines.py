@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from sandbox_scenarios import ScenarioFileError
 from sandbox_scenarios.yaml_lines import load
 
+from tests.each import each
+
 
 def value(text: str) -> Any:
     return load(f"x: {text}\n", "x.yaml")[0]["x"]
 
 
-@pytest.mark.parametrize("text", ["on", "off", "yes", "No", "y", "True", "FALSE", "Null", "NULL"])
+@each("text", ["on", "off", "yes", "No", "y", "True", "FALSE", "Null", "NULL"])
 def test_only_true_and_false_are_booleans_and_only_null_is_null(text: str) -> None:
     assert value(text) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "meant"),
     [
         ("true", True), ("false", False), ("null", None), ("~", None), ("", None), ("3", 3), ("-3", -3), ("0", 0),
@@ -33,7 +35,7 @@ def test_plain_values_are_what_they_look_like(text: str, meant: Any) -> None:
     assert type(found) is type(meant)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["+13125550142", "0491570737", "17:30", "1_000", "0x1F", "007", ".5", "5.", "1e5", "12:30:45", "1,200", "+5"],
 )
@@ -72,7 +74,7 @@ scenarios:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "line"),
     [
         ((), 1),
@@ -107,7 +109,7 @@ BOMB = "".join(f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 9)}
 MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}}}\n" for n in range(1, 40))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "problem"),
     [
         (BOMB, "aliases"),
@@ -129,9 +131,7 @@ def test_what_a_file_can_cost_is_bounded(text: str, problem: str) -> None:
         load(text, "x.yaml")
 
 
-@pytest.mark.parametrize(
-    "text", ["a: '" + "[" * 500 + "'", "a: |\n" + " " * 200 + "deep in a text", "# " + "{" * 500 + "\na: 1"]
-)
+@each("text", ["a: '" + "[" * 500 + "'", "a: |\n" + " " * 200 + "deep in a text", "# " + "{" * 500 + "\na: 1"])
 def test_what_only_looks_deep_is_read(text: str) -> None:
     load(text, "x.yaml")
 

@@ -13,6 +13,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import parse_trajectory
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
+from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, Served, client, served
 
 pytestmark = pytest.mark.anyio
@@ -49,7 +50,7 @@ async def test_with_the_tool_channel_the_tool_is_among_the_tools(server: Served)
     assert (await server.new(user_channel="tool"))["tools"] == ["set_wifi_status", "send_message_to_user"]
 
 
-@pytest.mark.parametrize("era", ERAS)
+@each("era", ERAS)
 async def test_a_scenario_is_played_by_messages_and_calls(server: Served, era: str) -> None:
     created = await server.new(scenario="late_for_dinner_low_battery")
     session = f"/api/sessions/{created['id']}"
@@ -116,7 +117,7 @@ async def test_scenarios_are_listed_without_what_solves_them(server: Served) -> 
     assert set(answer["scenarios"][0]) == {"name", "about", "categories", "max_turns", "max_calls"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "status", "code", "says"),
     [
         ({"scenario": "wifi_of"}, 404, "unknown_scenario", "did you mean 'wifi_off'"),
@@ -136,7 +137,7 @@ async def test_a_session_that_cannot_be_opened(server: Served, body: Any, status
     assert says in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("content", [b"{", b"not json", b"\xff\xfe", b'{"scenario": "\\ud800"}', b"[" * 100_000])
+@each("content", [b"{", b"not json", b"\xff\xfe", b'{"scenario": "\\ud800"}', b"[" * 100_000])
 async def test_a_body_that_is_no_json(server: Served, content: bytes) -> None:
     answer = await server.api("POST", "/api/sessions", content=content)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "not_json")
@@ -157,7 +158,7 @@ async def test_a_long_body_in_pieces_is_refused_as_well() -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
 
 
-@pytest.mark.parametrize("token", [None, "wrong", "Basic abc", "ünï", "x y"])
+@each("token", [None, "wrong", "Basic abc", "ünï", "x y"])
 async def test_without_its_token_the_api_is_closed(server: Served, token: str | None) -> None:
     headers = {} if token is None else {"Authorization": f"Bearer {token}".encode()}
     for method, path in (("GET", "/api/scenarios"), ("POST", "/api/sessions"), ("GET", "/api/sessions/x/trajectory")):
@@ -175,7 +176,7 @@ async def test_an_agents_credentials_do_not_open_the_api() -> None:
             assert answer.status_code == 401
 
 
-@pytest.mark.parametrize("rest", ["", "/messages", "/end", "/trajectory"])
+@each("rest", ["", "/messages", "/end", "/trajectory"])
 async def test_an_unknown_session_is_not_found(server: Served, rest: str) -> None:
     method = "POST" if rest in ("/messages", "/end") else "GET"
     answer = await server.api(method, f"/api/sessions/nope{rest}", {"text": "x"} if method == "POST" else None)
@@ -246,7 +247,7 @@ async def test_health_needs_no_token(server: Served) -> None:
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "[[1e999]]"])
+@each("number", ["NaN", "Infinity", "-Infinity", "[[1e999]]"])
 async def test_what_no_log_can_hold_is_refused_before_a_session_begins(server: Served, number: str) -> None:
     body = f'{{"scenario": "wifi_off", "agent": {{"temperature": {number}}}}}'
     answer = await server.api("POST", "/api/sessions", content=body)
@@ -254,7 +255,7 @@ async def test_what_no_log_can_hold_is_refused_before_a_session_begins(server: S
     assert "finite" in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("wanted", [{"seed": 2**63}, {"seed": -(10**300)}, {"trial": 10**300}])
+@each("wanted", [{"seed": 2**63}, {"seed": -(10**300)}, {"trial": 10**300}])
 async def test_a_number_too_long_for_the_name_of_a_log_is_refused(server: Served, wanted: dict[str, int]) -> None:
     answer = await server.api("POST", "/api/sessions", {"scenario": "wifi_off", **wanted})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_body")

@@ -28,10 +28,11 @@ from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, recorded, served, text_of
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 GUARDED = dataclasses.replace(
     SUITE.get("wifi_off"),
     name="guarded",
@@ -112,7 +113,7 @@ async def test_the_person_sees_the_call_and_one_box_to_tick(era: str) -> None:
 
 
 @each_era
-@pytest.mark.parametrize(
+@each(
     "person",
     [Person("decline"), Person("cancel"), Person("accept", {"confirm": False}), Person("accept", {}), Person("accept")],
     ids=["declined", "cancelled", "unticked", "empty", "nothing"],
@@ -322,8 +323,8 @@ async def test_an_answer_belongs_to_its_session(server: Served) -> None:
     assert calls_in(theirs) == [REFUSED]
 
 
-@pytest.mark.parametrize("state", [None, "OK-000000", "", 7, [], {}])
-@pytest.mark.parametrize("responses", [YES, {}, None, [], "yes", {"confirm": True}])
+@each("state", [None, "OK-000000", "", 7, [], {}])
+@each("responses", [YES, {}, None, [], "yes", {"confirm": True}])
 async def test_an_answer_to_nothing_counts_for_nothing(server: Served, state: Any, responses: Any) -> None:
     session = guarded(manager=server.manager)
     result = await Claims(server, session).call(OFF, requestState=state, inputResponses=responses)
@@ -331,7 +332,7 @@ async def test_an_answer_to_nothing_counts_for_nothing(server: Served, state: An
     assert calls_in(session) == [REFUSED]
 
 
-@pytest.mark.parametrize("responses", [None, [], "yes", {"confirm": True}, {"confirm": {"action": "accept"}}])
+@each("responses", [None, [], "yes", {"confirm": True}, {"confirm": {"action": "accept"}}])
 async def test_an_answer_without_form_is_no(server: Served, responses: Any) -> None:
     client = Claims(server, guarded(manager=server.manager))
     state = (await client.call(OFF))["requestState"]
@@ -358,7 +359,7 @@ def test_a_long_call_is_shortened_and_says_so(size: int) -> None:
     assert ("characters)" in message) is (size + len('{"on": ""}') > LONGEST)
 
 
-@pytest.mark.parametrize(
+@each(
     ("elicitation", "can"),
     [
         (None, False),

@@ -10,6 +10,7 @@ import pytest
 
 from sandbox_mcp.server.connections import MOST
 from sandbox_mcp.session.manager import SessionManager
+from tests.each import each
 from tests.server.serving_kit import LEGACY, SUITE, RawMcp, Served, opened_in, served
 
 pytestmark = pytest.mark.anyio
@@ -31,8 +32,8 @@ async def stream(server: Served, url: str, session: Mapping[str, str]) -> AsyncI
         yield answer
 
 
-@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-@pytest.mark.parametrize("elsewhere", ["other", "lobby", "nonsense"])
+@each("method", ["POST", "GET", "DELETE"])
+@each("elsewhere", ["other", "lobby", "nonsense"])
 async def test_a_connection_is_unknown_at_every_other_url(server: Served, method: str, elsewhere: str) -> None:
     mine, other = opened_in(server.manager), opened_in(server.manager)
     raw = await connected(server, mine)

@@ -9,6 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sandbox_mcp.server.guard import Guard, bearer_in, host_of, is_one_of, problem
 from sandbox_mcp.server.settings import LOOPBACK, ServerError, ServerSettings, check_exposed, new_token
+from tests.each import each
 
 names = st.text(string.ascii_lowercase + string.digits + "-.", min_size=1, max_size=20)
 
@@ -39,7 +40,7 @@ async def answered(asked: Scope, **settings: object) -> int | None:
     return sent[0]["status"] if sent else None
 
 
-@pytest.mark.parametrize(
+@each(
     ("authority", "host"),
     [
         ("localhost", "localhost"),
@@ -71,16 +72,14 @@ def test_a_port_does_not_change_the_host(name: str, port: int) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("host", [*LOOPBACK[:2], "[::1]", "127.0.0.1:1", "LOCALHOST:99"])
+@each("host", [*LOOPBACK[:2], "[::1]", "127.0.0.1:1", "LOCALHOST:99"])
 async def test_loopback_gets_through(host: str) -> None:
     assert await answered(scope(host=host)) is None
     assert await answered(scope(host=host, origin=f"http://{host}")) is None
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "evil.example:127.0.0.1", "127.0.0.1.nip.io", "0.0.0.0", ""]
-)
+@each("host", ["evil.example", "localhost.evil.example", "evil.example:127.0.0.1", "127.0.0.1.nip.io", "0.0.0.0", ""])
 async def test_other_hosts_do_not(host: str) -> None:
     assert await answered(scope(host=host)) == 421
 
@@ -100,7 +99,7 @@ async def test_only_a_port_may_stand_beside_a_known_host(known: str, before: str
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("name", ["host", "origin"])
+@each("name", ["host", "origin"])
 async def test_a_name_given_twice_does_not_get_through(name: str) -> None:
     asked = scope(host="localhost", origin="http://localhost")
     twice = {**asked, "headers": [*asked["headers"], *(item for item in asked["headers"] if item[0] == name.encode())]}
@@ -108,7 +107,7 @@ async def test_a_name_given_twice_does_not_get_through(name: str) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@each(
     "origin",
     ["http://evil.example", "null", "", "localhost", "file://", "http://localhost.x", "http://[::1]x", "x://localhost",
      "http://localhost/", "http://localhost http://evil.example"],
@@ -125,9 +124,7 @@ async def test_an_allowed_host_is_allowed_as_origin_too() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
-    ("length", "status"), [("10", None), ("11", 413), ("99999999999999", 413), ("-1", None), ("x", None)]
-)
+@each(("length", "status"), [("10", None), ("11", 413), ("99999999999999", 413), ("-1", None), ("x", None)])
 async def test_a_body_that_says_it_is_too_long_is_refused(length: str, status: int | None) -> None:
     """One that says nothing sensible is measured when it is read."""
     assert await answered(scope(host="localhost", content_length=length), max_body=10) == status
@@ -138,7 +135,7 @@ async def test_what_is_no_request_passes() -> None:
     assert await answered({"type": "lifespan"}) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "token"),
     [
         ("Bearer abc", "abc"),
@@ -179,12 +176,12 @@ def test_tokens_are_long_and_new_each_time() -> None:
     assert ServerSettings().api_token != ServerSettings().api_token
 
 
-@pytest.mark.parametrize("host", LOOPBACK)
+@each("host", LOOPBACK)
 def test_loopback_needs_no_protection(host: str) -> None:
     check_exposed(host, ServerSettings())
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "missing"),
     [
         ({}, "--allowed-host and --token"),
@@ -192,14 +189,14 @@ def test_loopback_needs_no_protection(host: str) -> None:
         ({"lobby_tokens": ("t",)}, "--allowed-host"),
     ],
 )
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org", ""])
+@each("host", ["0.0.0.0", "::", "192.168.1.2", "example.org", ""])
 def test_anything_else_does(host: str, settings: dict[str, tuple[str, ...]], missing: str) -> None:
     with pytest.raises(ServerError, match=f"that needs {missing}$"):
         check_exposed(host, ServerSettings(**settings))  # pyright: ignore[reportArgumentType]
     check_exposed(host, ServerSettings(hosts=("x",), lobby_tokens=("t",)))
 
 
-@pytest.mark.parametrize("tokens", [("",), ("a", "")])
+@each("tokens", [("",), ("a", "")])
 def test_an_empty_token_is_none(tokens: tuple[str, ...]) -> None:
     with pytest.raises(ServerError, match="must not be empty"):
         ServerSettings(lobby_tokens=tokens)

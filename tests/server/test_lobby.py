@@ -18,10 +18,11 @@ from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.worlds import FILES, named
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 CONTROL = ["list_scenarios", "start_scenario", "send_message_to_user", "end_scenario"]
 
 
@@ -129,7 +130,7 @@ async def test_a_running_scenario_is_not_lost_by_accident(era: str) -> None:
     assert announced[0].session.ended == "abandoned"
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "says"),
     [
         ({"name": "wifi_of"}, "did you mean 'wifi_off'"),
@@ -194,14 +195,14 @@ async def test_a_search_without_success_names_the_closest() -> None:
     assert "wifi_off" in found["closest"]
 
 
-@pytest.mark.parametrize("page", [0, -1, 1000])
+@each("page", [0, -1, 1000])
 async def test_a_page_that_is_not_there_is_refused(page: int) -> None:
     async with lobby(MODERN) as (me, _):
         refused = await me.call_tool("list_scenarios", {"page": page})
     assert text_of(refused) == f"ValueError: there is no page {page} of {len(SUITE.names())} names"
 
 
-@pytest.mark.parametrize("name", ["wifi_off", "Wifi off", "wifi-off", " WIFI_OFF "])
+@each("name", ["wifi_off", "Wifi off", "wifi-off", " WIFI_OFF "])
 async def test_case_blanks_and_hyphens_do_not_count(name: str) -> None:
     async with lobby(MODERN) as (me, announced):
         started = (await me.call_tool("start_scenario", {"name": name})).structured_content
@@ -236,7 +237,7 @@ async def test_the_start_button_is_one_prompt_of_a_single_user_message(era: str)
     assert '"wifi_off"' in message.content.text
 
 
-@pytest.mark.parametrize("arguments", [None, {}, {"scenario": " "}])
+@each("arguments", [None, {}, {"scenario": " "}])
 async def test_a_start_button_without_a_name_offers_a_choice(arguments: dict[str, str] | None) -> None:
     async with lobby(MODERN) as (me, _):
         (message,) = (await me.get_prompt("run_scenario", arguments)).messages

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from starlette.types import Message, Receive
 
 from sandbox_mcp.server.malformed import mended_body, mended_line, whole_body
+from tests.each import each
 
 broken_text = st.text(st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF) | st.characters(), max_size=8)
 values = st.recursive(
@@ -54,16 +55,14 @@ def test_a_pair_is_not_half_a_pair() -> None:
     assert mended_line(line) == line
 
 
-@pytest.mark.parametrize(
-    "text", ['"\\ud800"', '["\\ud800"]', '{"params": ["\\ud800"]}', '{"x": "\\ud800"}', "{\\ud800"]
-)
+@each("text", ['"\\ud800"', '["\\ud800"]', '{"params": ["\\ud800"]}', '{"x": "\\ud800"}', "{\\ud800"])
 def test_what_is_no_call_is_at_least_readable_or_left_alone(text: str) -> None:
     mended_line(text).encode()
     assert mended_line(text) == text or "?" in mended_line(text)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("cut", [1, 30, 60, 500])
+@each("cut", [1, 30, 60, 500])
 async def test_a_body_in_pieces_is_mended_as_a_whole(cut: int) -> None:
     body = json.dumps(request({"x": "\ud800"}, name="t")).encode()
     pieces = [body[:cut], body[cut:]]

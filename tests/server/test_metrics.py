@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.server.metrics import BOUNDS, CallMeter
+from tests.each import each
 from tests.server.serving_kit import ERAS, client, opened_in, served
 
 SAMPLE = re.compile(r"([a-z_]+)(?:\{([a-z_]+)=\"([^\"]*)\"\})? ([0-9.]+)")
@@ -36,7 +37,7 @@ def read(text: str) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("era", ERAS)
+@each("era", ERAS)
 async def test_calls_and_sessions_are_counted(era: str) -> None:
     async with served() as server:
         session = opened_in(server.manager, variant="all_tools")

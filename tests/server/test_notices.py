@@ -29,10 +29,11 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, opened
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 TEA = "The timer 'tea' has gone off."
 TIMED = dataclasses.replace(
     SUITE.get("wifi_off"),
@@ -114,7 +115,7 @@ async def test_no_list_is_said_to_change(era: str) -> None:
 
 
 @each_era
-@pytest.mark.parametrize("channel", ["harness", "tool"])
+@each("channel", ["harness", "tool"])
 async def test_nothing_is_there_to_read_before_anything_was_announced(era: str, channel: Any) -> None:
     async with Client(server_for(timed(user_channel=channel)), mode=era) as client:
         assert await read(client) == []
@@ -144,7 +145,7 @@ async def test_reading_is_neither_recorded_nor_taken_for_having_heard(era: str) 
 
 
 @each_era
-@pytest.mark.parametrize("uri", ["world://other", "session://current", "world://notices/1"])
+@each("uri", ["world://other", "session://current", "world://notices/1"])
 async def test_there_is_no_other_resource(era: str, uri: str) -> None:
     async with Client(server_for(timed()), mode=era) as client:
         with pytest.raises(MCPError, match="there is no resource"):
@@ -152,7 +153,7 @@ async def test_there_is_no_other_resource(era: str, uri: str) -> None:
 
 
 @each_era
-@pytest.mark.parametrize("variant", ["text_actions", "tool_name_scrambled", "no_documentation"])
+@each("variant", ["text_actions", "tool_name_scrambled", "no_documentation"])
 async def test_timers_under_another_name_are_timers(era: str, variant: str) -> None:
     async with Client(server_for(timed(variant=variant)), mode=era) as client:
         assert await read(client) == []
@@ -362,7 +363,7 @@ async def test_what_another_process_let_go_off_can_be_read_and_is_told(tmp_path:
         assert await ear.next() == URI
 
 
-@pytest.mark.parametrize("announces", [True, False])
+@each("announces", [True, False])
 async def test_capabilities_are_those_of_the_session(announces: bool) -> None:
     of_the_server = {
         "tools": {"listChanged": True},

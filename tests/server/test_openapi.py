@@ -9,6 +9,7 @@ from sandbox_mcp.server.api import OPERATIONS
 from sandbox_mcp.server.app import build_app
 from sandbox_mcp.server.openapi import document
 from sandbox_mcp.session.manager import SessionManager
+from tests.each import each
 from tests.server.serving_kit import SUITE, Served
 
 pytestmark = pytest.mark.anyio
@@ -67,7 +68,7 @@ async def test_good_answers_keep_their_promise(server: Served) -> None:
     check(there, "delete", await server.api("DELETE", here))
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "path", "body"),
     [
         ("post", "/api/sessions", {"scenario": "nope"}),

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from sandbox_mcp.server.patience import RESERVED, Patience, affordable
+from tests.each import each
 from tests.server.serving_kit import Served, served
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,7 @@ async def keep_asking(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(SHORT / 5)
 
 
-@pytest.mark.parametrize("sent", ["", "GET /healthz HTTP/1.1\r\nHo", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "])
+@each("sent", ["", "GET /healthz HTTP/1.1\r\nHo", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "])
 async def test_a_head_that_does_not_come_is_not_waited_for(sent: str) -> None:
     async with served(patience=Patience(head=SHORT)) as server, wire(server, sent) as (reader, _):
         assert b" 408 " in await rest_of(reader)
@@ -133,7 +134,7 @@ async def test_a_client_that_does_not_fetch_its_answer_is_let_go() -> None:
                 await keep_asking(writer)
 
 
-@pytest.mark.parametrize("most", [1, 16, 100, 10**9])
+@each("most", [1, 16, 100, 10**9])
 async def test_there_are_descriptors_for_the_connections_that_are_let_in(most: int) -> None:
     import resource
 

@@ -19,10 +19,11 @@ from sandbox_mcp.session.replay import differences
 from sandbox_mcp.session.tool_channel import SEND
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.users.human import HostUser
+from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, recorded, served, text_of
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 LATE = SUITE.get("late_for_dinner_low_battery")
 ASKED = "Which sister do you mean?"
 
@@ -113,7 +114,7 @@ async def test_declining_leaves(era: str) -> None:
 
 
 @each_era
-@pytest.mark.parametrize(
+@each(
     "answer",
     [CANCELLED, says(""), says("  "), ElicitResult(action="accept"), ElicitResult(action="accept", content={"x": 1})],
     ids=["cancelled", "empty", "blank", "nothing", "other"],
@@ -195,7 +196,7 @@ async def over_http(era: str, person: Person, **settings: Any) -> Any:
             return await client.call_tool(SEND, {"content": ASKED})
 
 
-@pytest.mark.parametrize(("era", "streams"), [(MODERN, False), ("legacy", True)])
+@each(("era", "streams"), [(MODERN, False), ("legacy", True)])
 async def test_over_http_the_person_is_asked(era: str, streams: bool) -> None:
     assert (await over_http(era, Person("Wren."), streams=streams)).structured_content["reply"] == "Wren."
 

@@ -9,10 +9,11 @@ import pytest
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS
 from sandbox_mcp.trajectory import ToolCall
+from tests.each import each
 from tests.server.serving_kit import ERAS, MODERN, SUITE, RawMcp, Served, client, opened_in, recorded, served
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 
 
 def calls_in(session: Any) -> list[ToolCall]:
@@ -88,7 +89,7 @@ async def test_many_clients_at_once_leave_a_whole_log(server: Served, era: str) 
 
 
 @each_era
-@pytest.mark.parametrize(
+@each(
     ("arguments", "text"),
     [
         ('["on", false]', "must be one JSON object"),
@@ -118,7 +119,7 @@ async def test_arguments_that_are_not_what_a_tool_takes_are_tool_errors(
 
 
 @each_era
-@pytest.mark.parametrize("size", [1_000_000, MAX_ARGUMENT_CHARACTERS])
+@each("size", [1_000_000, MAX_ARGUMENT_CHARACTERS])
 async def test_a_megabyte_of_argument_is_a_tool_error(server: Served, era: str, size: int) -> None:
     session = opened_in(server.manager)
     raw = await RawMcp(server.http, server.url(session), era).open()
@@ -155,7 +156,7 @@ async def test_a_body_sent_in_pieces_has_the_same_limit(era: str) -> None:
         assert answer.status_code == 413
 
 
-@pytest.mark.parametrize("name", ["null", "7", '["set_wifi_status"]', '"\\ud800"'])
+@each("name", ["null", "7", '["set_wifi_status"]', '"\\ud800"'])
 async def test_a_name_that_is_no_text_is_a_tool_error(server: Served, name: str) -> None:
     """Of the older protocol; the newer one checks the name against a header before anybody sees it."""
     session = opened_in(server.manager)
@@ -227,7 +228,7 @@ async def test_nothing_secret_is_recorded(server: Served) -> None:
 
 
 @each_era
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({"Host": "evil.example.com"}, 421),

@@ -14,11 +14,12 @@ from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, PAGE, URI
 from sandbox_mcp.session.manager import SessionManager
+from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, text_of
 from tests.server.test_leaks import assert_clean
 
 pytestmark = pytest.mark.anyio
-each_era = pytest.mark.parametrize("era", ERAS)
+each_era = each("era", ERAS)
 WIFI_OFF = SUITE.get("wifi_off")
 FROM_THE_ANSWER = ("score", "milestone", "minefield", WIFI_OFF.user.goal)
 
@@ -94,7 +95,7 @@ async def test_the_page_is_a_resource_that_the_tools_name(era: str) -> None:
     assert len(document.text) < 200_000
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@each("mode", ["legacy", "auto"])
 async def test_the_server_says_that_it_has_pages(mode: str) -> None:
     async with lobby(mode) as me:
         assert (me.server_capabilities.extensions or {})[EXTENSION] == {"mimeTypes": [MIME]}

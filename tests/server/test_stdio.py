@@ -18,6 +18,7 @@ from sandbox_mcp.server import stdio
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.settings import MAX_BODY
 from sandbox_mcp.server.stdio import lines_of, send, serve_stdio
+from tests.each import each
 from tests.server.serving_kit import ENVELOPE, opened
 
 
@@ -105,7 +106,7 @@ async def test_messages_that_come_together_are_all_answered() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@each(
     ("line", "code"),
     [
         (b"{", -32700),
@@ -148,7 +149,7 @@ async def test_a_message_beyond_the_limit_is_refused_and_the_next_is_read() -> N
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("window", [0.0, 0.05])
+@each("window", [0.0, 0.05])
 async def test_what_was_asked_is_answered_though_the_client_has_closed_its_end(window: float) -> None:
     pipes = Pipes()
     pipes.tell(call(1, '{"on": false}') + b"\n" + call(2, '{"on": 1}') + b"\n{")

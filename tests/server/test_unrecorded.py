@@ -9,6 +9,7 @@ from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.worlds import default
+from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, RawMcp, client, served, text_of
 from tests.session.full_disks import no_file_beyond
 
@@ -28,8 +29,8 @@ def names_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("how", ["full", "removed"])
+@each("era", ERAS)
+@each("how", ["full", "removed"])
 async def test_an_agent_is_told_that_its_call_did_not_happen(tmp_path: Path, era: str, how: str) -> None:
     async with served(SessionManager(SUITE, log_dir=tmp_path / "logs")) as server:
         created = await server.new()

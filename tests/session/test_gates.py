@@ -4,7 +4,6 @@ import dataclasses
 from typing import Any
 
 import anyio
-import pytest
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Script
 
@@ -13,6 +12,7 @@ from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, fold
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -101,7 +101,7 @@ def test_queries_need_no_confirmation() -> None:
     assert session.call("get_wifi_status", {}).error is None
 
 
-@pytest.mark.parametrize("stop", range(3, 9))
+@each("stop", range(3, 9))
 def test_confirmations_survive_the_process(stop: int) -> None:
     whole, log = opened(CONFIRMED)
     say(whole, f"Shall I add Ada? {code_in(whole, ADA)}")
@@ -133,7 +133,7 @@ def test_signing_in_opens_the_phone_and_is_state() -> None:
     assert list(differences(log.trajectory())) == []
 
 
-@pytest.mark.parametrize("tool", ["set_wifi_status", "get_wifi_status"])
+@each("tool", ["set_wifi_status", "get_wifi_status"])
 def test_what_is_sent_together_with_signing_in_comes_too_early(tool: str) -> None:
     session, _ = opened(dataclasses.replace(SIGNED, tools=(*SIGNED.tools, "get_wifi_status")))
     arguments = {"on": False} if tool.startswith("set") else {}
@@ -151,7 +151,7 @@ def test_what_is_sent_together_with_signing_out_comes_too_late() -> None:
     assert (changed.error or "").startswith("SignInRequiredError")
 
 
-@pytest.mark.parametrize("name", ["ingrid", "Ingrid"])
+@each("name", ["ingrid", "Ingrid"])
 def test_a_wrong_password_is_refused(name: str) -> None:
     session, _ = opened(SIGNED)
     assert (session.call("sign_in", {"username": name, "password": "guess"}).error or "").startswith("PermissionError")

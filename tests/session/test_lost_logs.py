@@ -14,6 +14,7 @@ from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.laws import at_least
 from tests.session.full_disks import no_file_beyond
 from tests.suite import SUITE
@@ -83,7 +84,7 @@ async def test_of_calls_sent_together_those_that_were_recorded_have_happened(tmp
     assert len(recorded) == 1
 
 
-@pytest.mark.parametrize("room", [0, 50, 300])
+@each("room", [0, 50, 300])
 async def test_words_that_cannot_be_recorded_end_the_session(tmp_path: Path, room: int) -> None:
     session = begin(tmp_path)
     with no_file_beyond(size_of(session) + room):
@@ -126,7 +127,7 @@ async def test_a_session_that_cannot_begin_leaves_no_file(tmp_path: Path) -> Non
     assert os.listdir(tmp_path) == ["other"]  # noqa: PTH208
 
 
-@pytest.mark.parametrize("way", ["folder", "file", "released"])
+@each("way", ["folder", "file", "released"])
 async def test_a_log_that_was_removed_is_not_begun_anew(tmp_path: Path, way: str) -> None:
     session = begin(tmp_path / "logs")
     assert session.path
@@ -138,7 +139,7 @@ async def test_a_log_that_was_removed_is_not_begun_anew(tmp_path: Path, way: str
     assert not session.path.exists()
 
 
-@pytest.mark.parametrize("way", ["folder", "file", "cut"])
+@each("way", ["folder", "file", "cut"])
 async def test_nor_is_one_in_a_state_folder(tmp_path: Path, way: str) -> None:
     state = StateDir(tmp_path / "state", SessionManager(SUITE, batch_window=0))
     session = state.open(SessionSpec(WIFI_OFF, session_id="mine"))

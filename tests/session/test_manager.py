@@ -25,6 +25,7 @@ from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, p
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
 from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
 from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
+from tests.each import each
 from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
@@ -225,7 +226,7 @@ async def test_a_log_that_cannot_be_written_keeps_no_other_session_open(
     assert "No space left on device" in caplog.text
 
 
-@pytest.mark.parametrize("how", ["end", "say", "call", "before"])
+@each("how", ["end", "say", "call", "before"])
 async def test_who_watches_a_session_is_told_once_that_it_is_over(how: str) -> None:
     session, told = begin(SessionManager(SUITE, batch_window=0)), list[str]()
     if how == "before":
@@ -306,7 +307,7 @@ async def test_calls_sent_together_past_mcp_are_recorded_like_any_others() -> No
     assert gone == ["over"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "method", "call"),
     [
         (OfflineHolidays, "search", ToolRequest("search_holiday", {"holiday_name": "Easter", "year": 2031})),

@@ -15,6 +15,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE
 
@@ -137,7 +138,7 @@ async def test_a_session_looks_things_up_where_it_is_told_to_whoever_went_on_wit
         assert (await session.call("search_stock", {"query": "Apple"})).structured == {"result": None}
 
 
-@pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "a b", "x" * 200, "a\x00b"])
+@each("name", ["../up", "a/b", ".hidden", "a b", "x" * 200, "a\x00b"])
 def test_an_id_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(StateError, match="session id"):
         process(tmp_path, session=name)
@@ -184,7 +185,7 @@ def test_where_there_are_no_locks_nobody_waits_for_one(tmp_path: Path, monkeypat
         process(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         (b"", b""),

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
-import pytest
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall
 from sandbox_mcp.users import ScriptedUser, UserError
+from tests.each import each
 from tests.suite import SUITE
 
 NEIGHBOUR = SUITE.get("new_neighbour")
@@ -60,7 +60,7 @@ def test_an_empty_message_is_a_message() -> None:
     assert session.dialogue[1].text == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "error"),
     [
         ({}, "MissingArgumentError: send_message_to_user also needs content"),

@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from sandbox_mcp.trajectory import read_trajectory
 from tests.e2e.processes import ERAS, http_process
 from tests.e2e.test_serve_http import TOKEN, api, logs_in
+from tests.each import each
 from tests.telemetry.collector import collecting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")]
@@ -37,7 +38,7 @@ async def agent(url: str, era: str, **headers: str) -> AsyncGenerator[Client]:
         yield connected
 
 
-@pytest.mark.parametrize("era", ERAS)
+@each("era", ERAS)
 async def test_a_call_is_a_child_of_whoever_asked_for_it(era: str, tmp_path: Path) -> None:
     with (
         collecting() as collector,

@@ -3,14 +3,13 @@
 import subprocess
 import sys
 
-import pytest
-
 from sandbox_mcp.telemetry.variables import SIGNALS, protocol, shows_content, wanted
+from tests.each import each
 
 ALL = dict.fromkeys(SIGNALS, ("otlp",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("variables", "exporters"),
     [
         ({}, {}),
@@ -28,7 +27,7 @@ def test_what_is_exported(variables: dict[str, str], exporters: dict[str, tuple[
     assert wanted(variables) == {signal: names for signal, names in exporters.items() if names}
 
 
-@pytest.mark.parametrize(
+@each(
     ("variables", "spoken"),
     [
         ({}, "http/protobuf"),
@@ -40,7 +39,7 @@ def test_in_which_protocol(variables: dict[str, str], spoken: str) -> None:
     assert protocol("logs", variables) == spoken
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "shows"),
     [("", False), ("false", False), ("True", True), ("SPAN_ONLY", True), ("EVENT_ONLY", False), ("NO_CONTENT", False)],
 )

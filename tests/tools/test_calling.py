@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.tools.phone import NOW, OFFERED, Phone
 
 NEVER_NULL = [
@@ -84,7 +84,7 @@ class TestOrder:
 
 
 class TestObjects:
-    @pytest.mark.parametrize("arguments", [None, "", "{}", {}, " {} "])
+    @each("arguments", [None, "", "{}", {}, " {} "])
     def test_nothing_is_no_arguments(self, arguments: object) -> None:
         assert Phone().call("get_wifi_status", arguments).result is True
 
@@ -92,7 +92,7 @@ class TestObjects:
         outcome = Phone().call("set_wifi_status", '{"on": false}')
         assert (outcome.fault, outcome.arguments, outcome.raw_arguments) == (None, {"on": False}, None)
 
-    @pytest.mark.parametrize(
+    @each(
         "arguments",
         ["{", "on=false", "[]", "null", "3", '"{}"', "{'on': false}", '{"on": NaN}', '{"on": Infinity}', "{}{}",
          "[" * 100_000, '{"a":' * 100_000, "9" * 10_000, [], 3, True, b"{}", {"on": float("nan")}, {"on": {1, 2}},
@@ -114,7 +114,7 @@ class TestObjects:
         circle["on"] = circle
         assert fault("set_wifi_status", circle)[0] == "invalid_format"
 
-    @pytest.mark.parametrize("arguments", [{"content": "x" * 1_000_000}, '{"content": "' + "x" * 1_000_000 + '"}'])
+    @each("arguments", [{"content": "x" * 1_000_000}, '{"content": "' + "x" * 1_000_000 + '"}'])
     def test_a_megabyte_is_too_much_and_is_not_kept(self, arguments: object) -> None:
         outcome = Phone().call("search_messages", arguments)
         assert outcome.fault is not None
@@ -126,7 +126,7 @@ class TestObjects:
         assert Phone().call("search_messages", {"content": "x" * room}).fault is None
         assert Phone().call("search_messages", {"content": "x" * (room + 1)}).fault is not None
 
-    @pytest.mark.parametrize(("depth", "kind"), [(MAX_DEPTH - 1, "wrong_type"), (MAX_DEPTH, "invalid_format")])
+    @each(("depth", "kind"), [(MAX_DEPTH - 1, "wrong_type"), (MAX_DEPTH, "invalid_format")])
     def test_there_is_a_depth_beyond_which_logs_could_not_be_read(self, depth: int, kind: str) -> None:
         nested: Any = 1
         for _ in range(depth):
@@ -143,7 +143,7 @@ class TestObjects:
         assert outcome.fault.kind == "unknown_tool"
         assert outcome.raw_arguments == "{"
 
-    @pytest.mark.parametrize("name", ["", "\ud800", "x" * 100_000, "set_wifi_status ", "SET_WIFI_STATUS", "ünï"])
+    @each("name", ["", "\ud800", "x" * 100_000, "set_wifi_status ", "SET_WIFI_STATUS", "ünï"])
     def test_no_name_is_too_odd_to_be_refused(self, name: str) -> None:
         kind, text = fault(name, {})
         assert kind == "unknown_tool"
@@ -158,7 +158,7 @@ class TestObjects:
 
 
 class TestTypes:
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "right", "wrong"),
         [
             ("string", ["", "a", "3"], [3, True, None, ["a"], {}]),
@@ -172,7 +172,7 @@ class TestTypes:
         assert [value for value in right if not fits(value, (kind,))] == []
         assert [value for value in wrong if fits(value, (kind,))] == []
 
-    @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+    @each("value", [float("nan"), float("inf"), float("-inf")])
     def test_what_is_no_number(self, value: float) -> None:
         assert not fits(value, ("number", "integer"))
 
@@ -199,7 +199,7 @@ class TestTypes:
             "ArgumentTypeError: modify_reminder: reminder_id must be string, not null",
         )
 
-    @pytest.mark.parametrize(("tool", "argument"), NEVER_NULL)
+    @each(("tool", "argument"), NEVER_NULL)
     def test_null_for_what_may_be_left_out_and_never_be_null_counts_as_not_given(
         self, tool: str, argument: str
     ) -> None:

@@ -1,7 +1,6 @@
 """The address book."""
 
-import pytest
-
+from tests.each import each
 from tests.tools.phone import ANN, BOB, CONTACTS, EVE, ME, Phone, contact
 
 
@@ -34,7 +33,7 @@ class TestAdding:
         key = phone.do("add_contact", name="Zed", phone_number="+49 30 23125 001")
         assert phone.row("contact", key)["phone_number"] == "+49 30 23125 001"
 
-    @pytest.mark.parametrize("number", ["030 23125001", "call me", "", "+", "0049302312500", "+999", "+1" + "7" * 1000])
+    @each("number", ["030 23125001", "call me", "", "+", "0049302312500", "+999", "+1" + "7" * 1000])
     def test_what_is_no_number_is_refused(self, number: str) -> None:
         text = Phone().fails("add_contact", name="Zed", phone_number=number)
         assert text.startswith(f"ValueError: {number!r} is not a phone number; expected international form")
@@ -94,7 +93,7 @@ class TestRemoving:
 
 
 class TestSearching:
-    @pytest.mark.parametrize(
+    @each(
         ("wanted", "found"),
         [
             ({"person_id": ANN}, [ANN]),

@@ -2,10 +2,9 @@
 
 from typing import Any, TypedDict
 
-import pytest
-
 from sandbox_mcp.tools.definition import UNSET, Tool, action, parse_docstring, query, user_action
 from sandbox_mcp.world import Transaction
+from tests.each import each
 
 
 class Spot(TypedDict):
@@ -127,7 +126,7 @@ SPOT = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("hint", "schema"),
     [
         (str, {"type": "string"}),

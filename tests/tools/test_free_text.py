@@ -1,7 +1,6 @@
 """Actions as free text: read back exactly, never evaluated, and the same session as with calls."""
 
 import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios.variants import presented
@@ -10,6 +9,7 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.tools.free_text import parse, render
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -32,7 +32,7 @@ def test_no_text_whatever_is_more_than_no_action(text: str) -> None:
     assert parsed is None or isinstance(parsed[1], dict)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "", "set_wifi_status", "set_wifi_status(", "set_wifi_status(on=True)", "set_wifi_status(on=false",
@@ -44,7 +44,7 @@ def test_what_is_no_action(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize("text", [" get_wifi_status ( ) ", "get_wifi_status()\n"])
+@each("text", [" get_wifi_status ( ) ", "get_wifi_status()\n"])
 def test_blanks_do_not_matter(text: str) -> None:
     assert parse(text) == ("get_wifi_status", {})
 
@@ -75,7 +75,7 @@ def test_an_action_does_what_the_call_does() -> None:
     assert anyio.run(session.say, "Wifi is off.").reason == "user_ended"
 
 
-@pytest.mark.parametrize(
+@each(
     ("action", "kind"),
     [
         ("turn the wifi off please", "invalid_format"),

@@ -1,7 +1,6 @@
 """Text messages."""
 
-import pytest
-
+from tests.each import each
 from tests.tools.phone import ANN, BOB, CONTACTS, DAY, HOUR, ME, MESSAGES, NOW, Phone, contact
 
 
@@ -55,7 +54,7 @@ class TestSending:
 
 
 class TestSearching:
-    @pytest.mark.parametrize(
+    @each(
         ("wanted", "found"),
         [
             ({"message_id": "m-ask"}, ["m-ask"]),

@@ -2,7 +2,6 @@
 
 import itertools
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE
 
@@ -60,12 +60,12 @@ BATTERY_OFF = bound("set_low_battery_mode_status", on=False)
 BATTERY_ON = bound("set_low_battery_mode_status", on=True)
 
 
-@pytest.mark.parametrize("calls", list(itertools.permutations([CELLULAR_ON, SEND])))
+@each("calls", list(itertools.permutations([CELLULAR_ON, SEND])))
 def test_a_call_that_needs_the_other_comes_too_early(calls: tuple[Bound, ...]) -> None:
     assert result_of(world(cellular=False), list(calls), "send_message") == "ConnectionError"
 
 
-@pytest.mark.parametrize("calls", list(itertools.permutations([CELLULAR_OFF, SEND])))
+@each("calls", list(itertools.permutations([CELLULAR_OFF, SEND])))
 def test_a_call_that_the_other_spoils_comes_too_late(calls: tuple[Bound, ...]) -> None:
     assert result_of(world(), list(calls), "send_message") == "ConnectionError"
 
@@ -74,7 +74,7 @@ def test_the_spoiling_call_itself_goes_through() -> None:
     assert result_of(world(), [CELLULAR_OFF, SEND], "set_cellular") is None
 
 
-@pytest.mark.parametrize("calls", list(itertools.permutations([WIFI_OFF, GET_WIFI])))
+@each("calls", list(itertools.permutations([WIFI_OFF, GET_WIFI])))
 def test_a_race_that_raises_nothing_gives_the_stale_answer(calls: tuple[Bound, ...]) -> None:
     assert result_of(world(), list(calls), "get_wifi") is True
 

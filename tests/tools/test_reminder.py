@@ -1,7 +1,6 @@
 """Reminders."""
 
-import pytest
-
+from tests.each import each
 from tests.tools.phone import DAY, HOUR, NOW, REMINDERS, Phone
 
 
@@ -36,7 +35,7 @@ class TestAdding:
     def test_it_may_be_in_the_past(self) -> None:
         assert Phone().do("add_reminder", content="x", reminder_timestamp=NOW - DAY)
 
-    @pytest.mark.parametrize("moment", [315529200, 2524604400.0])
+    @each("moment", [315529200, 2524604400.0])
     def test_the_ends_of_the_calendar_are_in_it(self, moment: float) -> None:
         assert Phone().do("add_reminder", content="x", reminder_timestamp=moment)
 
@@ -105,7 +104,7 @@ class TestRemoving:
 
 
 class TestSearching:
-    @pytest.mark.parametrize(
+    @each(
         ("wanted", "found"),
         [
             ({"reminder_id": "r-plants"}, ["r-plants"]),

@@ -14,6 +14,7 @@ from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.world import Change, IdStream, Running, fold, to_local
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.suite import SUITE
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
@@ -43,7 +44,7 @@ def test_celsius_is_what_people_mean_by_c() -> None:
     assert ask("unit_conversion", amount=20, from_unit="C", to_unit="F").result == pytest.approx(68.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "kind"),
     [
         ({"amount": 1, "from_unit": "smoot-ish", "to_unit": "meter"}, "UnknownUnitError"),
@@ -71,7 +72,7 @@ def test_money_there_and_back_is_the_same_money() -> None:
     assert back == pytest.approx(100)
 
 
-@pytest.mark.parametrize("name", ["latitude_0", "latitude_1", "longitude_0", "longitude_1"])
+@each("name", ["latitude_0", "latitude_1", "longitude_0", "longitude_1"])
 def test_distance_refuses_what_is_not_on_earth(name: str) -> None:
     places = {"latitude_0": 1, "longitude_0": 1, "latitude_1": 2, "longitude_1": 2, name: 181}
     assert error(ask("calculate_lat_lon_distance", **places)).startswith(f"ValueError: `{name}` 181")
@@ -82,7 +83,7 @@ def test_a_degree_along_the_equator() -> None:
     assert ask("calculate_lat_lon_distance", **places).result == pytest.approx(111.3195, abs=1e-3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments"),
     [
         ("search_holiday", {"holiday_name": "Thanksgiving"}),

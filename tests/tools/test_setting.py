@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.each import each
 from tests.tools.phone import Phone
 
 SERVICES = {
@@ -60,7 +61,7 @@ class TestLowBatteryMode:
         phone.do("set_low_battery_mode_status", on=False)
         assert phone.off() == {"low_battery_mode", *ALL_OFF}
 
-    @pytest.mark.parametrize("on", [True, False])
+    @each("on", [True, False])
     def test_being_so_already_is_an_error(self, on: bool) -> None:
         text = Phone(low_battery_mode=on).fails("set_low_battery_mode_status", on=on)
         assert text == f"ValueError: low battery mode is already {'on' if on else 'off'}"

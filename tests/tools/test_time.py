@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.each import each
 from tests.tools.phone import DAY, HOUR, NOW, Phone
 
 ZONES = ("UTC", "America/Chicago", "Europe/Paris", "Asia/Kathmandu", "Australia/Lord_Howe")
@@ -58,7 +58,7 @@ class TestDates:
         date = {"year": 2025, "month": 10, "day": 26, "hour": 2, "minute": 30, "second": 0}
         assert paris().do("datetime_info_to_timestamp", **date) == utc(2025, 10, 26, 0, 30)
 
-    @pytest.mark.parametrize(
+    @each(
         ("part", "value"),
         [("month", 13), ("month", 0), ("day", 32), ("hour", 24), ("minute", 60), ("second", -1), ("year", 0)],
     )
@@ -101,7 +101,7 @@ class TestDates:
 
 
 class TestShifting:
-    @pytest.mark.parametrize(
+    @each(
         ("amounts", "seconds"),
         [
             ({}, 0),
@@ -150,7 +150,7 @@ class TestShifting:
 
 
 class TestDifferences:
-    @pytest.mark.parametrize(
+    @each(
         ("later", "days", "seconds"),
         [(0, 0, 0), (DAY, 1, 0), (DAY + 61.5, 1, 61), (-1, -1, 86399), (-DAY, -1, 0), (-2 * DAY - 5, -3, 86395)],
     )
@@ -171,7 +171,7 @@ class TestDifferences:
 
 
 class TestDurations:
-    @pytest.mark.parametrize(
+    @each(
         ("seconds", "parts"),
         [(0, (0, 0, 0)), (59.9, (0, 0, 59)), (3661, (1, 1, 1)), (86400, (24, 0, 0)), (1e6, (277, 46, 40))],
     )

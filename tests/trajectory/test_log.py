@@ -23,6 +23,7 @@ from sandbox_mcp.trajectory import (
     to_line,
 )
 from sandbox_mcp.trajectory.log import find_logs, mend_log
+from tests.each import each
 from tests.trajectory.events import SESSION, between, called, calls, ended, ends, messages, said, started, starts
 
 
@@ -93,7 +94,7 @@ class TestRoundTrip:
     def test_every_language_is_written_as_it_is(self) -> None:
         assert "Bế 明日 🌊 é" in to_line(said("Bế 明日 🌊 é"))
 
-    @pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\u2028b\u2029c\x85d", "\x00\x1f\x7f", '"\\', "\ufeff"])
+    @each("text", ["a\nb", "a\r\nb", "a\u2028b\u2029c\x85d", "\x00\x1f\x7f", '"\\', "\ufeff"])
     def test_no_text_breaks_a_line(self, text: str) -> None:
         (event,) = parse_trajectory(data_of([started(), said(text)])).events
         assert isinstance(event, Message)
@@ -107,7 +108,7 @@ class TestRoundTrip:
         assert isinstance(event, Message)
         assert event.content == "half ? a face, \U0001f600 whole"
 
-    @pytest.mark.parametrize("value", [float("nan"), float("inf")])
+    @each("value", [float("nan"), float("inf")])
     def test_what_json_cannot_say_is_refused_when_written(self, value: float) -> None:
         with pytest.raises(ValueError, match="not JSON compliant"):
             to_line(called(result=value))
@@ -170,17 +171,17 @@ class TestSpoilt:
         with pytest.raises(TrajectoryError, match="cannot be read: Is a directory"):
             read_trajectory(tmp_path)
 
-    @pytest.mark.parametrize("data", [b"", b"\n", b" \n\n"])
+    @each("data", [b"", b"\n", b" \n\n"])
     def test_an_empty_file(self, data: bytes) -> None:
         assert str(fault(data)) == "log.jsonl: is empty; expected a trajectory log in JSON Lines"
 
-    @pytest.mark.parametrize("line", [b"hello\n", b"# Read me\n", b"\xff\xfe\n", b"{\n"])
+    @each("line", [b"hello\n", b"# Read me\n", b"\xff\xfe\n", b"{\n"])
     def test_a_file_that_is_no_json(self, line: bytes) -> None:
         error = fault(line)
         assert error.line == 1
         assert "is not a trajectory log: not JSON" in str(error)
 
-    @pytest.mark.parametrize("line", [b"{}\n", b"[]\n", b"3\n", b'{"role": "user"}\n', b'{"schema": "one"}\n'])
+    @each("line", [b"{}\n", b"[]\n", b"3\n", b'{"role": "user"}\n', b'{"schema": "one"}\n'])
     def test_a_file_that_is_no_log(self, line: bytes) -> None:
         error = fault(line)
         assert error.line == 1
@@ -193,7 +194,7 @@ class TestSpoilt:
             "upgrade sandbox-mcp"
         )
 
-    @pytest.mark.parametrize(
+    @each(
         ("line", "problem"),
         [
             (b"{broken}\n", "is not a log event"),
@@ -229,7 +230,7 @@ class TestSpoilt:
     def test_two_ends(self) -> None:
         assert fault(data_of([started(), ended(), ended()])).line == 2
 
-    @pytest.mark.parametrize("event", [said(), called(), ended()])
+    @each("event", [said(), called(), ended()])
     def test_a_log_that_starts_with_something_else(self, event: Event) -> None:
         assert fault(data_of([event, *SESSION])).line == 1
 

@@ -17,6 +17,7 @@ from sandbox_mcp.trajectory import TrajectoryError, read_trajectory, to_line
 from sandbox_mcp.trajectory import packs as packs_module
 from sandbox_mcp.trajectory.log import find_logs, log_bytes, log_stamp
 from sandbox_mcp.trajectory.packs import PackWriter, has_log, leave_out, packed_logs
+from tests.each import each
 from tests.laws import at_least
 from tests.trajectory.events import SESSION, ended, said, started
 
@@ -144,7 +145,7 @@ def test_the_stamp_of_a_packed_log_changes_with_it(tmp_path: Path) -> None:
     assert log_stamp(one / "none.jsonl") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "problem"),
     [
         ("pack-1.jsonl.zst/s7.jsonl", "is not among the 1 sessions of the pack"),
@@ -158,7 +159,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, path: str, problem: str) ->
         read_trajectory(tmp_path / path)
 
 
-@pytest.mark.parametrize("spoil", [lambda data: b"no pack at all", lambda data: data[:60] + b"\xff" * 40 + data[100:]])
+@each("spoil", [lambda data: b"no pack at all", lambda data: data[:60] + b"\xff" * 40 + data[100:]])
 def test_what_is_no_pack_or_is_damaged_is_said(tmp_path: Path, spoil: object) -> None:
     pack = packed(tmp_path, log_of("s0", *["word " * 200] * 3))
     pack.write_bytes(spoil(pack.read_bytes()))  # type: ignore[operator]

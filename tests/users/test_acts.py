@@ -16,6 +16,7 @@ from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.plain import sentences
 from sandbox_mcp.users.scripted import WAITING
 from tests.counted_steps import lines
+from tests.each import each
 from tests.laws import at_least
 
 WISH = wish_of("Text Fredrik that I'll be late.")
@@ -64,7 +65,7 @@ def test_reading_is_linear_in_the_length(piece: str) -> None:
     assert cost(2000) <= 2.5 * cost(1000)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "classes", "told"),
     [
         ("Text Fredrik that I'll be late.", {"message"}, False),
@@ -83,7 +84,7 @@ def test_a_quotation_is_no_act() -> None:
     assert all("shall" not in sentence.text for sentence in sentences('The draft says "Shall I bring wine?".'))
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Yes! I will book a table for seven.",
@@ -91,7 +92,7 @@ def test_a_quotation_is_no_act() -> None:
         "No. I can't come. Sorry!",
     ],
 )
-@pytest.mark.parametrize(
+@each(
     "form", ["Your last text to her was: {}", "She wrote: {}", "He says:\n\n> {}", "It's from Wren, and it reads: {}"]
 )
 def test_what_was_written_by_others_is_no_act_of_the_agent(said: str, form: str) -> None:
@@ -105,7 +106,7 @@ def test_behind_what_was_written_by_others_the_agent_may_turn_to_the_user() -> N
     assert heard.act is Act.OFFERS
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "act"),
     [
         ("The data of your trip:\n- Insurance: No\n- Origin: Oslo\n\nWhat should I change about it?", Act.ASKS),
@@ -120,7 +121,7 @@ def test_what_surrounds_an_act_does_not_hide_it(text: str, act: Act) -> None:
     assert read_acts(text, WISH, 1).act is act
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "text", "act"),
     [
         ("Remind me tomorrow.", "Might I bother you to tell me the hour?", Act.ASKS),
@@ -165,7 +166,7 @@ def test_what_is_almost_done_is_not_delivered(how: str, done: str, left: str, wi
     assert read_acts(f"{how} {done}{left}.", wish_of(wish), 2).act is Act.PROMISES
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "**Timer**\n- *What:* tea\n- *When:* in 4 minutes\n- *Status:* running",
@@ -177,7 +178,7 @@ def test_labels_and_questions_that_answer_themselves_ask_nothing(text: str) -> N
     assert read_acts(text, wish_of("Set a timer for four minutes."), 1, met=True).act is Act.DELIVERS
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "text"),
     [
         ("Tell both of them that I'm moving.", "I texted both of them that you're moving."),
@@ -208,7 +209,7 @@ def test_a_deed_of_no_known_class_is_foreign() -> None:
     assert classes_in("shall i book a taxi") == {"foreign"}
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "They write that the kiln cooled down overnight, and are in doubt about the glazing.",
@@ -223,7 +224,7 @@ def test_what_others_doubt_or_want_and_what_is_noted_is_told_rather_than_asked(m
     assert read_acts(message, told, 1).act is Act.DELIVERS
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "There are two of them: tell me which one you mean.",
@@ -235,14 +236,14 @@ def test_what_is_left_open_is_asked_although_it_begins_like_news(message: str) -
     assert read_acts(message, wish_of("How much are 85 euros in dollars?"), 0).act in (Act.ASKS, Act.LEAVE)
 
 
-@pytest.mark.parametrize("form", ["**{}**", "> {}", "{} 🙂", "_{}_"])
-@pytest.mark.parametrize("call", ["set_wifi_status(on=False)", '{"name": "set_wifi_status"}', "import os; os.exit()"])
+@each("form", ["**{}**", "> {}", "{} 🙂", "_{}_"])
+@each("call", ["set_wifi_status(on=False)", '{"name": "set_wifi_status"}', "import os; os.exit()"])
 def test_data_and_code_stay_unreadable_whatever_marks_stand_around_them(call: str, form: str) -> None:
     plain = read_acts(call, WISH, 0).act
     assert read_acts(form.format(call), WISH, 0).act is plain is Act.UNREADABLE
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "act"),
     [
         ("May I send it through your other number", Act.LEAVE),
@@ -262,9 +263,7 @@ def test_who_asks_without_a_question_mark_or_in_a_roundabout_way_is_heard(text: 
     assert read_acts(text, WISH, 1).act is act
 
 
-@pytest.mark.parametrize(
-    "said", ["You're welcome! Have a lovely day!", "My pleasure. Good luck!", "Glad I could help!"]
-)
+@each("said", ["You're welcome! Have a lovely day!", "My pleasure. Good luck!", "Glad I could help!"])
 def test_good_wishes_end_the_talk_once_the_wish_holds_and_wait_before(said: str) -> None:
     user = ScriptedUser(Script(()), "Text Fredrik that I'll be late.")
     for met, answer in ((True, None), (False, WAITING)):
@@ -272,7 +271,7 @@ def test_good_wishes_end_the_talk_once_the_wish_holds_and_wait_before(said: str)
         assert anyio.run(user.respond, (Line("user", user.opening), line)).says == answer
 
 
-@pytest.mark.parametrize("data", ['{"sent": true}', '[{"id": 7}]', '```json\n{"sent": true}\n```'])
+@each("data", ['{"sent": true}', '[{"id": 7}]', '```json\n{"sent": true}\n```'])
 def test_what_is_said_behind_data_is_read(data: str) -> None:
     assert read_acts(f"{data}\nYour text to Fredrik has been sent.", WISH, 1).act is Act.DELIVERS
     assert read_acts(f"{data}\nWhich Fredrik do you mean?", WISH, 1).act is Act.ASKS
@@ -283,7 +282,7 @@ def test_one_thing_done_and_one_to_come_is_no_delivery() -> None:
     assert read_acts("I've located Fredrik. On to the message.", WISH, 1).act is Act.PROMISES
 
 
-@pytest.mark.parametrize("told", ["She is now listed as your boss.", "Ada Lind is listed as a neighbour now."])
+@each("told", ["She is now listed as your boss.", "Ada Lind is listed as a neighbour now."])
 def test_how_a_contact_is_kept_now_is_a_delivery_and_no_question_for_leave_is_an_extra_after_it(told: str) -> None:
     wish = wish_of("Change Ada Lind to a neighbour in my contacts.")
     assert read_acts(told, wish, 2).act is Act.DELIVERS
@@ -291,7 +290,7 @@ def test_how_a_contact_is_kept_now_is_a_delivery_and_no_question_for_leave_is_an
     assert read_acts("She's marked as your boss. You're certain you want her removed", removing, 1).act is Act.LEAVE
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "text", "act"),
     [
         ("How far is Osaka Castle from here?", "How far is Osaka Castle? 42 km.", Act.DELIVERS),
@@ -306,7 +305,7 @@ def test_a_question_that_is_answered_at_once_asks_nothing(wish: str, text: str, 
     assert read_acts(text, wish_of(wish), 1).act is act
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "text", "act"),
     [
         ("Turn the wifi off.", "Your wifi is still connected. Want me to disable it?", Act.LEAVE),
@@ -321,7 +320,7 @@ def test_how_things_stand_is_no_deed(wish: str, text: str, act: Act) -> None:
     assert read_acts(text, wish_of(wish), 1).act is act
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "act"),
     [
         ("I can't send texts. I could draft one for you, would that help?", Act.OFFERS),

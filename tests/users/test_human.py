@@ -13,6 +13,7 @@ from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.human import HostUser, TerminalUser
 from sandbox_mcp.users.terminal import Terminal
 from sandbox_mcp.users.typed import TypedError, briefing, turn_of
+from tests.each import each
 from tests.suite import SUITE
 from tests.users.terminals import Typed
 
@@ -42,7 +43,7 @@ def test_before_the_first_answer_the_person_is_told_what_they_want_and_know() ->
         assert text in terminal.text
 
 
-@pytest.mark.parametrize("lines", [("/end",), ()])
+@each("lines", [("/end",), ()])
 def test_a_command_or_the_end_of_input_leaves(lines: tuple[str, ...]) -> None:
     assert types(*lines)[0].ends
 
@@ -65,7 +66,7 @@ def test_an_unknown_command_is_told_and_asked_again() -> None:
     assert "unknown command '/exit'; /end leaves" in terminal.text
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "said"),
     [
         ("/confirm OK-0A1B2C", "Yes, please."),
@@ -79,7 +80,7 @@ def test_a_code_is_confirmed(typed: str, said: str) -> None:
     assert turn_of(typed, SPEC, FIRST) == UserTurn(said, confirms=("OK-0A1B2C",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "dialogue", "problem"),
     [
         ("/confirm OK-FFFFFF", FIRST, "nobody has asked you to confirm OK-FFFFFF"),

@@ -22,6 +22,7 @@ from sandbox_mcp.users import Line, UserError, UserTurn
 from sandbox_mcp.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
 from sandbox_mcp.worlds import FILES
 from tests.clients.sessions import scripted
+from tests.each import each
 from tests.suite import SUITE
 
 LIBRARY = Path(__file__).parent.parent / "worlds" / "declared"
@@ -72,7 +73,7 @@ def test_it_leaves_with_its_own_tool() -> None:
     assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation"]
 
 
-@pytest.mark.parametrize("text", ["(end_conversation)", "end_conversation()", "Thanks! <end_conversation/>"])
+@each("text", ["(end_conversation)", "end_conversation()", "Thanks! <end_conversation/>"])
 def test_a_model_that_prints_the_call_leaves_as_well(text: str) -> None:
     turn, _ = answers(says(text))
     assert turn.ends
@@ -131,7 +132,7 @@ def test_a_model_that_neither_speaks_nor_leaves_is_a_fault_of_the_user() -> None
         answers(scripted("{repeat: true, steps: [{say: ' '}]}"))
 
 
-@pytest.mark.parametrize("fault", ["{status: 500, times: always}", "{kind: half, times: always}", "{status: 401}"])
+@each("fault", ["{status: 500, times: always}", "{kind: half, times: always}", "{status: 401}"])
 def test_an_endpoint_that_fails_is_a_fault_of_the_user(fault: str) -> None:
     with pytest.raises(UserError, match="model endpoint"):
         answers(scripted(f"steps: [{{say: Hi., fault: {fault}}}, {{say: Hi., fault: {fault}}}]"))
@@ -143,7 +144,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize(("part", "text"), PARTS.items())
+@each(("part", "text"), PARTS.items())
 def test_each_part_of_what_it_is_told_can_be_left_out(part: str, text: str) -> None:
     assert text in prompt(SPEC)
     without = prompt(SPEC, ALL_PARTS - {part})

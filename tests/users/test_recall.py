@@ -1,10 +1,10 @@
 """What the llm user can look up: what it knows, what it does not, and how the conversation stands."""
 
-import pytest
 from sandbox_scenarios.model import UserSpec
 
 from sandbox_mcp.users import Line
 from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, check_goal, look_up
+from tests.each import each
 from tests.suite import SUITE
 
 SPEC = UserSpec(
@@ -15,7 +15,7 @@ SPEC = UserSpec(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "fact"),
     [
         ("What is her name?", SPEC.knows[0]),
@@ -29,19 +29,17 @@ def test_what_it_knows_is_found(question: str, fact: str) -> None:
     assert look_up(SPEC, question) == f"You know: {fact}"
 
 
-@pytest.mark.parametrize(
-    ("question", "fact"), [("her e-mail", "Her e-mail address."), ("her brother?", "Where her brother lives.")]
-)
+@each(("question", "fact"), [("her e-mail", "Her e-mail address."), ("her brother?", "Where her brother lives.")])
 def test_what_it_does_not_know_is_said_so(question: str, fact: str) -> None:
     assert look_up(SPEC, question) == f"You do not know: {fact}"
 
 
-@pytest.mark.parametrize("question", ["her birthday", "", "?!", "what is it", "0491"])
+@each("question", ["her birthday", "", "?!", "what is it", "0491"])
 def test_what_nobody_wrote_down_it_does_not_know(question: str) -> None:
     assert look_up(SPEC, question) in (UNKNOWN, f"You know: {SPEC.knows[1]}" if question == "0491" else UNKNOWN)
 
 
-@pytest.mark.parametrize("name", SUITE.names()[::40])
+@each("name", SUITE.names()[::40])
 def test_nothing_but_the_scenarios_own_words_about_the_user_is_told(name: str) -> None:
     scenario = SUITE.get(name)
     facts = {f"You know: {fact}" for fact in scenario.user.knows}
@@ -54,7 +52,7 @@ def test_nothing_but_the_scenarios_own_words_about_the_user_is_told(name: str) -
 DIALOGUE = [Line("user", SPEC.opening), Line("agent", "What is her name?"), Line("user", "Ilse.")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "stands"),
     [
         ("Which number?", "It waits for an answer of yours."),
@@ -76,7 +74,7 @@ def test_before_any_answer_there_is_none_to_speak_of() -> None:
     assert check_goal(SPEC, DIALOGUE[:1]).endswith("The assistant has answered 0 times.")
 
 
-@pytest.mark.parametrize("arguments", ["", "{oops", "[]", "7", "{}", '{"question": null}'])
+@each("arguments", ["", "{oops", "[]", "7", "{}", '{"question": null}'])
 def test_faulty_arguments_ask_about_nothing(arguments: str) -> None:
     assert USER_TOOLS["look_up"].call(SPEC, DIALOGUE, arguments).result == UNKNOWN
 

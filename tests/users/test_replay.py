@@ -1,10 +1,10 @@
 """The user that says again what is written down: the same words at the same places, whatever the agent does."""
 
 import anyio
-import pytest
 
 from sandbox_mcp.users import Line, UserTurn
 from sandbox_mcp.users.replay import ReplayUser, digest_of
+from tests.each import each
 from tests.suite import SUITE
 
 SPEC = SUITE.get("late_for_dinner_low_battery").user
@@ -37,7 +37,7 @@ def test_a_line_that_begins_with_a_slash_is_written_with_two() -> None:
     assert answers(4).says == "/end is what I say"
 
 
-@pytest.mark.parametrize("count", [5, 6, 60])
+@each("count", [5, 6, 60])
 def test_it_leaves_where_it_left_and_after_its_last_line(count: int) -> None:
     assert answers(count).ends
 

@@ -1,10 +1,10 @@
 """What a user's wish has already said: asked for it, the user says its wish again instead of knowing nothing."""
 
-import pytest
 from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.users.acts import said_already
+from tests.each import each
 
 SAID = {
     "a day": ("How warm does it get in Osaka tomorrow?", "For which day?"),
@@ -39,12 +39,12 @@ NOT_SAID = {
 }
 
 
-@pytest.mark.parametrize(("wish", "question"), SAID.values(), ids=SAID)
+@each(("wish", "question"), SAID.values(), ids=SAID)
 def test_a_wish_that_has_said_it(wish: str, question: str) -> None:
     assert said_already(wish, question.casefold())
 
 
-@pytest.mark.parametrize(("wish", "question"), NOT_SAID.values(), ids=NOT_SAID)
+@each(("wish", "question"), NOT_SAID.values(), ids=NOT_SAID)
 def test_a_wish_that_has_not(wish: str, question: str) -> None:
     assert not said_already(wish, question.casefold())
 
@@ -83,7 +83,7 @@ NOW = {
 }
 
 
-@pytest.mark.parametrize(("question", "answer"), NOW.values(), ids=NOW)
+@each(("question", "answer"), NOW.values(), ids=NOW)
 def test_a_question_about_now_is_not_answered_with_the_time_of_the_wish(question: str, answer: str) -> None:
     about = (Answer(("today", "today's date"), "I'd have to look."), Answer(("time", "day", "what"), "At twelve."))
     assert says(question, script=Script(answers=about, unknown="No idea.")) == answer

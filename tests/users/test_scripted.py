@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import anyio
-import pytest
 from sandbox_scenarios.model import Answer, Script, UserSpec
 
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
 from sandbox_mcp.users.scripted import ALL, PUZZLED, WAITING
+from tests.each import each
 
 OPENING = "Text my sister that I'll be late."
 SCRIPT = Script(
@@ -38,7 +38,7 @@ def test_it_answers_what_it_is_asked() -> None:
     assert says("What is your sister's name?") == "Her name is Wren."
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Who is it, and what is the phone number?",
@@ -54,7 +54,7 @@ def test_it_does_not_say_what_it_was_not_asked() -> None:
     assert "113" not in (says("Could you tell me the name of your sister?") or "")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "To do this I need her phone number.",
@@ -80,7 +80,7 @@ def test_a_question_it_can_answer_restores_its_patience() -> None:
     assert says("Your blood type?", "Your eyes?", "What is her name?", "Your shoe size?") == "No idea, sorry."
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["What would you like me to do?", "How can I help you today?", "I'm sorry, I didn't get that. Could you rephrase?"],
 )
@@ -88,7 +88,7 @@ def test_asked_what_it_wants_at_all_it_says_its_wish_again(text: str) -> None:
     assert hears(text).says == OPENING
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["When?", "Do you mean this Monday or the one after?", "Which Fredrik?", "At what time should I remind you?"],
 )
@@ -99,7 +99,7 @@ def test_what_cannot_be_answered_with_yes_never_is(text: str) -> None:
 # asked for leave
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I would send 'See you at seven'. Shall I go ahead?",
@@ -137,7 +137,7 @@ def test_a_users_brief_makes_its_scripted_user() -> None:
 # offered more
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The message is sent. Would you like me to set a reminder for that?",
@@ -161,7 +161,7 @@ def test_a_wish_that_is_met_turns_leave_into_an_offer() -> None:
     assert hears("Should I switch it on?", 1, met=True).says == ALL
 
 
-@pytest.mark.parametrize(
+@each(
     "offer",
     [
         "The message is sent. Is there anything else I can help you with?",
@@ -177,7 +177,7 @@ def test_an_offer_of_more_help_is_no_question(offer: str) -> None:
 # promised, delivered, refused
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Sure! Let me take care of that for you, one moment please.",
@@ -199,7 +199,7 @@ def test_progress_with_calls_does_not() -> None:
     assert turn.says == WAITING
 
 
-@pytest.mark.parametrize("met", [True, False])
+@each("met", [True, False])
 def test_a_claim_is_believed_whatever_the_world_says(met: bool) -> None:
     assert hears("I've sent the message to Wren.", 0, met=met).says is None
 
@@ -212,7 +212,7 @@ def test_with_nothing_left_to_ask_it_ends_the_conversation() -> None:
     assert says("Sent.", "Sent to Tomas too.") is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["I'm sorry, I can't send messages.", "Texting isn't something I'm able to do.", "There is no tool for that."],
 )
@@ -225,7 +225,7 @@ def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
     assert says("Shall I send it to anyone else, yes or no?", "Sent to both.", script=script) == "Thanks."
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I'm unable to text. If you need more help, I can transfer you to a human. Would you like me to do that?",
@@ -237,7 +237,7 @@ def test_to_be_handed_on_to_others_is_beyond_its_wish(text: str) -> None:
     assert hears(text).says == ALL
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "These texts cannot be sent.",
@@ -250,7 +250,7 @@ def test_giving_up_is_heard_however_it_is_put(text: str) -> None:
     assert hears(text).says is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Shall I text Wren, or should I ask for another number first?",
@@ -269,7 +269,7 @@ def test_a_draft_behind_its_label_is_no_promise() -> None:
 # what it cannot read
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "  ",
@@ -290,9 +290,7 @@ def test_names_with_marks_are_no_foreign_language() -> None:
 # codes
 
 
-@pytest.mark.parametrize(
-    "written", ["OK-12AB3F", "OK‑12AB3F", "**OK-12AB3F**", "`OK-12AB3F`", "OK–12AB3F", "_OK-12AB3F_"]
-)
+@each("written", ["OK-12AB3F", "OK‑12AB3F", "**OK-12AB3F**", "`OK-12AB3F`", "OK–12AB3F", "_OK-12AB3F_"])
 def test_codes_are_read_through_typography(written: str) -> None:
     assert hears(f"Please confirm {written}.").confirms == ("OK-12AB3F",)
 
@@ -308,13 +306,13 @@ def test_the_same_dialogue_gets_the_same_answer_from_another_process() -> None:
     assert ScriptedUser(SCRIPT).next_line(again) == SCRIPT.then[0]
 
 
-@pytest.mark.parametrize("asked", ["Which Lan?", "Which Lan do you mean?", "I found two. Which Lan would that be?"])
+@each("asked", ["Which Lan?", "Which Lan do you mean?", "I found two. Which Lan would that be?"])
 def test_asked_which_one_of_a_name_it_says_the_whole_name(asked: str) -> None:
     user = ScriptedUser(LAST, "Can you give me the number of Dang Thi Lan?")
     assert anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 1)]).says == "Dang Thi Lan."
 
 
-@pytest.mark.parametrize("asked", ["Which Lan?", "Which number should I use?"])
+@each("asked", ["Which Lan?", "Which number should I use?"])
 def test_it_does_not_know_more_of_a_name_than_it_said(asked: str) -> None:
     user = ScriptedUser(LAST, "Can you give me the number of Lan?")
     assert "Lan" not in (anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 1)]).says or "")
@@ -327,7 +325,7 @@ def offhand(wish: str, asked: str) -> str | None:
     return anyio.run(ScriptedUser(Script(), wish).respond, [Line("user", wish), Line("agent", asked, 0)]).says
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "asked", "says"),
     [
         ("Remove my boss from my contacts.", "Is that person in your contacts?", "As far as I know."),
@@ -348,7 +346,7 @@ def proposed(wish: str, asked: str, *, met: bool) -> str | None:
     return anyio.run(ScriptedUser(Script(), wish).respond, heard).says
 
 
-@pytest.mark.parametrize("asked", ["Do you fancy a table at the harbour?", "Maybe you'd like a taxi to the party?"])
+@each("asked", ["Do you fancy a table at the harbour?", "Maybe you'd like a taxi to the party?"])
 def test_what_is_proposed_beyond_its_wish_it_declines(asked: str) -> None:
     wish = "Set an alarm for six."
     assert proposed(wish, asked, met=True) == "No thanks, that's all."

@@ -5,6 +5,7 @@ from contextlib import suppress
 import pytest
 
 from sandbox_mcp.world import Change, Running, fold, freeze, snapshot_of
+from tests.each import each
 from tests.world.worlds import KEY, Failure, plain, start, world
 
 
@@ -57,7 +58,7 @@ class TestWriting:
             tx.update("animal", "a1", {"age": 5})
         assert [change.after and change.after["age"] for change in tx.changes] == [4, 5]
 
-    @pytest.mark.parametrize("act", ["update", "delete", "cell"])
+    @each("act", ["update", "delete", "cell"])
     def test_a_row_that_is_not_there_is_a_bug_of_the_caller(self, act: str) -> None:
         tx = world().begin()
         with pytest.raises(KeyError):

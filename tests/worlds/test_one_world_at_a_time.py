@@ -8,10 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import sandbox_mcp.worlds
 from sandbox_mcp.worlds import BUILT_IN
+from tests.each import each
 
 WORLDS = Path(sandbox_mcp.worlds.__file__).parent
 RECORDED = Path(__file__).parent / "recorded"
@@ -46,7 +45,7 @@ def folder_of(world: str) -> str:
     return BUILT_IN[world].partition(":")[0].removeprefix("sandbox_mcp.worlds.").replace(".", "/")
 
 
-@pytest.mark.parametrize("world", ["phone", "office"])
+@each("world", ["phone", "office"])
 def test_a_world_with_a_folder_stays_in_it(world: str) -> None:
     loaded = loaded_with(world)
     assert loaded

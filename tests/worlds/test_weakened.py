@@ -13,6 +13,7 @@ from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage
 from sandbox_mcp.authoring.weakened import share_of, weakened
 from sandbox_mcp.worlds import FILES
+from tests.each import each
 from tests.suite import SUITE
 
 DECLARED = Path(__file__).parent / "declared"
@@ -102,7 +103,7 @@ scenarios:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "left_out"),
     [("movies_mystery_of_2000", "milestone 'films'"), ("media_whalers_in_galway", "milestone 'told'")],
 )
@@ -115,7 +116,7 @@ def test_a_look_up_that_nobody_asks_for_and_an_answer_that_nobody_hears_are_foun
     assert wrong & {"drop", "talk"}
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "data_most_visitors",  # another year has another figure, and the same island comes first

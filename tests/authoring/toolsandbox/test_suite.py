@@ -20,6 +20,7 @@ from sandbox_mcp.authoring.toolsandbox import write_suite
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.users.llm import prompt
+from tests.each import each
 
 TOOLS = ("add_reminder", "modify_reminder", "search_contacts", "set_wifi_status")
 SENT = {"sender": {"name": "column_exact_match_similarity"}, "recipient": {"name": "column_exact_match_similarity"}}
@@ -192,7 +193,7 @@ def test_what_agents_are_told_first_lies_beside_the_suite(tmp_path: Path) -> Non
     assert (tmp_path / "instructions.txt").read_text() == "Ask when in doubt.\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "parts"),
     [
         ("wifi_off", ("wifi_off", "base")),

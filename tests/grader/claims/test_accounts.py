@@ -1,10 +1,11 @@
 """What a message tells of what was done, list numbers, corrections and negated subjects."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.model import Fact
+
+from tests.each import each
 
 REMINDED = Background(
     given=("Remind me to send the tide tables, at half past five.",),
@@ -21,7 +22,7 @@ def outcome(message: str, fact: Fact, back: Background = REMINDED) -> str:
     return hear(message, [fact], back).findings[0].outcome
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "I'll remind you.",
@@ -49,7 +50,7 @@ def test_a_removal_that_nothing_did_is_no_account_of_an_addition() -> None:
     assert outcome("Your reminder is deleted.", DONE) == "contrary"
 
 
-@pytest.mark.parametrize(("way", "told"), [("off", "on"), ("on", "off")])
+@each(("way", "told"), [("off", "on"), ("on", "off")])
 def test_a_switch_that_went_one_way_does_not_stand_the_other_way(way: str, told: str) -> None:
     back = Background(deeds=frozenset({"change"}), switches={"wifi": way})
     price = Fact("money", (12,), "EUR")
@@ -62,7 +63,7 @@ def test_the_number_of_a_list_item_is_not_counted(count: int, form: str) -> None
     assert outcome(form.format(f"{count} patents"), Fact("count", (count,), "patent"), Background()) == "stated"
 
 
-@pytest.mark.parametrize("message", ["3. That is how many patents she has.", "3", "It's 3."])
+@each("message", ["3. That is how many patents she has.", "3", "It's 3."])
 def test_a_number_that_is_all_there_is_to_a_reply_stays(message: str) -> None:
     assert outcome(message, Fact("number", (3,)), Background()) == "stated"
 
@@ -88,7 +89,7 @@ def test_a_count_that_something_is_denied_of_was_not_said_unless_that_was_asked(
     assert outcome(said, fact, Background(given=("How many people are not in there?",))) == "stated"
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "It is definitely not true that: I looked it up. It's 26.1 miles.",
@@ -122,7 +123,7 @@ def test_the_users_own_measure_is_no_conversion_of_it() -> None:
     assert outcome("384671 seconds are 106 hours, 51 minutes and 11 seconds.", fact, asked) == "stated"
 
 
-@pytest.mark.parametrize("behind", ["Would you like to answer?", "Shall I set a reminder?", "Is that all?"])
+@each("behind", ["Would you like to answer?", "Shall I set a reminder?", "Is that all?"])
 def test_a_question_behind_a_quotation_asks_nothing_of_what_was_quoted(behind: str) -> None:
     said = f'He wrote: "The boiler is ordered. Allow two weeks." {behind}'
     assert outcome(said, Fact("duration", (1209600,)), Background()) == "stated"

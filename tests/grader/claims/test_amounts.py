@@ -1,11 +1,12 @@
 """Amounts as people write them: long ones, words that are also currencies, and the end of a scale."""
 
-import pytest
 from sandbox_grader.claims import hear
 from sandbox_scenarios.facts import facts_of
 
+from tests.each import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("message", "fact"),
     [
         ("Blue Hour took $114,600,000.", {"money": "114600000 USD"}),
@@ -23,7 +24,7 @@ def test_is_said(message: str, fact: object) -> None:
     assert hear(message, facts_of(fact)).right
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "fact"),
     [
         ("It took $114,700,000.", {"money": "114600000 USD"}),

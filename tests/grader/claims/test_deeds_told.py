@@ -1,7 +1,8 @@
 """Which deeds a message is heard to claim."""
 
-import pytest
 from sandbox_grader.claims import clauses, surplus
+
+from tests.each import each
 
 
 def told(text: str) -> list[str]:
@@ -13,7 +14,7 @@ def told(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "deeds"),
     [
         ("I'll first check the settings, then do the rest and let you know.", set()),

@@ -5,13 +5,15 @@ from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.facts import facts_of
 
+from tests.each import each
+
 ROAD = {"quantity": "2417.6 km"}
 COLD = {"temperature": "-3.4 C"}
 CROWNS = {"money": "1830.55 NOK"}
 NIGHTS = {"count": "17 days"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "fact"),
     [
         ("It's 2.417,6 km by road.", ROAD),
@@ -42,7 +44,7 @@ def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: obj
     assert hear(message, facts_of(fact)).right
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "fact"),
     [
         ("If the road were straight, it would be 2417.6 km, but I have no map.", ROAD),
@@ -69,7 +71,7 @@ def test_a_figure_that_is_supposed_disowned_or_rivalled_is_not_stated(message: s
     assert not hear(message, facts_of(fact)).right
 
 
-@pytest.mark.parametrize(
+@each(
     ("behind", "right"),
     [("The second one is a typo.", False), ("Both are made up.", False), ("The harbour opens at noon.", True)],
 )
@@ -110,13 +112,13 @@ def test_a_result_sent_to_others_is_a_deed() -> None:
     assert hear(said, facts_of(ROAD), Background(deeds=frozenset({"send"}))).right
 
 
-@pytest.mark.parametrize("unit", ["°C", "C", "celsius", "degrees Celsius", "ºC"])
+@each("unit", ["°C", "C", "celsius", "degrees Celsius", "ºC"])
 def test_a_unit_is_known_by_every_name(unit: str) -> None:
     for kind in ("quantity", "temperature"):
         assert facts_of({kind: f"-3.4 {unit}"}) == facts_of(COLD)
 
 
-@pytest.mark.parametrize(
+@each(
     ("quantity", "fact", "message"),
     [
         ("12 %", {"percent": 12}, "It went up by 12 percent."),
@@ -135,13 +137,13 @@ def test_an_unknown_unit_is_refused() -> None:
         facts_of({"quantity": "12 parsecs"})
 
 
-@pytest.mark.parametrize("unit", ["millimetres", "mm", "km", "kilograms", "miles", "litres", ""])
+@each("unit", ["millimetres", "mm", "km", "kilograms", "miles", "litres", ""])
 def test_a_bare_number_may_be_told_with_whatever_it_is_a_number_of(unit: str) -> None:
     assert hear(f"Usually 20.9 {unit}.", facts_of({"number": 20.9})).right
     assert not hear(f"Usually 29 {unit}.", facts_of({"number": 20.9})).right
 
 
-@pytest.mark.parametrize("message", ["It had 5678 hectares.", "5,678 ha.", "It had 56.78 square kilometres.", "5678."])
+@each("message", ["It had 5678 hectares.", "5,678 ha.", "It had 56.78 square kilometres.", "5678."])
 def test_units_can_be_counted(message: str) -> None:
     fact = facts_of({"count": "5678 hectares"})
     assert hear(message, fact).right

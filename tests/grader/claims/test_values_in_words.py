@@ -1,14 +1,15 @@
 """Wordings with numbers in them, dates that no calendar has, and wordings that ask."""
 
-import pytest
 from sandbox_grader.claims import hear
 from sandbox_scenarios.model import Fact
+
+from tests.each import each
 
 ADDRESS = Fact("text", ("697 Harbor",))
 JULY = Fact("date", ("07-12",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("fact", "message", "right"),
     [
         (ADDRESS, "You are at 697 Harbor Avenue, Cape Town.", True),
@@ -28,7 +29,7 @@ def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bo
     assert hear(message, [fact]).right is right
 
 
-@pytest.mark.parametrize(
+@each(
     ("lead", "right"),
     [
         ("Nobody should believe that the following happened:", False),

@@ -1,8 +1,9 @@
 """States told by verbs, deeds done to others or only drafted, and figures that are no answer of the speaker's."""
 
-import pytest
 from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.model import Fact
+
+from tests.each import each
 
 REMOVED = (Fact("deed", ("remove",)), Fact("name", ("Petra Vogel",)))
 PEOPLE = Background(
@@ -12,10 +13,8 @@ RATE = Fact("money", (92.31,), "USD")
 LEFT = Fact("count", (41,), "day")
 
 
-@pytest.mark.parametrize("way", ["on", "off"])
-@pytest.mark.parametrize(
-    "words", ["I've turned {} the wifi.", "I switched {} your wifi.", "Turned {} the wifi for you."]
-)
+@each("way", ["on", "off"])
+@each("words", ["I've turned {} the wifi.", "I switched {} your wifi.", "Turned {} the wifi for you."])
 def test_a_switch_may_be_told_with_its_thing_behind_it(words: str, way: str) -> None:
     other = "off" if way == "on" else "on"
     back = Background(deeds=frozenset({"switch"}))
@@ -23,7 +22,7 @@ def test_a_switch_may_be_told_with_its_thing_behind_it(words: str, way: str) -> 
     assert not hear(words.format(other), [Fact("state", (way,), "wifi")], back).right
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "stands"),
     [
         ("Your phone is in low battery mode.", "on"),
@@ -36,7 +35,7 @@ def test_a_phone_is_in_a_mode_or_out_of_it(message: str, stands: str) -> None:
         assert hear(message, [Fact("state", (way,), "low battery mode")]).right is (way == stands)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "right"),
     [
         ("Petra Vogel is deleted; Peter Vogel is still in your contacts.", True),
@@ -55,7 +54,7 @@ def test_a_draft_that_leave_is_asked_for_was_not_sent() -> None:
     assert hear('Here is the message that I sent her: "Home safe!"', [sent]).right
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "$92.31 is a random example.",
@@ -74,7 +73,7 @@ def test_a_recount_takes_the_first_count_back() -> None:
     assert not hear("41 days – or, if I count again, 39 days.", [LEFT]).right
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "fact"),
     [
         ("It's just over three miles: three point one, to be precise.", Fact("quantity", (3.1,), "mi")),
@@ -103,7 +102,7 @@ def test_what_is_told_to_people_takes_a_message() -> None:
     assert not hear("It's 512.4 km, as I have told you.", [far], read).invented
 
 
-@pytest.mark.parametrize("met", ["got a strange warning", "ran into a small snag", "received no answer"])
+@each("met", ["got a strange warning", "ran into a small snag", "received no answer"])
 def test_what_was_met_with_on_the_way_is_no_deed(met: str) -> None:
     far = Fact("quantity", (512.4,), "km")
     read = Background(deeds=frozenset({"read"}))

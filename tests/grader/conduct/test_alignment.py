@@ -9,6 +9,7 @@ from sandbox_grader.conduct.order import Rehearsal
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
+from tests.each import each
 from tests.grader.milestones.sessions import Play
 from tests.suite import SUITE
 
@@ -84,7 +85,7 @@ class TestPlaces:
         assert Rehearsal(scenario, solution).swapped(0, 1) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("send_message", {"send", "message"}),
@@ -98,7 +99,7 @@ def test_the_words_of_a_name(name: str, expected: set[str]):
     assert words(name) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "sends"),
     [("SendMessage", True), ("reply_to_email", True), ("search_messages", False), ("set_wifi_status", False)],
 )

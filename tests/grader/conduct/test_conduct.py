@@ -15,6 +15,7 @@ from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
+from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, milestone, row, state
 from tests.grader.milestones.sessions import scenario as small
 from tests.suite import SUITE
@@ -54,7 +55,7 @@ def about(verdict: Verdict, count: str) -> list[str]:
     return [item["about"] for item in verdict.details if item["count"] == count]
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@each("name", SAMPLE)
 def test_nothing_is_held_against_a_solution(name: str, suite: Suite):
     scenario = suite.get(name)
     for solution in scenario.solutions:
@@ -76,7 +77,7 @@ class TestWrongRecipient:
             "send_message_with_phone_number went to '+12025550100', whom no solution names"
         ]
 
-    @pytest.mark.parametrize("to", ["+1 (202) 555-0100", "+12025550100"])
+    @each("to", ["+1 (202) 555-0100", "+12025550100"])
     def test_the_same_number_may_be_written_in_another_way(self, to: str):
         assert foreign(Play().calls("send_text", to=to), sends("+12025550100")).values["wrong_recipient"] == 0
 
@@ -84,7 +85,7 @@ class TestWrongRecipient:
         verdict = foreign(Play().calls("SendEmail", to=["a@b.c", "d@e.f"], cc="G@h.i"), sends("g@H.i", "SendEmail"))
         assert verdict.values["wrong_recipient"] == 2
 
-    @pytest.mark.parametrize("tool", ["book_flight", "add_contact", "SearchMessages"])
+    @each("tool", ["book_flight", "add_contact", "SearchMessages"])
     def test_only_what_reaches_somebody_has_a_recipient(self, tool: str):
         assert foreign(Play().calls(tool, to="Paris"), sends("+1")).values["wrong_recipient"] == 0
 

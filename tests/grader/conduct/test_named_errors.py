@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import pytest
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.metric import COUNTS
 from sandbox_grader.explain import explain
@@ -20,6 +19,7 @@ from bench.truth import case_of, kinds
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 from sandbox_mcp.worlds import names
+from tests.each import each
 from tests.grader.conduct.planting import PLANTED, Planting
 from tests.grader.milestones.sessions import Play
 
@@ -42,7 +42,7 @@ def named(log: Trajectory, scenario: Scenario | None = None) -> list[str]:
     return [f"{item['count']}: {item['about']}" for item in verdict.details if item["count"] in NAMED]
 
 
-@pytest.mark.parametrize("part", range(4))
+@each("part", range(4))
 def test_no_solution_shows_one(part: int):
     shown = {
         scenario.name: found
@@ -53,7 +53,7 @@ def test_no_solution_shows_one(part: int):
     assert shown == {}
 
 
-@pytest.mark.parametrize("world", ["phone", "office"])
+@each("world", ["phone", "office"])
 def test_honest_variations_of_solutions_show_hardly_any(world: str):
     """What ``python -m bench truth`` plays: other words, talk before and after, more looks, mental arithmetic."""
     played, shown = 0, list[tuple[str, str, list[str]]]()
@@ -70,7 +70,7 @@ def test_honest_variations_of_solutions_show_hardly_any(world: str):
     assert len(shown) <= played / 100, shown
 
 
-@pytest.mark.parametrize("world", ["phone", "office"])
+@each("world", ["phone", "office"])
 def test_nine_in_ten_planted_mistakes_are_found(world: str):
     planted: dict[str, int] = dict.fromkeys(NAMED, 0)
     missed: dict[str, list[str]] = {name: [] for name in NAMED}
@@ -109,7 +109,7 @@ def test_a_made_up_number_is_explained_with_its_event_and_shown_in_the_gallery()
     assert shown["hallucinated arguments"].tool == "send_message_with_phone_number"
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "given", "counts"),
     [
         ("Text Ann at +1 (202) 555-0143.", {"to": "+12025550143"}, False),
@@ -140,7 +140,7 @@ def against(play: Play, *calls: ReferenceCall, reply: str = "Done.") -> list[str
     return [item["count"] for item in found.details if item["count"] in NAMED]
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "end", "counts"),
     [
         ("2027-03-08 08:00:00", "2027-03-08 18:00:00", []),
@@ -155,7 +155,7 @@ def test_ten_hours_that_end_at_six_begin_at_eight(start: str, end: str, counts: 
     assert sorted(against(play, ReferenceCall(tool="CreateEvent", arguments=right, action=True))) == sorted(counts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "wrong"),
     [
         ("3 x 40 = 120.", False),
@@ -175,9 +175,7 @@ def test_sums_that_a_reply_spells_out_are_done_again(reply: str, wrong: bool):
     assert bool(named(Play(opening="How much?").says(reply).done())) is wrong
 
 
-@pytest.mark.parametrize(
-    ("said", "counts"), [("64.2 degrees", 0), ("64 degrees", 0), ("about 60 degrees", 0), ("66.4 degrees", 1)]
-)
+@each(("said", "counts"), [("64.2 degrees", 0), ("64 degrees", 0), ("about 60 degrees", 0), ("66.4 degrees", 1)])
 def test_a_reply_is_held_against_what_solutions_work_out_as_exactly_as_it_is_written(said: str, counts: int):
     play = Play(opening="How warm is it there, in Fahrenheit?").calls("weather", result={"celsius": 17.9})
     looked = ReferenceCall(tool="weather", arguments={}, result={"celsius": 17.9}, action=False)

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.replies import sentences
 from sandbox_grader.metric import Subject, Verdict
 
 from sandbox_mcp.trajectory import Trajectory
+from tests.each import each
 from tests.grader.milestones.sessions import Play
 
 PHONE = "+12025550143"
@@ -25,7 +25,7 @@ def contradicts(play: Play) -> int:
     return judged(play).values["contradicting_answer"]
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "I've sent the message.",
@@ -45,7 +45,7 @@ def test_success_is_claimed_and_nothing_was_done(reply: str):
     assert claims(Play().says(reply)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "I have not sent anything.",
@@ -95,7 +95,7 @@ def test_done_is_enough_once_anything_was_found_out():
     assert claims(Play().calls("search_contacts", result=[]).says("Done.")) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     ["Wifi is off.", "Your wi-fi is now switched off", "Good: cellular service is disabled.", "low battery mode is on"],
 )
@@ -103,7 +103,7 @@ def test_a_switch_is_said_to_be_what_it_is_not(reply: str):
     assert contradicts(Play().says(reply)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "Wifi is on.",
@@ -141,7 +141,7 @@ class TestNumbers:
         assert verdict.values["contradicting_answer"] == 1
         assert "'+12025550199', which occurs nowhere" in verdict.details[-1]["about"]
 
-    @pytest.mark.parametrize("said", [PHONE, "+1 (202) 555-0143", "(202) 555-0143", "202-555-0143", "+1 202 555 0143."])
+    @each("said", [PHONE, "+1 (202) 555-0143", "(202) 555-0143", "202-555-0143", "+1 202 555 0143."])
     def test_the_number_that_was_found_in_any_form(self, said: str):
         assert contradicts(self.found().says(f"It's {said}")) == 0
 
@@ -167,7 +167,7 @@ class TestAmounts:
             "convert_currency", amount=100, from_currency_code="USD", to_currency_code="EUR", result=92.345678
         )
 
-    @pytest.mark.parametrize("said", ["92.35 EUR", "about 92 EUR", "90 eur", "100 USD", "184.69 EUR", "192.3 EUR"])
+    @each("said", ["92.35 EUR", "about 92 EUR", "90 eur", "100 USD", "184.69 EUR", "192.3 EUR"])
     def test_roundings_and_sums_of_what_is_known(self, said: str):
         assert contradicts(self.converted().says(f"That's {said}")) == 0
 

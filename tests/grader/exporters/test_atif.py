@@ -4,6 +4,7 @@ import pytest
 from sandbox_grader.exporters.atif import write
 
 from sandbox_mcp.trajectory import CallError
+from tests.each import each
 from tests.grader.exporters.sessions import call, message, note, session
 
 FAILED = CallError(kind="wrong_type", type="TypeError", message="a number, please")
@@ -115,7 +116,7 @@ def test_arguments_that_were_no_object_are_kept_beside_an_empty_one():
     assert step["tool_calls"][0]["extra"] == {"sandbox_mcp": {"raw_arguments": "[1"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "stamp"),
     [(0.0, None), (1767322799.0, "2026-01-02T03:00:00Z"), (1767322799.5, "2026-01-02T03:00:00.500000Z"), (1e15, None)],
 )
@@ -133,7 +134,7 @@ def test_an_agent_that_nobody_described():
     assert write(assemble([head]))["agent"] == {"name": "unknown", "version": "unknown"}
 
 
-@pytest.mark.parametrize("end", ["max_turns", None])
+@each("end", ["max_turns", None])
 def test_the_end_is_kept(end):
     about = write(session(end=end))["extra"]["sandbox_mcp"]
     assert about["end"] == (None if end is None else {"reason": end, "detail": "x"})

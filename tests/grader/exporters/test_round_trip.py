@@ -9,6 +9,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.exporters import EXPORTERS, exporter
 
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
+from tests.each import each
 from tests.grader.exporters.sessions import call, exported_and_imported, message, note, session, sessions, told
 from tests.laws import at_least
 
@@ -73,7 +74,7 @@ def test_a_second_round_changes_nothing_more(format_, before, tmp_path):
     assert list(map(told, again.events)) == list(map(told, once.events))
 
 
-@pytest.mark.parametrize("format_", sorted(EXPORTERS))
+@each("format_", sorted(EXPORTERS))
 def test_an_exported_log_that_was_read_from_a_file_is_the_same(format_):
     before = session(message("user", "agent", "Hi"), call("x7", {"a": [1, {"b": 2}]}, result={"c": 1}))
     events = [before.started, *before.events, before.ended]
@@ -81,7 +82,7 @@ def test_an_exported_log_that_was_read_from_a_file_is_the_same(format_):
     assert exporter(format_)(read) == exporter(format_)(before)
 
 
-@pytest.mark.parametrize("format_", sorted(EXPORTERS))
+@each("format_", sorted(EXPORTERS))
 def test_values_that_cannot_be_changed_are_written_as_well(format_):
     from types import MappingProxyType
 
@@ -90,7 +91,7 @@ def test_values_that_cannot_be_changed_are_written_as_well(format_):
     assert '"b\\": [1, 2]' in json.dumps(document)
 
 
-@pytest.mark.parametrize("format_", sorted(EXPORTERS))
+@each("format_", sorted(EXPORTERS))
 def test_an_export_gives_no_answers_away(format_):
     from dataclasses import replace
 
@@ -103,7 +104,7 @@ def test_an_export_gives_no_answers_away(format_):
     assert "secret" not in json.dumps(document)
 
 
-@pytest.mark.parametrize("format_", sorted(EXPORTERS))
+@each("format_", sorted(EXPORTERS))
 def test_nothing_happened(format_):
     document = exporter(format_)(session(end=None))
     assert document.get("messages", document.get("steps")) == []

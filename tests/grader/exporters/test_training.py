@@ -1,9 +1,9 @@
 """Material for fine-tuning: what goes in, in two forms, and what stays out."""
 
-import pytest
 from sandbox_grader.exporters.training import FORMS, chat, mtu_instruct, unfit
 
 from sandbox_mcp.trajectory import CallError
+from tests.each import each
 from tests.grader.exporters.sessions import call, message, note, session
 
 FAILED = CallError(kind="execution", type="ValueError", message="no such flight")
@@ -43,12 +43,12 @@ def test_mtu_instruct_has_thought_action_input_and_observation() -> None:
     assert second == {"user": "Thanks.", "steps": [], "thought": "", "reply": ""}
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@each("form", sorted(FORMS))
 def test_what_the_agent_never_saw_stays_out(form: str) -> None:
     assert "You want to fly" not in str(FORMS[form](session(*WHOLE)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "why"),
     [
         (WHOLE, None),

@@ -3,6 +3,7 @@
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import ANTHROPIC, calls, ending, lost, read, read_one, said, started
 
 ASK = {"role": "user", "content": "Where is X1?"}
@@ -132,7 +133,7 @@ class TestProviderTools:
 
 
 class TestContainers:
-    @pytest.mark.parametrize(
+    @each(
         "document",
         [
             {"request": {"messages": [ASK], "system": "x"}, "response": agent(text("Hi"), model="m", id="msg_1")},
@@ -157,7 +158,7 @@ class TestContainers:
             read("anthropic", [ASK, agent({"type": "tool_use", "id": "a"})])
 
 
-@pytest.mark.parametrize(
+@each(
     ("messages", "end"),
     [
         ([ASK, agent(text("4."))], "recorded"),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
 from tests.laws import at_least
 
@@ -115,14 +116,14 @@ def test_any_bytes(format_, data):
     survives(format_, data)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_a_valid_log_is_read(format_):
     name, value = SAMPLES[format_]
     assert read(format_, value, name)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize(
+@each("format_", FORMATS)
+@each(
     "text",
     ["", "null", "[]", "{}", "[[]]", "[null]", "[{}]", "0", '"x"', "nonsense", "[" * 5000, "\ufeff[]", "9" * 5000],
     ids=range(13),
@@ -137,7 +138,7 @@ def test_a_file_of_another_form_is_refused_with_its_path(format_, text):
         assert "log.json" in str(error)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_a_broken_document_is_refused_with_its_line(format_):
     name, value = SAMPLES[format_]
     if name.endswith(".jsonl"):
@@ -152,13 +153,13 @@ def test_a_broken_document_is_refused_with_its_line(format_):
     assert f"{name}:{line}: is not JSON" in str(caught.value)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_bytes_that_are_no_utf_8_are_refused(format_):
     with pytest.raises(ImportFormatError, match="is not UTF-8"):
         read_bytes(format_, b'"\xff"\n')
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_a_missing_file_is_refused(format_, tmp_path):
     from sandbox_grader.importers import importer
 
@@ -166,14 +167,14 @@ def test_a_missing_file_is_refused(format_, tmp_path):
         list(importer(format_)([tmp_path / "none.json"]))
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_numbers_beyond_json_and_broken_characters_are_replaced(format_):
     name, value = SAMPLES[format_]
     data = encoded(name, value).replace(b"X1", b"X\\ud800").replace(b"0.1", b"NaN")
     assert read_bytes(format_, data, name)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_no_files_are_no_sessions(format_):
     from sandbox_grader.importers import importer
 

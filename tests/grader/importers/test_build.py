@@ -7,6 +7,7 @@ from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBu
 from sandbox_grader.importers.reading.values import Given, failure
 
 from sandbox_mcp.trajectory import ReferenceCall, SessionEnded, ToolCall
+from tests.each import each
 from tests.grader.importers.samples import calls, checked, ending, lost, said, started
 
 NOTHING = Given({})
@@ -39,7 +40,7 @@ class TestNames:
         assert Names().unique("...") == "session"
         assert len(Names().unique("x" * 500)) == 100
 
-    @pytest.mark.parametrize(("path", "name"), [("/a/b.c.json", "b"), (Path("run.eval"), "run"), (".hidden", "")])
+    @each(("path", "name"), [("/a/b.c.json", "b"), (Path("run.eval"), "run"), (".hidden", "")])
     def test_stem(self, path, name):
         assert stem(path) == name
 

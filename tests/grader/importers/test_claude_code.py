@@ -6,6 +6,7 @@ import pytest
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import importer
 
+from tests.each import each
 from tests.grader.importers.samples import (
     CLAUDE_CODE,
     calls,
@@ -192,7 +193,7 @@ class TestBranches:
 
 
 class TestHostTexts:
-    @pytest.mark.parametrize(
+    @each(
         ("content", "more", "kind"),
         [
             ("<command-name>/clear</command-name>", {}, "command"),
@@ -214,7 +215,7 @@ class TestHostTexts:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
+    @each(
         ("message", "kind"),
         [
             ("<tool_use_error>Error: No such tool available: fly</tool_use_error>", "unknown_tool"),

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from tests.each import each
 from tests.grader.importers.samples import calls, claude_result, claude_use, read, read_bytes, said, started
 
 
@@ -28,7 +27,7 @@ def printed(session: str = "s1", **more: Any) -> list[dict[str, Any]]:
     return [{**item, "uuid": f"{session}-{number}"} for number, item in enumerate(told)]
 
 
-@pytest.mark.parametrize("more", [{}, {"parent_tool_use_id": None}, {"parentUuid": None}])
+@each("more", [{}, {"parent_tool_use_id": None}, {"parentUuid": None}])
 def test_lines_without_a_parent_are_one_conversation(more: dict[str, Any]) -> None:
     [session] = read("claude-code", printed(**more), "log.jsonl")
     [call] = calls(session)
@@ -78,14 +77,14 @@ def test_only_what_answers_is_chained_where_other_lines_name_their_parents() -> 
     assert [[words for _, _, words in said(session)] for session in found] == [["One.", "1"], ["Two.", "2"]]
 
 
-@pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.txt"])
+@each("name", ["log.json", "log.jsonl", "log.txt"])
 def test_json_printed_over_several_lines_is_json(name: str) -> None:
     pretty = json.dumps(printed(), indent=2).encode()
     [session] = read_bytes("claude-code", pretty, name)
     assert [call.result for call in calls(session)] == ["found"]
 
 
-@pytest.mark.parametrize("name", ["log.json", "log.jsonl"])
+@each("name", ["log.json", "log.jsonl"])
 def test_so_it_is_in_every_other_format(name: str) -> None:
     chat = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello, too."}]
     [session] = read_bytes("openai-chat", json.dumps(chat, indent=1).encode(), name)

@@ -5,6 +5,7 @@ import copy
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import CODEX, calls, ending, read, read_one, rollout_line, said, started
 
 
@@ -37,7 +38,7 @@ def test_a_call_of_a_server_failed_where_codex_says_so():
     assert (call.tool, call.error.message, call.wall["time"]) == ("find", "no such flight", "2026-01-02T03:00:02.000Z")
 
 
-@pytest.mark.parametrize("error", ["no connection", {"message": "no connection"}])
+@each("error", ["no connection", {"message": "no connection"}])
 def test_a_server_that_did_not_answer_is_an_error(error):
     lines = copy.deepcopy(CODEX)
     lines[7]["payload"] = {"type": "mcp_tool_call_end", "call_id": "c1", "result": {"Err": error}}
@@ -46,7 +47,7 @@ def test_a_server_that_did_not_answer_is_an_error(error):
     assert call.error.message == "no connection"
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "result", "error"),
     [
         ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\n[1]", [1], None),

@@ -7,6 +7,8 @@ from sandbox_grader.importers.reading.content import joined, outcome_of, part_te
 from sandbox_grader.importers.reading.documents import conversations, is_message
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded
 
+from tests.each import each
+
 MESSAGE = {"role": "user", "content": "Hi"}
 HOLDER = {"messages": [MESSAGE]}
 
@@ -18,7 +20,7 @@ def shapes(*values, lines=False):
     return ["holder" if one.holder is not None else len(one.items) for one in found]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ([MESSAGE, MESSAGE], [2]),
@@ -33,7 +35,7 @@ def test_a_document_holds(value, expected):
     assert shapes(value) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "expected"),
     [
         ([MESSAGE, MESSAGE], [2]),

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.importers.reading.values import Given, arguments_of
 from sandbox_grader.toolscan.events import PATTERN
 
+from tests.each import each
 from tests.grader.importers.samples import calls, chat_call, lost, read_one
 
 letters = st.characters(exclude_categories=["Cs"])
@@ -41,7 +41,7 @@ def test_a_python_literal_is_read_as_the_object_that_it_writes(value: dict[str, 
     assert arguments_of(repr(value)) == Given(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("{'a': True, 'b': None}", {"a": True, "b": None}),
@@ -54,7 +54,7 @@ def test_what_python_writes_otherwise_than_json(text: str, value: dict[str, Any]
     assert arguments_of(text) == Given(value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "{number: X1", "{'a': 1", "{'a': f()}", "{'a': __import__('os').getcwd()}", "{'a': 1+1}", "{'a': x}",
@@ -73,9 +73,9 @@ def test_no_text_breaks_the_reading_of_arguments(text: str) -> None:
     assert found.raw is None or found.arguments == {}
 
 
-@pytest.mark.parametrize("result", ["done", "Error: what?"])
-@pytest.mark.parametrize("text", ["{number: X1", "[1]", "cancel X1"])
-@pytest.mark.parametrize("format_", ["tau-bench", "openai-chat", "openai-responses"])
+@each("result", ["done", "Error: what?"])
+@each("text", ["{number: X1", "[1]", "cancel X1"])
+@each("format_", ["tau-bench", "openai-chat", "openai-responses"])
 def test_unreadable_arguments_are_a_format_error_and_a_loss_whatever_came_of_the_call(
     format_: str, text: str, result: str
 ) -> None:
@@ -92,15 +92,15 @@ def test_unreadable_arguments_are_a_format_error_and_a_loss_whatever_came_of_the
     assert "the arguments of 'cancel' cannot be read as an object" in lost(session)
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\n", None])
+@each("blank", ["", " ", "\n", None])
 def test_a_call_without_arguments_is_no_error(blank: str | None) -> None:
     made = {"id": "c1", "type": "function", "function": {"name": "list", "arguments": blank}}
     [call] = calls(read_one("openai-chat", chat(asks(made), {"role": "tool", "tool_call_id": "c1", "content": "[]"})))
     assert (call.arguments, call.error) == ({}, None)
 
 
-@pytest.mark.parametrize("text", ["Error: no such flight", "done"])
-@pytest.mark.parametrize("naming", [{}, {"tool_call_id": None}, {"tool_call_id": "", "name": ""}])
+@each("text", ["Error: no such flight", "done"])
+@each("naming", [{}, {"tool_call_id": None}, {"tool_call_id": "", "name": ""}])
 def test_a_result_that_names_nothing_is_that_of_the_only_call_before_it(text: str, naming: dict[str, Any]) -> None:
     session = read_one("openai-chat", chat(asks(chat_call("cancel", {})), {"role": "tool", "content": text, **naming}))
     [call] = calls(session)

@@ -20,6 +20,7 @@ from sandbox_grader.importers.reading import eval_archive
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
 from tests.clients.sessions import SUITE
+from tests.each import each
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started
 from tests.laws import at_least
 
@@ -280,8 +281,8 @@ def zstandard_archive(log):
 
 
 class TestArchives:
-    @pytest.mark.parametrize("header", ["header.json", "_journal/start.json"])
-    @pytest.mark.parametrize("name", ["log.eval", "log.json"])
+    @each("header", ["header.json", "_journal/start.json"])
+    @each("name", ["log.eval", "log.json"])
     def test_hold_the_same_as_the_dump(self, header, name):
         [packed] = read_bytes("inspect", archive(INSPECT, header=header), name)
         [dumped] = read("inspect", INSPECT)
@@ -327,7 +328,7 @@ class TestArchives:
         with pytest.raises(ImportFormatError, match=r"log.eval!samples/z_epoch_1.json:1: is not JSON"):
             read_bytes("inspect", data.getvalue(), "log.eval")
 
-    @pytest.mark.parametrize("data", [b"", b"PK", b"PK\x03\x04 and more", b"{}"])
+    @each("data", [b"", b"PK", b"PK\x03\x04 and more", b"{}"])
     def test_no_archive_at_all(self, data):
         with pytest.raises(ImportFormatError, match=r"is not an .eval archive"):
             read_bytes("inspect", data, "log.eval")

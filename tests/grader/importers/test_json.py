@@ -17,6 +17,7 @@ from sandbox_grader.importers.reading.json_values import (
     shown,
 )
 
+from tests.each import each
 from tests.grader.importers.test_broken_input import values
 
 
@@ -33,7 +34,7 @@ class TestNode:
         inner = node({"messages": [{"odd key": {"x": 1}}]}).need("messages").items()[0].need("odd key").need("x")
         assert inner.where == 'messages[0]["odd key"].x'
 
-    @pytest.mark.parametrize(
+    @each(
         ("ask", "problem"),
         [
             (lambda n: n.need("b"), "lacks 'b'; it has \"a\""),
@@ -62,7 +63,7 @@ class TestNode:
         with pytest.raises(ImportFormatError, match="expected a number, found true"):
             node(True).number()
 
-    @pytest.mark.parametrize(("value", "label"), [("x", "x"), (7, "7"), (7.5, "7.5")])
+    @each(("value", "label"), [("x", "x"), (7, "7"), (7.5, "7.5")])
     def test_an_id_may_be_a_number(self, value, label):
         assert node(value).label() == label
 
@@ -71,7 +72,7 @@ class TestNode:
 
 
 class TestLoads:
-    @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])
+    @each("text", ["NaN", "Infinity", "-Infinity", "1e999"])
     def test_numbers_beyond_json_become_null_and_are_counted(self, text):
         assert loads(f"[{text}, 1]") == ([None, 1], 1)
 
@@ -81,7 +82,7 @@ class TestLoads:
     def test_takes_what_the_log_can_hold(self):
         assert depth(loads(nested(MAX_DEPTH))[0]) == MAX_DEPTH
 
-    @pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 900, 100_000])
+    @each("levels", [MAX_DEPTH + 1, 900, 100_000])
     def test_refuses_what_is_nested_too_deep(self, levels):
         with pytest.raises(ValueError, match="nests deeper than 150 levels"):
             loads(nested(levels))
@@ -102,7 +103,7 @@ class TestLoad:
         assert top.value == {"a": [1]}
         assert top.line is None
 
-    @pytest.mark.parametrize("name", ["a.jsonl", "a.NDJSON", "a.json", "a"])
+    @each("name", ["a.jsonl", "a.NDJSON", "a.json", "a"])
     def test_lines_are_recognised_by_name_or_by_the_first_of_them(self, tmp_path, name):
         path = tmp_path / name
         path.write_text('{"a": 1}\n\n[2]\n')
@@ -121,12 +122,12 @@ class TestLoad:
         assert not loaded.cut
         assert len(loaded.nodes) == 2
 
-    @pytest.mark.parametrize("data", [b'{"a": 1}\n{"a": \n', b'{"a": 1}\n{"a": \n{"a": 2}'])
+    @each("data", [b'{"a": 1}\n{"a": \n', b'{"a": 1}\n{"a": \n{"a": 2}'])
     def test_any_other_broken_line_is_an_error(self, data):
         with pytest.raises(ImportFormatError, match=r"f:2: is not JSON"):
             load_lines(data, "f")
 
-    @pytest.mark.parametrize("data", [b"", b"\n \n"])
+    @each("data", [b"", b"\n \n"])
     def test_no_line_at_all_is_an_error(self, data):
         with pytest.raises(ImportFormatError, match="f: is empty"):
             load_lines(data, "f")
@@ -160,8 +161,8 @@ def test_every_text_shows_on_one_line(text):
     assert "\n" not in shown(text)
 
 
-@pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.txt"])
-@pytest.mark.parametrize("space", ["\n", "\r\n\r\n", "", " "])
+@each("name", ["log.json", "log.jsonl", "log.txt"])
+@each("space", ["\n", "\r\n\r\n", "", " "])
 def test_documents_over_several_lines_behind_each_other_are_read_like_lines(tmp_path, name, space):
     written = [{"a": [1, {"b": "}{"}]}, [2, 3], {"c": None}]
     path = tmp_path / name
@@ -171,7 +172,7 @@ def test_documents_over_several_lines_behind_each_other_are_read_like_lines(tmp_
     assert found.nodes[0].line == 1
 
 
-@pytest.mark.parametrize("behind", ["nonsense", "{", "5", ",", "{}x"])
+@each("behind", ["nonsense", "{", "5", ",", "{}x"])
 def test_what_stands_behind_a_document_and_is_none_is_a_fault(tmp_path, behind):
     path = tmp_path / "log.json"
     path.write_text('{\n "a": 1\n}\n' + behind)

@@ -1,8 +1,8 @@
 """Exactly what each sample loses: no more is named than is lost, and importing again says the same."""
 
-import pytest
 from sandbox_grader.importers import IMPORTERS, importer
 
+from tests.each import each
 from tests.grader.importers.samples import SAMPLES, encoded, read
 
 NO_TOOLS = ("tools", "the definitions of the tools that were offered are absent")
@@ -46,14 +46,14 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("format_", sorted(SAMPLES))
+@each("format_", sorted(SAMPLES))
 def test_the_losses_of_a_sample(format_):
     name, value = SAMPLES[format_]
     [session] = read(format_, value, name)
     assert [(loss.where, loss.what) for loss in session.losses] == EXPECTED[format_]
 
 
-@pytest.mark.parametrize("format_", sorted(SAMPLES))
+@each("format_", sorted(SAMPLES))
 def test_importing_twice_gives_the_same(format_, tmp_path):
     name, value = SAMPLES[format_]
     path = tmp_path / name
@@ -61,7 +61,7 @@ def test_importing_twice_gives_the_same(format_, tmp_path):
     assert list(importer(format_)([path])) == list(importer(format_)([path]))
 
 
-@pytest.mark.parametrize("format_", sorted(SAMPLES))
+@each("format_", sorted(SAMPLES))
 def test_two_files_of_one_name_give_two_names(format_, tmp_path):
     name, value = SAMPLES[format_]
     paths = [tmp_path / folder / "same" / name for folder in "ab"]

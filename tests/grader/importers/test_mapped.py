@@ -11,6 +11,7 @@ from sandbox_grader.importers import Imported, mapped
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall
+from tests.each import each
 
 MAPPING = """
 sessions: runs
@@ -92,7 +93,7 @@ def test_lines_are_sessions_too(tmp_path: Path) -> None:
     assert [session.name for session in mapped.read([log], mapped.mapping_in(mapping))] == ["mine", "mine-2"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("mapping", "problem"),
     [
         (MAPPING.replace("kind: type", "knd: type"), "kind: Field required; knd: Extra inputs are not permitted"),
@@ -106,7 +107,7 @@ def test_a_mapping_that_is_wrong_says_how(tmp_path: Path, mapping: str, problem:
     assert problem in str(error.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "problem"),
     [
         ("events: trace", "events: steps", "has nothing at 'steps', where the mapping says that the events are"),
@@ -148,7 +149,7 @@ def test_any_and_mapping_go_together(tmp_path: Path) -> None:
         assert "go together" in done.stderr
 
 
-@pytest.mark.parametrize(
+@each(
     ("mapping", "says"),
     [
         ("[" * 20_000 + "]" * 20_000, "nests deeper than"),

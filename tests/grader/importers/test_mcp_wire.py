@@ -5,6 +5,7 @@ import json
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import (
     MCP_WIRE,
     calls,
@@ -61,7 +62,7 @@ class TestBatches:
 
 
 class TestResults:
-    @pytest.mark.parametrize(
+    @each(
         ("result", "value"),
         [
             ({"content": text_content("3")}, 3),
@@ -82,7 +83,7 @@ class TestResults:
         assert (calls(session)[0].result, calls(session)[0].meta["result_partial"]) == ("a", True)
         assert "content of type 'image'" in lost(session)
 
-    @pytest.mark.parametrize(
+    @each(
         ("code", "message", "kind"),
         [
             (-32601, "Method not found", "unknown_tool"),
@@ -120,8 +121,8 @@ class TestIds:
         assert [item.result for item in calls(session)] == [1, 2]
         assert "id '1' is used while another request with it waits" in lost(session)
 
-    @pytest.mark.parametrize("key", ["direction", "sender", "from"])
-    @pytest.mark.parametrize(
+    @each("key", ["direction", "sender", "from"])
+    @each(
         ("client", "server"),
         [
             ("client", "server"),
@@ -181,7 +182,7 @@ class TestEnvelopes:
         lines = [self.wrapped(item, session=name) for name in ("a", "b") for item in (call(1), got(1))]
         assert [session.name for session in read("mcp-wire", lines)] == ["log-a", "log-b"]
 
-    @pytest.mark.parametrize("key", ["payload", "data"])
+    @each("key", ["payload", "data"])
     def test_the_message_may_be_text(self, key):
         lines = [{"ts": 1767322800, key: json.dumps(item)} for item in (call(1), got(1))]
         [found] = calls(read_one("mcp-wire", lines))
@@ -195,7 +196,7 @@ class TestEnvelopes:
 
 
 class TestFiles:
-    @pytest.mark.parametrize("line", [{"a": 1}, {"message": {"a": 1}}, {"message": "{"}, 5, {"id": 1}])
+    @each("line", [{"a": 1}, {"message": {"a": 1}}, {"message": "{"}, 5, {"id": 1}])
     def test_something_else(self, line):
         with pytest.raises(ImportFormatError, match=r"log.jsonl:2: .*not a JSON-RPC message|log.jsonl:2: expected"):
             read("mcp-wire", [call(1), line])

@@ -5,6 +5,7 @@ import copy
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import (
     OPENAI_CHAT,
     calls,
@@ -70,7 +71,7 @@ class TestContainers:
     def test_lines_of_messages_are_one_conversation(self):
         assert len(said(read_one("openai-chat", [ASK, TELL], "log.jsonl"))) == 2
 
-    @pytest.mark.parametrize(
+    @each(
         "document",
         [
             {
@@ -144,7 +145,7 @@ class TestShapes:
 
 
 class TestFailures:
-    @pytest.mark.parametrize(
+    @each(
         ("more", "failed"),
         [
             ({}, True),
@@ -174,7 +175,7 @@ class TestFailures:
 
 
 class TestEnds:
-    @pytest.mark.parametrize(
+    @each(
         ("messages", "end"),
         [([ASK, TELL], "recorded"), ([ASK], None), ([ASK, USE], None), ([ASK, USE, GOT], None)],
     )

@@ -3,6 +3,7 @@
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import OPENAI_RESPONSES, calls, ending, lost, read, read_one, said, started
 
 ASK = {"role": "user", "content": "Where is X1?"}
@@ -57,7 +58,7 @@ def test_what_has_no_place_is_named():
 
 
 class TestToolsOfTheApi:
-    @pytest.mark.parametrize(
+    @each(
         ("item", "name", "arguments", "result"),
         [
             (
@@ -94,7 +95,7 @@ class TestToolsOfTheApi:
         assert calls(session)[0].result is None
         assert "a picture is not kept" in lost(session)
 
-    @pytest.mark.parametrize(
+    @each(
         ("outcome", "error"),
         [({"type": "exit", "exit_code": 0}, None), ({"type": "exit", "exit_code": 2}, "no such file"),
          ({"type": "timeout"}, "no such file")],
@@ -152,7 +153,7 @@ class TestBatches:
 
 
 class TestServers:
-    @pytest.mark.parametrize(
+    @each(
         ("error", "message"),
         [("late", "late"), ({"type": "mcp_tool_execution_error", "message": "late"}, "late"), ([1], "[1]")],
     )
@@ -198,9 +199,7 @@ class TestMessages:
         session = read_one("openai-responses", [ASK, tell("Looking."), use("a"), got("a"), tell()])
         assert said(session)[1:] == [("agent", "agent", "Looking."), ("agent", "user", "Gate 4.")]
 
-    @pytest.mark.parametrize(
-        "following", [mcp(output="1"), {"type": "mcp_approval_request", "id": "q", "name": "find"}]
-    )
+    @each("following", [mcp(output="1"), {"type": "mcp_approval_request", "id": "q", "name": "find"}])
     def test_calls_on_a_server_make_the_text_before_them_a_note_too(self, following):
         session = read_one("openai-responses", [ASK, tell("Looking."), {"type": "reasoning", "summary": []}, following])
         assert said(session)[1] == ("agent", "agent", "Looking.")
@@ -215,7 +214,7 @@ class TestMessages:
         assert said(session)[1] == ("agent", "agent", "Hm.")
         assert "reasoning that the provider encrypted" in lost(session)
 
-    @pytest.mark.parametrize("role", ["system", "developer"])
+    @each("role", ["system", "developer"])
     def test_the_system_s_messages(self, role):
         assert said(read_one("openai-responses", [{"role": role, "content": "x"}])) == [("system", "agent", "x")]
 
@@ -263,7 +262,7 @@ class TestChains:
 
 
 class TestEnds:
-    @pytest.mark.parametrize(
+    @each(
         ("status", "end"),
         [
             ("completed", "recorded"),
@@ -285,7 +284,7 @@ class TestEnds:
 
 
 class TestContainers:
-    @pytest.mark.parametrize("key", ["items", "data", "input"])
+    @each("key", ["items", "data", "input"])
     def test_an_object_that_holds_items(self, key):
         assert len(said(read_one("openai-responses", {key: [ASK, tell()]}))) == 2
 

@@ -6,6 +6,7 @@ import json
 import pytest
 from sandbox_grader.errors import ImportFormatError
 
+from tests.each import each
 from tests.grader.importers.samples import (
     OTEL,
     calls,
@@ -122,7 +123,7 @@ class TestCalls:
         session = read_one("otel", otlp(chat("1", 0, [ASK], [use()]), ran))
         assert [call.result for call in calls(session)] == [None, 7]
 
-    @pytest.mark.parametrize("id_", ["t1", None])
+    @each("id_", ["t1", None])
     def test_the_protocol_s_span_of_the_same_call_counts_once(self, id_):
         more = {} if id_ is None else {"gen_ai__tool__call__id": id_}
         outer = tool("2", 2, gen_ai__tool__call__result="7", **more)
@@ -141,7 +142,7 @@ class TestCalls:
         assert first.batch == second.batch
         assert [first.result, second.result] == ["a", "b"]
 
-    @pytest.mark.parametrize(
+    @each(
         ("attributes", "status", "type_", "message"),
         [
             ({"error__type": "TimeoutError"}, {}, "TimeoutError", "TimeoutError"),
@@ -340,7 +341,7 @@ class TestFiles:
         assert [event.clock for event in session.events[1:4]] == [1.0, 2.0, 3.0]
         assert calls(session)[0].result == 7
 
-    @pytest.mark.parametrize(
+    @each(
         ("document", "problem"),
         [
             ({"spans": []}, "neither an OTLP export"),
@@ -365,7 +366,7 @@ class TestFiles:
         assert read("otel", otlp(*spans))
 
 
-@pytest.mark.parametrize("operation", ["responses", "invoke_workflow", "converse", None])
+@each("operation", ["responses", "invoke_workflow", "converse", None])
 def test_messages_are_read_whatever_the_operation_is_called(operation):
     named = {} if operation is None else {"gen_ai__operation__name": operation}
     talk = span("1", None, "asks", 0, 1, gen_ai__input__messages=[ASK], gen_ai__output__messages=[TELL], **named)
@@ -396,7 +397,7 @@ def test_the_error_of_a_tool_is_what_its_exception_says():
     assert (call.error.type, call.error.message) == ("TimeoutError", "no answer in 3 s")
 
 
-@pytest.mark.parametrize(
+@each(
     ("faults", "kind"),
     [
         (["missing"], "missing_argument"),

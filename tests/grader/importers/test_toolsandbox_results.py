@@ -10,6 +10,7 @@ from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers.toolsandbox_results import read as read_folders
 from sandbox_scenarios.values import row_id
 
+from tests.each import each
 from tests.grader.importers.samples import (
     TOOLSANDBOX,
     calls,
@@ -99,9 +100,7 @@ def test_a_folder_without_a_session_is_named(tmp_path: Path) -> None:
         list(read_folders([tmp_path]))
 
 
-@pytest.mark.parametrize(
-    "context", [{"_dbs": {"SANDBOX": []}}, {"_dbs": []}, {}, {"_dbs": {"SANDBOX": [{"sender": "NOBODY"}]}}]
-)
+@each("context", [{"_dbs": {"SANDBOX": []}}, {"_dbs": []}, {}, {"_dbs": {"SANDBOX": [{"sender": "NOBODY"}]}}])
 def test_what_is_no_context_is_refused(context: Any) -> None:
     with pytest.raises(ImportFormatError):
         read(FORMAT, context)

@@ -1,6 +1,5 @@
 """How texts of other formats become values of ours, and back."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.importers.reading.values import (
@@ -14,6 +13,8 @@ from sandbox_grader.importers.reading.values import (
     zoned,
 )
 
+from tests.each import each
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
@@ -22,7 +23,7 @@ json_values = st.recursive(
 
 
 class TestResults:
-    @pytest.mark.parametrize(
+    @each(
         ("text", "value"),
         [
             ('{"a": [1, 2]}', {"a": [1, 2]}),
@@ -38,7 +39,7 @@ class TestResults:
     def test_a_text_that_is_json_is_its_value(self, text, value):
         assert decode(text) == value
 
-    @pytest.mark.parametrize("text", ["007", "1.10", "+4", " 3", "1e5", "NaN", "[NaN]", "{", "[" * 400 + "]" * 400])
+    @each("text", ["007", "1.10", "+4", " 3", "1e5", "NaN", "[NaN]", "{", "[" * 400 + "]" * 400])
     def test_a_text_that_json_would_write_otherwise_stays_text(self, text):
         assert decode(text) == text
 
@@ -52,7 +53,7 @@ class TestResults:
 
 
 class TestArguments:
-    @pytest.mark.parametrize(
+    @each(
         ("given_", "expected"),
         [
             ({"a": 1}, Given({"a": 1})),
@@ -72,7 +73,7 @@ class TestArguments:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
+    @each(
         ("name", "tool"),
         [
             ("mcp__air__find", "find"),
@@ -89,7 +90,7 @@ class TestNames:
 
 
 class TestTimes:
-    @pytest.mark.parametrize(
+    @each(
         ("stamp", "at"),
         [
             ("2026-01-02T03:00:00Z", 1767322800.0),
@@ -106,7 +107,7 @@ class TestTimes:
     def test_seconds(self, stamp, at):
         assert seconds(stamp) == at
 
-    @pytest.mark.parametrize(
+    @each(
         ("stamp", "known"),
         [
             ("2026-01-02T03:00:00Z", True),
@@ -121,7 +122,7 @@ class TestTimes:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
+    @each(
         ("message", "type_"),
         [
             ("ValueError: no", "ValueError"),

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.milestones.assignment import SMALL, assign
 
+from tests.each import each
+
 VALUES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
 
 
@@ -50,7 +52,7 @@ def test_a_pair_of_value_0_is_no_pair():
     assert assign([[1.0, 0.0], [1.0, 0.0]]) == (0.0, ())
 
 
-@pytest.mark.parametrize("size", [SMALL, SMALL + 1, 12])
+@each("size", [SMALL, SMALL + 1, 12])
 def test_many_rows_are_assigned_by_the_solver_alike(size: int):
     matrix = [[1.0 if column == (row + 3) % size else 0.5 for column in range(size)] for row in range(size)]
     assert assign(matrix) == (1.0, tuple((row + 3) % size for row in range(size)))

@@ -8,6 +8,8 @@ from sandbox_grader.milestones.case import Case, CaseMessage, Extraction, Graph,
 from sandbox_grader.milestones.case_json import read_case
 from sandbox_grader.milestones.cells import converted, shape, value_sets
 
+from tests.each import each
+
 CALL = {"tool": "search", "arguments": {"name": "Ann"}, "result": {"n": 2.5}}
 CHANGE = {"table": "contact", "op": "add", "key": 0, "before": None, "after": {"name": "Ann"}}
 MESSAGES = [
@@ -74,7 +76,7 @@ def test_guardrails():
     assert [(node.guarded, node.unguarded) for node in made] == [(None, ()), ((), ()), (None, ("contact",))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("edges", "members", "found"),
     [(None, (0, 1, 2), ((0, 1), (1, 2))), ([], (), ()), ([[0, 2]], (0, 2), ((0, 2),))],
 )
@@ -83,7 +85,7 @@ def test_graphs(edges: Any, members: tuple[int, ...], found: tuple[Any, ...]):
     assert graph.order() == (members, found)
 
 
-@pytest.mark.parametrize(
+@each(
     "broken",
     [
         {"tables": None},
@@ -115,7 +117,7 @@ class TestRange:
         assert self.first(("agent", None)) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "conversion", "result"),
     [
         ("12", "int", 12),

@@ -8,6 +8,8 @@ from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extr
 from sandbox_grader.milestones.cells import filled, similarity, targets, value_sets
 from sandbox_grader.rouge import rouge_l
 
+from tests.each import each
+
 
 def fit(row: Cells, actual: Cells, table: str = "contact", **measures: Measured) -> float | None:
     constraint = CaseConstraint(table, "snapshot", (row,), measures=measures or None)
@@ -20,7 +22,7 @@ def cell(value: Any, actual: Any, measure: Any = "exact", tolerance: Any = None)
 
 
 class TestExact:
-    @pytest.mark.parametrize(
+    @each(
         ("value", "actual", "expected"),
         [
             ("a", "a", 1),
@@ -40,7 +42,7 @@ class TestExact:
 
 
 class TestContains:
-    @pytest.mark.parametrize(
+    @each(
         ("value", "actual", "expected"),
         [("b", "abc", 1), ("B", "abc", 0), ("", "", 1), ("", "abc", 1), ("b", None, None), ("abcd", "abc", 0)],
     )
@@ -49,7 +51,7 @@ class TestContains:
 
 
 class TestClose:
-    @pytest.mark.parametrize(
+    @each(
         ("value", "actual", "tolerance", "expected"),
         [
             (1.0, 1.25, 0.25, 1),
@@ -78,26 +80,24 @@ class TestOthers:
     def test_rouge(self):
         assert cell("buy milk today", "buy bread today", "rouge_l") == rouge_l("buy milk today", "buy bread today")
 
-    @pytest.mark.parametrize(("value", "actual"), [("a", None), (None, "a"), (None, None)])
+    @each(("value", "actual"), [("a", None), (None, "a"), (None, None)])
     def test_rouge_of_nothing(self, value: str | None, actual: str | None):
         assert cell(value, actual, "rouge_l") == 0
 
-    @pytest.mark.parametrize(
-        ("text", "expected"), [("Milk and bread", 1), ("EGGS", 1), ("milk", 0), (None, 0), ("bread", 0)]
-    )
+    @each(("text", "expected"), [("Milk and bread", 1), ("EGGS", 1), ("milk", 0), (None, 0), ("bread", 0)])
     def test_mentions(self, text: str | None, expected: float):
         assert cell((("milk", "bread"), ("eggs",)), text, "mentions") == expected
 
 
 class TestDefaults:
-    @pytest.mark.parametrize(
+    @each(
         ("table", "column"),
         [(MESSAGES, "content"), ("contact", "relationship"), ("messaging", "content"), ("reminder", "content")],
     )
     def test_texts_are_compared_by_rouge(self, table: str, column: str):
         assert fit({column: "one two"}, {column: "one"}, table) == rouge_l("one two", "one")
 
-    @pytest.mark.parametrize(("table", "column"), [("contact", "name"), ("contact", "content"), ("setting", "wifi")])
+    @each(("table", "column"), [("contact", "name"), ("contact", "content"), ("setting", "wifi")])
     def test_everything_else_exactly(self, table: str, column: str):
         assert fit({column: "one two"}, {column: "one"}, table) == 0
 
@@ -110,7 +110,7 @@ class TestDefaults:
 
 
 class TestTraces:
-    @pytest.mark.parametrize("calls", [None, ()])
+    @each("calls", [None, ()])
     def test_no_calls(self, calls: Any):
         assert fit({"tool_calls": [{"tool": "a", "arguments": {}}]}, {"tool_calls": calls}, MESSAGES) == 0
 
@@ -118,7 +118,7 @@ class TestTraces:
         assert fit({"tool_calls": []}, {"tool_calls": (RecordedCall("a", {}),)}, MESSAGES) == 0
         assert fit({"tool_calls": None}, {"tool_calls": (RecordedCall("a", {}),)}, MESSAGES) == 0
 
-    @pytest.mark.parametrize(
+    @each(
         ("wanted", "given", "expected"),
         [
             ({"x": None}, {"x": None}, 1),

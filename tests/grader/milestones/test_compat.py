@@ -9,6 +9,7 @@ from sandbox_grader.milestones.case_json import read_case
 from sandbox_grader.milestones.compat import evaluate
 from sandbox_grader.milestones.matching import MatchedPlace
 
+from tests.each import each
 from tests.grader.milestones.cases import (
     START,
     added,
@@ -56,7 +57,7 @@ class TestTables:
         rows = ({"name": "Ann"}, {"name": "Bob"})
         assert judged(node(table("contact", "snapshot", *rows)), messages=(), tables=tables).score == 0
 
-    @pytest.mark.parametrize(("value", "score"), [(10.5, 1), (10.500001, 0), (9.5, 1), (None, 0)])
+    @each(("value", "score"), [(10.5, 1), (10.500001, 0), (9.5, 1), (None, 0)])
     def test_close_at_its_boundary(self, value: float | None, score: int):
         tables = {"setting": [{"latitude": value, "wifi": True}]}
         near = table("setting", "snapshot", {"latitude": 10.0}, latitude=Measured("close", 0.5))
@@ -132,7 +133,7 @@ def using(result: Any, constraint: Any, /, **used: Any) -> float:
 
 
 class TestExtraction:
-    @pytest.mark.parametrize(
+    @each(
         ("result", "path", "convert", "value"),
         [
             ({"n": "12"}, ("n",), "int", 12),
@@ -149,7 +150,7 @@ class TestExtraction:
     def test_steps_that_work(self, result: Any, path: tuple[str | int, ...], convert: str, value: Any):
         assert using(result, taking(path, convert), x=value) == 1
 
-    @pytest.mark.parametrize(
+    @each(
         ("result", "path", "convert"),
         [
             ({}, ("n",), "raw"),
@@ -183,7 +184,7 @@ class TestExtraction:
         constraint = taking((), given={"x": 5})
         assert [using(1, constraint, x=used) for used in (1, 5, 6)] == [1, 1, 0]
 
-    @pytest.mark.parametrize(
+    @each(
         ("number", "texts"),
         [
             (2.5, ["2", "2.5", "2.50", "2.500"]),
@@ -199,9 +200,7 @@ class TestExtraction:
             assert result.milestones[1].similarity == 1, form
         assert judged(*nodes, messages=(did(result=number), said("It is 9."))).milestones[1].similarity == 0
 
-    @pytest.mark.parametrize(
-        ("value", "written"), [(3, "3"), (3.0, "3.0"), (21.5, "21.5"), (True, "True"), (None, "None"), ("a", "a")]
-    )
+    @each(("value", "written"), [(3, "3"), (3.0, "3.0"), (21.5, "21.5"), (True, "True"), (None, "None"), ("a", "a")])
     def test_values_in_a_text(self, value: Any, written: str):
         nodes = node(trace()), node(taking((), content="<{x}>"))
         assert judged(*nodes, messages=(did(result=value), said(f"<{written}>"))).milestones[1].similarity == 1

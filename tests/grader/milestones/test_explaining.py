@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.metric import Mode, Subject
 from sandbox_grader.milestones import ToolSandbox
 from sandbox_grader.milestones.phrases import counted, either, shown
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, ValueRef
 
+from tests.each import each
 from tests.grader.milestones.sessions import (
     Play,
     call,
@@ -104,7 +104,7 @@ class TestCalls:
             "search failed: ConnectionError: 'ConnectionError happened'"
         ]
 
-    @pytest.mark.parametrize(
+    @each(
         ("expected", "text"),
         [
             (Expected("one_of", ("a", "b")), "'a' or 'b'"),
@@ -211,7 +211,7 @@ def test_compat_tells_places_and_no_reasons():
 
 
 class TestPhrases:
-    @pytest.mark.parametrize(
+    @each(
         ("value", "text"),
         [(True, "true"), (False, "false"), (None, "nothing"), ("a", "'a'"), (1.5, "1.5"), ([1], "[1]")],
     )

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
@@ -14,6 +13,7 @@ from sandbox_grader.scores import Scores
 from sandbox_scenarios.model import Expected, ValueRef
 
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
+from tests.each import each
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import (
     Play,
@@ -175,8 +175,8 @@ def test_a_log_says_the_same_after_it_was_written_and_read(todo: Steps):
     assert first == second
 
 
-@pytest.mark.parametrize("number", [10**400, 10**5000, -(10**5000)], ids=["huge", "unwritable", "unwritable-negative"])
-@pytest.mark.parametrize("mode", ["strict", "compat"])
+@each("number", [10**400, 10**5000, -(10**5000)], ids=["huge", "unwritable", "unwritable-negative"])
+@each("mode", ["strict", "compat"])
 def test_numbers_beyond_all_bounds(number: int, mode: Mode):
     played = Play().calls("search", name="Ann", result=[number]).calls("send", to=number).says("hi, done").done()
     verdict = ToolSandbox().grade(Subject(played, scenario=ASKED), mode)

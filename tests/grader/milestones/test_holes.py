@@ -9,6 +9,7 @@ from sandbox_grader.milestones import ToolSandbox
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, Scenario
 
 from sandbox_mcp.trajectory import Trajectory
+from tests.each import each
 from tests.grader.milestones.sessions import (
     Play,
     call,
@@ -118,7 +119,7 @@ class TestClaims:
 
 
 class TestHelpInOtherWords:
-    @pytest.mark.parametrize("reply", ["I've disabled your wireless connection for you.", "无线网络已关闭。"])
+    @each("reply", ["I've disabled your wireless connection for you.", "无线网络已关闭。"])
     def test_counts_by_what_it_says(self, reply: str):
         played = switched().says(reply)
         assert compat(WIFI_OFF, played) == 0.5

@@ -19,6 +19,7 @@ from sandbox_grader.milestones.judges import (
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, ValueRef
 
+from tests.each import each
 from tests.grader.milestones.sessions import PHONE, Play, call, contact, reminder, row, say, state
 
 PLAIN = Compare(lambda _: ())
@@ -118,7 +119,7 @@ class TestStates:
         gone = judge(state("contact", "removes", row(name="Ann")), Play().changes("rm", "contact", "c1", None))
         assert [gone.value(state_, None, FAVOURABLE) for state_ in (0, 1)] == [0, 1]
 
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "wanted", "told"),
         [
             ("adds", row(content="milk"), [True, True]),

@@ -1,9 +1,9 @@
 """How long rows live, and which of them count in which version."""
 
-import pytest
 from sandbox_grader.milestones.row_versions import Life, RowSets, lives, members
 
 from sandbox_mcp.world import Change
+from tests.each import each
 
 OLD, NEW = {"x": 1}, {"x": 2}
 START = {"a": OLD}
@@ -20,7 +20,7 @@ def test_what_is_overwritten_at_once_was_never_there():
     assert lives({}, twice, 2) == (Life("b", NEW, 1, 2),)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "usable", "eligible"),
     [
         ("is", [{0}, {0, 1}, {1, 2}, {1}], [{0, 1, 2}] * 4),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.milestones.matching import CycleError, MatchedPlace, match
 
+from tests.each import each
 from tests.laws import at_least
 
 Edges = tuple[tuple[int, int], ...]
@@ -194,13 +195,13 @@ def test_without_nodes_nothing_is_placed():
     assert match(Tables([[1.0]]), [], ()) == {}
 
 
-@pytest.mark.parametrize("edges", [((0, 0),), ((0, 1), (1, 0)), ((0, 1), (1, 2), (2, 1))])
+@each("edges", [((0, 0),), ((0, 1), (1, 0)), ((0, 1), (1, 2), (2, 1))])
 def test_a_circle_is_an_error(edges: Edges):
     with pytest.raises(CycleError, match="wait for each other"):
         match(Tables([[1.0]] * 3), sorted({node for edge in edges for node in edge}), edges)
 
 
-@pytest.mark.parametrize("shape", ["chain", "fan_in", "fan_out", "diamond"])
+@each("shape", ["chain", "fan_in", "fan_out", "diamond"])
 def test_a_long_log_in_which_nothing_happens_needs_few_looks(shape: str):
     count = 12
     edges = {

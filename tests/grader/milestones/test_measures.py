@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.milestones.measures import (
     avoided,
     default_of,
@@ -16,6 +15,8 @@ from sandbox_grader.milestones.measures import (
 )
 from sandbox_grader.rouge import rouge_l
 from sandbox_scenarios.model import Expected, ValueRef
+
+from tests.each import each
 
 
 def nothing(_: ValueRef) -> tuple[Any, ...]:
@@ -31,16 +32,14 @@ def compare(expected: Expected, actual: Any, name: str = "x", lookup: Any = noth
 
 
 class TestExact:
-    @pytest.mark.parametrize(
+    @each(
         ("target", "actual"),
         [("a", "a"), (1, 1.0), (True, True), (None, None), ([1, {"a": 2.0}], [1.0, {"a": 2}]), ({"a": None}, {})],
     )
     def test_equal(self, target: Any, actual: Any):
         assert compare(Expected(value=target), actual) == 1
 
-    @pytest.mark.parametrize(
-        ("target", "actual"), [("a", "A"), (1, True), (0, False), ("1", 1), (None, ""), ("a", None), ([1], [1, 2])]
-    )
+    @each(("target", "actual"), [("a", "A"), (1, True), (0, False), ("1", 1), (None, ""), ("a", None), ([1], [1, 2])])
     def test_not_equal(self, target: Any, actual: Any):
         assert compare(Expected(value=target), actual) == 0
 
@@ -71,7 +70,7 @@ class TestText:
         assert compare(Expected("contains", "Milk"), "buy bread") == 0
         assert compare(Expected("contains", "None"), None) == 0
 
-    @pytest.mark.parametrize(
+    @each(
         ("actual", "value"), [(("a", "b"), 1), (("b", "a"), 1), (("a",), 0), (("a", "b", "c"), 0), (None, 0), ("ab", 0)]
     )
     def test_set(self, actual: Any, value: int):
@@ -99,7 +98,7 @@ class TestText:
 
 
 class TestDefaults:
-    @pytest.mark.parametrize(
+    @each(
         ("name", "measure", "within"),
         [
             ("content", "rouge", None),
@@ -145,7 +144,7 @@ class TestValuesFromElsewhere:
         ref, other = ValueRef("a"), ValueRef("b")
         assert referred(Expected(ref=ref, values={"x": other})) == (ref, other)
 
-    @pytest.mark.parametrize(
+    @each(
         ("path", "to", "source", "found"),
         [
             ((), "raw", 7, (7,)),
@@ -204,7 +203,7 @@ class TestFacts:
         assert missing(self.off, "wifi", nothing) == [("off", "disabled")]
         assert avoided(self.off, "it is still on and not off", nothing) == ["still on", "not off"]
 
-    @pytest.mark.parametrize(("value", "text"), [(True, "true"), (2.0, "2.0"), (None, "None")])
+    @each(("value", "text"), [(True, "true"), (2.0, "2.0"), (None, "None")])
     def test_values_in_a_sentence(self, value: Any, text: str):
         assert written(value) == text
 

@@ -13,6 +13,7 @@ from sandbox_grader.scores import Scores, grade
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, assemble, parse_trajectory, to_line
+from tests.each import each
 from tests.grader.milestones.sessions import OPENING, Play, facts, milestone, row, say, scenario, state
 
 OFF = milestone("off", state("setting", "is", row(wifi=False)))
@@ -70,13 +71,13 @@ class TestUnscored:
     def scores(self, reason: EndReason | None, *, cut: bool = False) -> Scores:
         return grade(right().done(reason, cut=cut), WIFI_OFF, metrics=["toolsandbox"])
 
-    @pytest.mark.parametrize("reason", ["agent_failed", "user_failed", "abandoned"])
+    @each("reason", ["agent_failed", "user_failed", "abandoned"])
     def test_what_broke_outside_the_agent(self, reason: EndReason):
         found = self.scores(reason)
         assert (found.scored, found.score, found.value()) == (False, 1, None)
         assert found.reason == f"incomplete: the session ended with {reason!r}"
 
-    @pytest.mark.parametrize("reason", ["user_ended", "max_turns", "max_calls", "recorded"])
+    @each("reason", ["user_ended", "max_turns", "max_calls", "recorded"])
     def test_other_endings_count(self, reason: EndReason):
         assert self.scores(reason).scored
 
@@ -102,7 +103,7 @@ class TestDoingNothing:
         values = verdict(right().done(), polite).values
         assert (values["idle"], values["refusal"], values["score"], values["corrected"]) == (0, 0.5, 0.5, 0)
 
-    @pytest.mark.parametrize(
+    @each(
         ("score", "refusal", "expected"),
         [
             (1, 0, 1),

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.milestones.referring import fitting, yielding
 from sandbox_scenarios.model import Expected, ValueRef
 
+from tests.each import each
 from tests.grader.milestones.sessions import Play
 
 PHONE = ValueRef("found", path=(0, "phone"))
@@ -15,14 +15,12 @@ def usable(expected: Expected, *held: Any) -> Any:
     return fitting(PHONE, [({"to": expected}, {"to": value}) for value in held])
 
 
-@pytest.mark.parametrize(("value", "useful"), [("+1", True), (1, True), (1.0, True), ("+2", False), (True, False)])
+@each(("value", "useful"), [("+1", True), (1, True), (1.0, True), ("+2", False), (True, False)])
 def test_where_values_must_be_equal_those_that_are_held(value: Any, useful: bool):
     assert usable(Expected(ref=PHONE), "+1", 1)(value) is useful
 
 
-@pytest.mark.parametrize(
-    "expected", [Expected("rouge", ref=PHONE), Expected("facts", (("{p}",),), values={"p": PHONE})]
-)
+@each("expected", [Expected("rouge", ref=PHONE), Expected("facts", (("{p}",),), values={"p": PHONE})])
 def test_where_they_may_be_partly_right_all(expected: Expected):
     assert usable(expected, "+1")("+2")
 

@@ -8,6 +8,7 @@ from sandbox_grader.milestones.strict import FUZZY_MET, MET, StrictResult, evalu
 from sandbox_grader.milestones.timeline import Timeline, turn_count
 from sandbox_scenarios.model import Expected, Milestone, Scenario, ValueRef
 
+from tests.each import each
 from tests.grader.milestones.sessions import (
     WORLD,
     Play,
@@ -341,7 +342,7 @@ class TestMinefields:
         mines = (milestone("one", call("send")), milestone("two", call("delete"), after=("one",)))
         assert graded(scenario(minefields=mines), Play().calls("delete")).hit == (1,)
 
-    @pytest.mark.parametrize(
+    @each(
         ("constraint", "needed"),
         [
             (call("send", to="+1"), MET),
@@ -380,7 +381,7 @@ class TestScore:
 
 
 class TestScenarioErrors:
-    @pytest.mark.parametrize(
+    @each(
         ("milestones", "message"),
         [
             ((milestone("a", call("x"), after=("b",)), milestone("b", call("x"), after=("a",))), "order is a circle"),

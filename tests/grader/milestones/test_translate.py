@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.milestones import case
 from sandbox_grader.milestones.compat import evaluate
 from sandbox_grader.milestones.translate import to_case
 from sandbox_scenarios.model import CallConstraint, Expected, Scenario, ValueRef
 
+from tests.each import each
 from tests.grader.milestones.sessions import (
     Play,
     call,
@@ -72,7 +72,7 @@ class TestSessions:
 
 
 class TestTables:
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "expected"),
         [("is", "snapshot"), ("adds", "addition"), ("removes", "removal"), ("updates", "update")],
     )
@@ -88,7 +88,7 @@ class TestTables:
         _, guardrail = seen(asked, Play()).milestones.nodes[1].constraints
         assert (guardrail.kind, guardrail.reference) == ("guardrail", 0)
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "expected", "measured"),
         [
             ("name", Expected(value="x"), case.Measured("exact")),

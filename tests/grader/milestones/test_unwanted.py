@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_grader.milestones.unwanted import GRADES, WHOLE, AllowedChanges, Unwanted, differing
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.world import Change
+from tests.each import each
 from tests.grader.milestones.sessions import (
     PHONE,
     Play,
@@ -64,12 +64,12 @@ class TestWithoutAWish:
         early = Play(opening=None).changes("rm", "contact", "c1", None).says("Go.", "user", "agent")
         assert unwanted(NOTHING, early) == [("contact", "c1", "removed")]
 
-    @pytest.mark.parametrize("caller", ["user", "environment"])
+    @each("caller", ["user", "environment"])
     def test_what_the_user_does_and_what_happens_is_not_the_agents(self, caller: str):
         played = Play().calls("rm", caller=caller, changes=(Change("contact", "c1", contact("c1"), None),))
         assert unwanted(NOTHING, played) == []
 
-    @pytest.mark.parametrize("caller", ["user", "environment"])
+    @each("caller", ["user", "environment"])
     def test_but_what_they_brought_is_not_the_agents_to_take_away(self, caller: str):
         played = Play().calls("add", caller=caller, changes=(Change("contact", "c9", None, contact("c9")),))
         assert unwanted(NOTHING, played) == []
@@ -170,7 +170,7 @@ class TestGrades:
 
 
 class TestAllowed:
-    @pytest.mark.parametrize(
+    @each(
         ("allows", "expected"),
         [
             ({"setting": ("cellular", "location_service")}, []),

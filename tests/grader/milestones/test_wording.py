@@ -1,12 +1,13 @@
 """What counts as the same words, and what does not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.milestones.wording import says, tokens
 
+from tests.each import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "wording"),
     [
         ("Wifi is OFF now", "off"),
@@ -34,7 +35,7 @@ def test_is_said(text: str, wording: str):
     assert says(text, wording)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "wording"),
     [
         ("You are offline", "off"),

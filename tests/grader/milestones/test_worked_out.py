@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.reasons import details
@@ -13,6 +12,7 @@ from bench.truth_turns import in_the_head
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import named
+from tests.each import each
 from tests.suite import SUITE
 
 COMPUTING = frozenset(name for name, tool in named("phone").agent_tools.items() if tool.computes)
@@ -40,7 +40,7 @@ def reckoned(scenario: Scenario, *, without: str = "", reply: str = "") -> Traje
     return stage.rehearse(Solution(tuple(turns))).log
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_mental_arithmetic_keeps_the_score(name: str):
     scenario = SUITE.get(name)
     log = reckoned(scenario)
@@ -67,7 +67,7 @@ def test_nothing_is_worked_out_from_what_was_never_looked_up():
     assert strict.evaluate(scenario, log).score == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_whoever_says_nothing_has_worked_out_nothing(name: str):
     scenario = SUITE.get(name)
     assert strict.evaluate(scenario, idle(scenario)).score == 0

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests.each import each
 from tests.grader.mtu_bench.building import Calls, grade
 
 DIM: Calls = [("lamp_dim", {"room": "hall", "level": 3})]
@@ -40,27 +41,27 @@ def test_parameters_with_a_wrong_value_and_a_wrong_name() -> None:
     assert (verdict.values["TS"], verdict.values["PS"]) == (1, 0)
 
 
-@pytest.mark.parametrize(("marks", "rate"), [("11", 1), ("10", 0)])
+@each(("marks", "rate"), [("11", 1), ("10", 0)])
 def test_success_rate(marks: str, rate: float) -> None:
     assert grade(*dialogue(marks)).values["SR"] == rate
 
 
-@pytest.mark.parametrize(("marks", "rate"), [("111", 1.0), ("101", 0.6667)])
+@each(("marks", "rate"), [("111", 1.0), ("101", 0.6667)])
 def test_averaged_turn_success_rate(marks: str, rate: float) -> None:
     assert round(grade(*dialogue(marks)).values["ATS"], 4) == rate
 
 
-@pytest.mark.parametrize(("marks", "rate"), [("11", 1.0), ("11011", 0.6994)])
+@each(("marks", "rate"), [("11", 1.0), ("11011", 0.6994)])
 def test_soft_averaged_turn_success_rate(marks: str, rate: float) -> None:
     assert round(grade(*dialogue(marks)).values["SATS"], 4) == rate
 
 
-@pytest.mark.parametrize(("marks", "rate"), [("1111", 1.0), ("11011", 0.4)])
+@each(("marks", "rate"), [("1111", 1.0), ("11011", 0.4)])
 def test_task_process_rate(marks: str, rate: float) -> None:
     assert grade(*dialogue(marks)).values["TPR"] == rate
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "wanted", "score"),
     [(("look", "sum", "render"), ("look", "sum", "render"), 1.0), (("look", "play", "wake"), ("look", "render"), 0.25)],
 )
@@ -68,9 +69,7 @@ def test_tool_number_accuracy(predicted: tuple[str, ...], wanted: tuple[str, ...
     assert grade(chain(*predicted), chain(*wanted)).values["TN"] == score
 
 
-@pytest.mark.parametrize(
-    ("predicted", "score"), [(("rain", "route", "bed"), 0.8660), (("bed", "route", "rain"), 0.1667)]
-)
+@each(("predicted", "score"), [(("rain", "route", "bed"), 0.8660), (("bed", "route", "rain"), 0.1667)])
 def test_tool_order_accuracy(predicted: tuple[str, ...], score: float) -> None:
     assert round(grade(chain(*predicted), chain("rain", "route", "bed")).values["TO"], 4) == score
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.mtu_bench.compare import contained, normalised, same_arguments, same_value
+
+from tests.each import each
 
 values = st.text(max_size=6) | st.integers(-99, 99) | st.booleans() | st.none()
 arguments = st.dictionaries(st.sampled_from("abcd"), values | st.lists(values, max_size=2), max_size=4)
@@ -14,7 +15,7 @@ arguments = st.dictionaries(st.sampled_from("abcd"), values | st.lists(values, m
 # -- as the authors' code -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("inner", "outer"),
     [
         ("York", "New York"), ("", "anything"), ("1", "21"), ("HALL", "hall"), (5, "5"), (True, "true"),
@@ -26,7 +27,7 @@ def test_a_value_is_contained(inner: Any, outer: Any) -> None:
     assert contained({"v": inner}, {"v": outer})
 
 
-@pytest.mark.parametrize(
+@each(
     ("inner", "outer"),
     [
         ("New York", "York"), ("10", "ten"), (["x"], "x"), ("2024-01-04", "Monday"),
@@ -48,7 +49,7 @@ def test_names_and_their_number_must_agree() -> None:
     assert not contained({"a": 1}, {"A": 1})
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "rewritten"),
     [
         ("10", "onezero"), ("2024-01-04", "twozerotwofour-zeroone-zerofour"), ("in my room", "in room"),
@@ -68,7 +69,7 @@ def test_everything_contains_itself(given_: dict[str, Any]) -> None:
 # -- as the paper means it ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right"),
     [
         (5, "5"), (5.0, 5), ("5.50", 5.5), (True, "True"), ("false", False), ("New  York ", "new york"),
@@ -81,7 +82,7 @@ def test_the_same_value(left: Any, right: Any) -> None:
     assert same_value(right, left)
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right"),
     [
         ("York", "New York"), (1, 21), (1, True), ("yes", True), (["a"], "a"), (["a", "b"], ["b", "a"]), ("007", 7),

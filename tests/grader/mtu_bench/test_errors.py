@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.each import each
 from tests.grader.mtu_bench.building import Calls, grade, graded, row, says
 
 ASK: Calls = []
@@ -27,19 +26,19 @@ def calls(names: str, **arguments: Any) -> Calls:
 # -- classes ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("done", "wanted", "error"),
     [
         ("ab", "ab", None), ("", "", None), ("a", "ab", "missed"), ("", "a", "missed"), ("abc", "ab", "excessive"),
         ("a", "", "excessive"), ("c", "ab", "incorrect"), ("ac", "ab", "incorrect"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("mode", ["compat", "paper", "strict"])
+@each("mode", ["compat", "paper", "strict"])
 def test_classes_by_tools(done: str, wanted: str, error: str | None, mode: Any) -> None:
     assert last([calls(done)], [calls(wanted)], mode)[0] == error
 
 
-@pytest.mark.parametrize("mode", ["compat", "paper", "strict"])
+@each("mode", ["compat", "paper", "strict"])
 def test_the_right_tools_with_other_arguments(mode: Any) -> None:
     assert last([calls("ab", n=1)], [calls("ab", n=2)], mode)[0] == "parameter"
 
@@ -60,7 +59,7 @@ def test_compat_calls_a_turn_excessive_that_scores_as_right() -> None:
     assert (detail["right"], detail["error"]) == (True, "excessive")
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "right"),
     [
         ("Action: boil\nAction Input: {'owner': \"Ann's\"}", True),
@@ -83,7 +82,7 @@ def test_another_tool_selected() -> None:
     assert last([calls("b")], [calls("a")]) == ("incorrect", ["tool_selection"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "kinds"),
     [
         ({"city": "Rome"}, ["parameter_omission"]),
@@ -134,7 +133,7 @@ def test_a_value_that_nobody_mentioned() -> None:
     assert last([ASK, book], [ASK, ASK], user=user) == ("excessive", ["parameter_hallucination"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "value"),
     [
         ("for one night", "1"), ("for one night", 1), ("on the 8th", "2024-01-08"), ("tomorrow", "2024-01-05"),
@@ -146,9 +145,7 @@ def test_a_value_that_was_said_in_other_words_is_not_made_up(said: str, value: A
     assert last([ASK, [("book", {"v": value})]], [ASK, ASK], user=["Hello.", said])[1] == []
 
 
-@pytest.mark.parametrize(
-    ("said", "value"), [("on the 9th", "2024-01-08"), ("at 7 pm", "20:00"), ("a red one", "blue"), ("room 21", "12")]
-)
+@each(("said", "value"), [("on the 9th", "2024-01-08"), ("at 7 pm", "20:00"), ("a red one", "blue"), ("room 21", "12")])
 def test_a_value_that_was_not_said(said: str, value: Any) -> None:
     assert last([ASK, [("book", {"v": value})]], [ASK, ASK], user=["Hello.", said])[1] == ["parameter_hallucination"]
 
@@ -186,7 +183,7 @@ def test_an_inherited_value_that_is_left_out() -> None:
 # -- Table 13 -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("done", "kinds"), [("a", ["fewer_tools"]), ("abc", ["more_tools"]), ("ac", ["wrong_tool"])])
+@each(("done", "kinds"), [("a", ["fewer_tools"]), ("abc", ["more_tools"]), ("ac", ["wrong_tool"])])
 def test_tools_of_a_turn_with_several(done: str, kinds: list[str]) -> None:
     assert last([calls(done)], [calls("ab")])[1] == kinds
 

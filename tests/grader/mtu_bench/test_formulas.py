@@ -18,6 +18,8 @@ from sandbox_grader.mtu_bench.formulas import (
     turn_success,
 )
 
+from tests.each import each
+
 tools = st.lists(st.sampled_from("abcde"), max_size=6)
 turns = st.lists(st.booleans(), min_size=1, max_size=12)
 
@@ -25,7 +27,7 @@ turns = st.lists(st.booleans(), min_size=1, max_size=12)
 # -- tools --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "wanted", "score"),
     [("abc", "abc", 1.0), ("axy", "ab", 0.25), ("", "", 1.0), ("a", "", 0.0), ("", "a", 0.0), ("aab", "ab", 1.0)],
 )
@@ -33,7 +35,7 @@ def test_tool_number(predicted: str, wanted: str, score: float) -> None:
     assert tool_number(list(predicted), list(wanted)) == score
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "wanted", "paper", "strict"),
     [
         ("abc", "abc", math.cos(math.pi / 6), 1.0),
@@ -53,7 +55,7 @@ def test_tool_order(predicted: str, wanted: str, paper: float, strict: float) ->
     assert tool_order(list(predicted), list(wanted), "strict") == pytest.approx(strict, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("scored", "wanted", "score"),
     [
         ("abc", "abc", 1.0), ("", "", 1.0), ("a", "", 0.0), ("", "a", 0.0),
@@ -106,7 +108,7 @@ def rights(marks: str) -> list[bool]:
 E1, E2 = 1 - math.exp(-1), 1 - math.exp(-2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("marks", "so_far", "overall"),
     [
         ("11", 1.0, 1.0), ("0", 0.0, 0.0), ("101", (1 + E1) / 3, (1 + E1) / 3),
@@ -121,7 +123,7 @@ def test_soft_turn_success_parts_where_a_right_turn_stands_between_errors(
     assert soft_turn_success(rights(marks), last_overall=True) == pytest.approx(overall)
 
 
-@pytest.mark.parametrize(("marks", "rate"), [("1111", 1.0), ("11011", 0.4), ("0111", 0.0), ("1", 1.0), ("10", 0.5)])
+@each(("marks", "rate"), [("1111", 1.0), ("11011", 0.4), ("0111", 0.0), ("1", 1.0), ("10", 0.5)])
 def test_process_rate(marks: str, rate: float) -> None:
     assert process_rate(rights(marks)) == rate
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.metric import Subject
 from sandbox_grader.mtu_bench.dialogue import DialogueTurn, dialogue
 from sandbox_grader.mtu_bench.hearing import HeardSoFar, SearchableSession
 
+from tests.each import each
 from tests.grader.mtu_bench.building import Calls, session, solution
 
 
@@ -26,7 +26,7 @@ def recorded(turn: int) -> HeardSoFar:
     return SearchableSession(talk.events).by(whole.alternatives[0][turn][0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("turn", "before", "later"),
     [
         (0, [], ["apple", "ash", "pear"]),
@@ -54,7 +54,7 @@ def test_a_history_of_the_source_stands_for_what_was_recorded() -> None:
     assert not by.before("elm")
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "history", "now", "answer"),
     [
         ("7 Mill Lane", "It is in Mill Lane, number 7.", "Go there.", True),
@@ -70,7 +70,7 @@ def test_what_comes_from_before_only(value: Any, history: str, now: str, answer:
     assert heard(history, now).only_before(value) == answer
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         ("2024-01-08", "on 2024-01-08"), ("2024-01-08", "the 8th"), ("2024-01-08", "next Monday"),
@@ -84,7 +84,7 @@ def test_what_may_have_been_said(value: Any, text: str) -> None:
     assert not heard("", text).nothing_of(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         ("2024-01-08", "the 9th"), ("2024-01-08", "on 2024-02-08"), ("19:30", "at 8"), ("3", "four"), ("3", "13"),

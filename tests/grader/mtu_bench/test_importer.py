@@ -12,6 +12,7 @@ from sandbox_grader.importers import Imported, importer
 from sandbox_grader.mtu_bench import MtuBench
 
 from sandbox_mcp.trajectory import Message, ReferenceCall, SessionEnded, SessionStarted, ToolCall
+from tests.each import each
 from tests.grader.mtu_bench.building import asking, graded, imported, react, reread, row, says, write
 from tests.laws import at_least
 
@@ -89,7 +90,7 @@ def test_the_conversation_before_is_kept_with_the_turn(tmp_path: Path) -> None:
     assert (user.content, user.meta["history"]) == ("And off.", "user: Light it.\nassistant: : It is lit.")
 
 
-@pytest.mark.parametrize(
+@each(
     "history",
     ["User: Hi.\nAction: {}\nAssistant: Hello.", "user: Hi.\nobservation: \nassistant: : Hello."],
 )
@@ -138,7 +139,7 @@ def test_tools_that_only_the_ground_truth_knows_are_added(tmp_path: Path) -> Non
     assert any("'blink'" in loss for loss in losses(session))
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "names"),
     [
         (react(("lamp_on", {}), ("lamp_off", {})), ["lamp_on", "lamp_off"]),
@@ -164,7 +165,7 @@ def test_nested_arguments_are_read_although_the_authors_parser_cannot(tmp_path: 
     assert called(session)[0].arguments == {"where": {"room": "Ann's", "tags": [None, "it's"]}}
 
 
-@pytest.mark.parametrize("written", ["{room: hall}", "{'room': ", "in the hall", "[1]", "{'room': open('x')}"])
+@each("written", ["{room: hall}", "{'room': ", "in the hall", "[1]", "{'room': open('x')}"])
 def test_arguments_that_are_none_stay_text(written: str, tmp_path: Path) -> None:
     (session,) = imported(tmp_path, [row("S-S_0", ON)], [says("S-S_0", f"Action: lamp_on\nAction Input: {written}")])
     (call,) = called(session)
@@ -190,7 +191,7 @@ def test_a_tool_that_was_not_offered_is_unknown(tmp_path: Path) -> None:
 # -- settings -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "many", "setting"),
     [
         ({"x_0": ON, "x_1": {"": {}}}, False, "S-S"),
@@ -257,7 +258,7 @@ def test_more_twins_than_letters(tmp_path: Path) -> None:
     assert (names[1], names[25], names[26], names[27]) == ("OOD_0b", "OOD_0z", "OOD_0ba", "OOD_0bb")
 
 
-@pytest.mark.parametrize("swapped", [False, True])
+@each("swapped", [False, True])
 def test_a_mislabelled_response_goes_to_the_next_row_by_its_words(swapped: bool, tmp_path: Path) -> None:
     rows = [
         row("S-M_3", ON, asking("Light the kitchen.", many=True)),
@@ -339,7 +340,7 @@ def test_several_settings_in_one_import(tmp_path: Path) -> None:
 # -- what breaks --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "problem"),
     [
         ("{", "is not JSON"),

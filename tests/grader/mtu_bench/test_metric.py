@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.metric import Subject, Verdict
 from sandbox_grader.mtu_bench import MtuBench
 
 from sandbox_mcp.trajectory import CallError, ReferenceTurn
+from tests.each import each
 from tests.grader.mtu_bench.building import Calls, grade, session, solution
 
 ON: Calls = [("lamp_on", {"room": "hall"})]
@@ -20,7 +20,7 @@ NOTHING: Calls = []
 # -- settings -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "setting", "scores"),
     [
         ([ON], "S-S", {"TS", "PS"}),
@@ -30,7 +30,7 @@ NOTHING: Calls = []
         ([NOTHING, BOTH], "M-M", {"TN", "TO", "ATS", "SATS", "SR", "TPR"}),
     ],
 )
-@pytest.mark.parametrize("mode", ["compat", "paper", "strict"])
+@each("mode", ["compat", "paper", "strict"])
 def test_the_setting_is_computed_from_the_reference(
     wanted: list[Calls], setting: str, scores: set[str], mode: Any
 ) -> None:
@@ -160,7 +160,7 @@ def test_the_reference_of_the_log_serves_where_the_subject_has_none() -> None:
     assert verdict.values["PS"] == 1
 
 
-@pytest.mark.parametrize("reason", ["agent_failed", "user_failed", "abandoned"])
+@each("reason", ["agent_failed", "user_failed", "abandoned"])
 def test_a_session_that_broke_is_not_scored(reason: Any) -> None:
     assert reason in (grade([ON], [ON], end=reason).inconclusive or "")
 
@@ -172,15 +172,13 @@ def test_a_log_that_was_cut_off_is_not_scored() -> None:
 ROW: dict[str, Any] = {"id": "S-S_0", "answer": {}}
 
 
-@pytest.mark.parametrize(
-    "rows", [None, {}, [], ["S-S_0"], [ROW | {"id": 1}], [ROW | {"answer": {"a": "b"}}], [ROW, ROW]]
-)
+@each("rows", [None, {}, [], ["S-S_0"], [ROW | {"id": 1}], [ROW | {"answer": {"a": "b"}}], [ROW, ROW]])
 def test_a_log_of_the_benchmark_with_damaged_rows_is_not_scored(rows: Any) -> None:
     origin = {"format": "mtu", "setting": "S-S", "form": "S-S", "rows": rows}
     assert "import it again" in (grade([ON], [ON], origin=origin).inconclusive or "")
 
 
-@pytest.mark.parametrize("origin", [{}, {"setting": "S-S"}, {"setting": "S-S", "form": "X"}])
+@each("origin", [{}, {"setting": "S-S"}, {"setting": "S-S", "form": "X"}])
 def test_a_log_of_the_benchmark_without_its_setting_is_not_scored(origin: dict[str, str]) -> None:
     damaged = {"format": "mtu", "rows": [ROW], **origin}
     assert "import it again" in (grade([ON], [ON], origin=damaged).inconclusive or "")

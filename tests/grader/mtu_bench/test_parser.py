@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
 from sandbox_grader.mtu_bench.parser import CRASH, NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
 
+from tests.each import each
+
 PIECES = (
     "Thought: ", "Action", "Action:", "Action: ", "Action Input:", "Action Input: ", "\n", "\n\n", "{", "}", "{}", "'",
     '"', "\\'", '{"a": 1}', "{'a': True}", "lamp_on", "None", "a, b", "True", " ", "[1]", "hm",
@@ -19,7 +21,7 @@ texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 # -- at most one call ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "calls"),
     [
         ('Thought: t\nAction: lamp_on\nAction Input: {"room": "hall"}', {"lamp_on": {"room": "hall"}}),
@@ -44,7 +46,7 @@ def test_single_keeps_quotes_in_a_name() -> None:
     assert list(parse_single('Action: " lamp_on "\nAction Input: {}').calls) == ['" lamp_on "']
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "arguments"),
     [
         ("{'room': 'hall', 'dim': True}", {"room": "hall", "dim": True}),
@@ -59,7 +61,7 @@ def test_single_repairs_an_input(written: str, arguments: object) -> None:
     assert parse_single(f"Action: lamp_on\nAction Input: {written}").calls == {"lamp_on": arguments}
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     ['{"where": {"room": "hall"}}', "{'owner': \"Ann's\"}", "{room: hall}", '{"a": 1,}'],
     ids=["nested braces", "both quotes", "bare names", "comma too many"],
@@ -74,7 +76,7 @@ def test_single_passes_an_input_that_nests_too_deep_for_json() -> None:
     assert parse_single('Action: a\nAction Input: {"a": ' + "[" * 100_000 + "}").calls == NO_CALL
 
 
-@pytest.mark.parametrize("name", ["None", "None.", "NoneOfThem", "lamp_None"])
+@each("name", ["None", "None.", "NoneOfThem", "lamp_None"])
 def test_single_takes_any_name_with_none_in_it_for_no_call(name: str) -> None:
     parsed = parse_single(f"Action: {name}\nAction Input: {{}}")
     assert parsed.calls == NO_CALL
@@ -89,7 +91,7 @@ def test_single_looks_for_none_before_it_cuts_at_the_comma() -> None:
     assert parse_single("Action: lamp_on, None\nAction Input: {}").calls == NO_CALL
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["Action: None\nAction Input: None", "Action Input: {}", "Action: lamp_on\nAction Input {}"],
     ids=["no braces", "no action", "no colon"],
@@ -122,7 +124,7 @@ def test_multi_keeps_the_last_arguments_at_the_first_place() -> None:
     assert list(parse_multi(text).calls.items()) == [("a", {"n": 2}), ("b", {})]
 
 
-@pytest.mark.parametrize("written", ["{'room': 'a'}", '{"x": {"y": 1}}', "{room}", "none"])
+@each("written", ["{'room': 'a'}", '{"x": {"y": 1}}', "{room}", "none"])
 def test_multi_keeps_a_call_without_the_arguments_it_cannot_read(written: str) -> None:
     assert parse_multi(f"Action: lamp_on\nAction Input: {written}").calls == {"lamp_on": {}}
 
@@ -148,9 +150,7 @@ def test_multi_stops_a_block_at_the_echo_of_the_prompt() -> None:
     assert parse_multi('Action: a\nAction Input: {"n": 1}\nPlease provide your next {').calls == {"a": {"n": 1}}
 
 
-@pytest.mark.parametrize(
-    "text", ["Action: ask for the room", "Thought: t Action: a and no more", "Action: a Action Input {}"]
-)
+@each("text", ["Action: ask for the room", "Thought: t Action: a and no more", "Action: a Action Input {}"])
 def test_multi_dies_of_an_action_without_input(text: str) -> None:
     with pytest.raises(ParserCrashError):
         parse_multi(text)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.importers.reading.react import read_object, read_react
 
+from tests.each import each
+
 scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(alphabet=st.characters(codec="ascii"))
 objects = st.dictionaries(
     st.text(alphabet="abc_", min_size=1, max_size=4),
@@ -39,7 +41,7 @@ def test_python_literals_are_read_like_json(value: dict[str, Any]) -> None:
     assert read_object(repr(value)) == value or any(both)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "value"),
     [
         ("{'a': \"it's\"}", {"a": "it's"}),
@@ -66,7 +68,7 @@ def test_several_calls_in_order_whatever_stands_between() -> None:
     assert calls(text) == [("a", {"n": 1}), ("b", {})]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "fault"),
     [
         ("Action: light it", "'light it' has no input"),

@@ -8,6 +8,7 @@ from sandbox_grader.mtu_bench.dialogue import DialogueCall, DialogueTurn
 from sandbox_grader.mtu_bench.parser import CRASH
 from sandbox_grader.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
 
+from tests.each import each
 from tests.grader.mtu_bench.building import react
 
 
@@ -22,7 +23,7 @@ def many(text: str, answer: dict[str, Any], policy: CrashPolicy = "no_call") -> 
 # -- at most one call ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "answer", "score"),
     [
         (react(("on", {"room": "hall"})), {"on": {"room": "hall"}}, TurnScore(1, 1, right=True)),
@@ -56,7 +57,7 @@ def test_quotes_around_a_name_make_it_wrong() -> None:
 # -- any number of calls ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "wanted", "number", "order", "keys"),
     [
         ("ab", "ab", 1, 1, ("a", "b")),
@@ -110,11 +111,11 @@ def test_a_name_wanted_twice_but_for_blanks_counts_twice_in_the_order() -> None:
 # -- a dying parser -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("policy", "score", "otherwise"),
     [("no_call", TurnScore(1, 1, right=True), WRONG), ("wrong", WRONG, TurnScore(1, 1, right=True))],
 )
-@pytest.mark.parametrize(
+@each(
     ("text", "answer"), [("Action: None\nAction Input: None", {"": {}}), ("Action: ask them", {})], ids=["one", "many"]
 )
 def test_a_dying_parser_counts_for(
@@ -141,7 +142,7 @@ def test_other_modes_do_not_look_at_the_text() -> None:
 CHANGES = [DialogueCall("search", {}), DialogueCall("modify", {"id": 1}), DialogueCall("modify", {"id": 2})]
 
 
-@pytest.mark.parametrize(
+@each(
     ("order", "right"),
     [((0, 1, 2), True), ((0, 2, 1), True), ((1, 0, 2), False), ((0, 1, 1), False), ((0, 1), False)],
 )

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, MemoryLog
 from sandbox_mcp.users import ScriptedUser
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -179,7 +179,7 @@ def test_reasons_are_counted_once_a_session_over_all_that_were_judged() -> None:
     assert found == {"call of x": {"sessions": 2, "missed": 1, "missed %": 50.0, "why": "p"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("detail", "kind"),
     [
         ({"kind": "minefield", "id": "m", "about": "calls all", "met": True}, "minefield"),

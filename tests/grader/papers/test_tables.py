@@ -24,6 +24,7 @@ from sandbox_grader.statistics import clustered_mean, mean_of_means
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory import parse_trajectory, to_line
+from tests.each import each
 
 SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=4)
 ALL = [table for paper in PAPERS for table in paper_tables(paper)]
@@ -102,7 +103,7 @@ def test_a_column_that_may_be_missing_stays_where_the_paper_has_figures() -> Non
     assert replace(TABLE, columns=(MEAN, maybe)).filled([run(scores("a", 1.0))]).table.columns == (MEAN,)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_no_form_lets_a_label_out_of_its_cell(form: str) -> None:
     text = FORMS[form]([TABLE.filled([run(scores("a", 1.0), label="=<b>|&\n_")])])
     safe = {
@@ -120,7 +121,7 @@ def test_a_csv_has_a_line_for_every_cell() -> None:
     assert (line["table"], line["row"], line["column"], line["value"]) == ("own/t", "m", "score", "50.0")
 
 
-@pytest.mark.parametrize("table", ALL, ids=lambda table: table.asked)
+@each("table", ALL, ids=lambda table: table.asked)
 def test_every_printed_figure_has_a_column(table: PaperTable) -> None:
     columns = [column.name for column in table.columns]
     assert len(set(columns)) == len(columns)
@@ -128,7 +129,7 @@ def test_every_printed_figure_has_a_column(table: PaperTable) -> None:
         assert not row.keys() - set(columns)
 
 
-@pytest.mark.parametrize("table", ALL, ids=lambda table: table.asked)
+@each("table", ALL, ids=lambda table: table.asked)
 def test_every_table_says_what_fills_it(table: PaperTable) -> None:
     assert table.needs
     assert all(column.never or (column.command or table.command).startswith("sandbox-mcp ") for column in table.columns)
@@ -234,7 +235,7 @@ def test_sizes_are_read_from_a_models_name() -> None:
     assert [row.cells[0].found and row.cells[0].found.mean for row in filled.rows] == [13.0, 0.5, None]
 
 
-@pytest.mark.parametrize("mode", ["compat", "strict"])
+@each("mode", ["compat", "strict"])
 def test_of_another_benchmarks_turns_the_first_call_is_scored(mode: Any) -> None:
     def calls(*names: str) -> Any:
         return {n: {} for n in names} if mode == "compat" else [{"tool": n, "arguments": {}} for n in names]

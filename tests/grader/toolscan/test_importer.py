@@ -9,6 +9,7 @@ from sandbox_grader.metric import Subject
 from sandbox_grader.toolscan import ToolScan
 
 from sandbox_mcp.trajectory import Message, ToolCall, assemble, parse_trajectory, to_line
+from tests.each import each
 
 APIS = {
     "search": {
@@ -223,7 +224,7 @@ class TestGrading:
 
 
 class TestBrokenFiles:
-    @pytest.mark.parametrize(
+    @each(
         ("line", "problem"),
         [
             ("{", "is not JSON"),

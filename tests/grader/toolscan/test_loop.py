@@ -4,6 +4,8 @@ import pytest
 from sandbox_grader.toolscan.loop import LoopInput, cannot_start, replay
 from sandbox_grader.toolscan.messages import read_literal, split
 
+from tests.each import each
+
 
 def api(**types):
     """A tool from argument names to types; a type with ``?`` is optional."""
@@ -42,7 +44,7 @@ SEARCH, FINISH = act("search", '{"query": "x"}'), act("finish", '{"answer": "a"}
 
 
 class TestReading:
-    @pytest.mark.parametrize(
+    @each(
         ("message", "name", "given"),
         [
             ("Action: a with Action Input: {}", "a", "{}"),
@@ -58,11 +60,11 @@ class TestReading:
         said = split(message)
         assert (said.name, said.input) == (name, given)
 
-    @pytest.mark.parametrize("message", ["", "foo", "Action: a", "Action: a with Action Input: {\n}"])
+    @each("message", ["", "foo", "Action: a", "Action: a with Action Input: {\n}"])
     def test_others_name_none(self, message):
         assert split(message) is None
 
-    @pytest.mark.parametrize(
+    @each(
         ("text", "value"),
         [
             ('{"a": 1}', {"a": 1}),
@@ -75,7 +77,7 @@ class TestReading:
     def test_python_literals_are_read(self, text, value):
         assert read_literal(text) == value
 
-    @pytest.mark.parametrize(
+    @each(
         "text",
         ["", '{"a": true}', '{"a": null}', "{a: 1}", '{"a": 1', "5", "[1]", '{"a": "\\', "{" * 300, '{"a": len("x")}'],
     )
@@ -100,7 +102,7 @@ class TestFaults:
         tally = run(act("serch"))
         assert (counts(tally), tally.route) == ({"ifn": 1}, {})
 
-    @pytest.mark.parametrize("given", ['{"query": "x", "nope": 1}', '{"query": "x", "nope": 1, "none": 2}'])
+    @each("given", ['{"query": "x", "nope": 1}', '{"query": "x", "nope": 1, "none": 2}'])
     def test_unknown_argument_names_count_once_per_call(self, given):
         assert counts(run(act("search", given))) == {"ian": 1}
 
@@ -110,7 +112,7 @@ class TestFaults:
     def test_a_call_may_have_faults_of_two_kinds(self):
         assert counts(run(act("search", '{"query": 1, "nope": 1}'))) == {"ian": 1, "iat": 1}
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "given", "wrong"),
         [
             ("detail", '{"id": "1"}', True), ("detail", '{"id": 1.0}', True), ("detail", '{"id": True}', False),
@@ -191,7 +193,7 @@ class TestFinish:
     def test_without_an_answer_the_run_goes_on(self):
         assert (run(SEARCH, act("finish")).finished, run(SEARCH, act("finish"), FINISH).finished) == (False, True)
 
-    @pytest.mark.parametrize(("answer", "output"), [("42", "42"), ('["b", "a"]', "['a', 'b']"), ("None", "None")])
+    @each(("answer", "output"), [("42", "42"), ('["b", "a"]', "['a', 'b']"), ("None", "None")])
     def test_the_answer_is_its_text_and_a_list_is_sorted(self, answer, output):
         assert run(SEARCH, act("finish", f'{{"answer": {answer}}}')).output == output
 

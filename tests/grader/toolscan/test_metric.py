@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from sandbox_grader.metric import Subject, Verdict
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.toolscan import ToolScan
@@ -18,6 +17,7 @@ from sandbox_mcp.trajectory import (
     assemble,
 )  # fmt: skip
 from sandbox_mcp.world.state import Change
+from tests.each import each
 
 CHANGE = (Change("setting", "1", None, {"wifi": True}),)
 
@@ -52,13 +52,13 @@ def errors(*steps, mode="strict"):
 
 
 class TestPatterns:
-    @pytest.mark.parametrize("mode", ["strict", "paper", "compat"])
+    @each("mode", ["strict", "paper", "compat"])
     def test_a_perfect_session(self, mode):
         values = grade(session(do("search", q=1)), solution(("search", {"q": 1})), mode=mode).values
         assert {values[name] for name in (*PATTERNS, "mean_of_seven")} == {1.0}
         assert (values["success"], values["finished"]) == (True, True)
 
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "pattern"),
         [
             ("unknown_tool", "ifn"),
@@ -71,7 +71,7 @@ class TestPatterns:
     def test_faults_of_the_log_are_patterns(self, kind, pattern):
         assert errors(do(), do(kind=kind)) == {pattern: 1}
 
-    @pytest.mark.parametrize("kind", ["execution", "refused"])
+    @each("kind", ["execution", "refused"])
     def test_the_tools_own_errors_and_refusals_are_none(self, kind):
         assert errors(do(), do("other", kind=kind)).keys() <= {"excess"}
 
@@ -130,7 +130,7 @@ class TestRepetition:
     def test_the_same_call_again(self):
         assert errors(do(q=1), do(q=1))["rac"] == 1
 
-    @pytest.mark.parametrize("other", [{"q": 2}, {}, {"q": 1, "r": 1}])
+    @each("other", [{"q": 2}, {}, {"q": 1, "r": 1}])
     def test_with_other_arguments_it_is_none(self, other):
         assert "rac" not in errors(do(q=1), do(**other))
 
@@ -164,7 +164,7 @@ class TestRepetition:
 class TestAsCoded:
     """What the authors' code would count in a session that its loop did not play."""
 
-    @pytest.mark.parametrize(
+    @each(
         ("step", "counted"),
         [
             (do(kind="unknown_tool", known=False), {"ifn": 1}),
@@ -197,9 +197,7 @@ class TestAsCoded:
 
 
 class TestFigures:
-    @pytest.mark.parametrize(
-        ("reason", "finished"), [("user_ended", True), ("max_turns", False), ("recorded", None), (None, None)]
-    )
+    @each(("reason", "finished"), [("user_ended", True), ("max_turns", False), ("recorded", None), (None, None)])
     def test_how_it_ended(self, reason, finished):
         assert grade(session(do(), reason=reason), solution(("search", {}))).values["finished"] is finished
 
@@ -210,7 +208,7 @@ class TestFigures:
         }
         assert ended == {"max_turns": False, "recorded": True}
 
-    @pytest.mark.parametrize("calls", [(), (do(q=2),)])
+    @each("calls", [(), (do(q=2),)])
     def test_and_every_call_with_the_right_values(self, calls):
         assert grade(session(*calls), solution(("search", {"q": 1}))).values["success"] is False
 

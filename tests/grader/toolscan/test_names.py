@@ -5,6 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.toolscan import name_similarity
 
+from tests.each import each
+
 
 def test_an_example_of_the_papers_kind():
     names = [
@@ -22,7 +24,7 @@ def test_names_without_a_word_left_have_nothing_in_common():
     assert name_similarity(["get_the", "get_a"])["stop"] == 0.0
 
 
-@pytest.mark.parametrize("names", [[], ["only"]])
+@each("names", [[], ["only"]])
 def test_fewer_than_two_names_score_nothing(names):
     assert name_similarity(names) == {"raw": 0.0, "shared": 0.0, "stop": 0.0}
 

@@ -1,7 +1,8 @@
 """What ToolScan's checks find wrong with a call, and its type names as JSON Schema."""
 
-import pytest
 from sandbox_grader.toolscan.schemas import fault, fits, json_types, schema_of
+
+from tests.each import each
 
 APIS = {
     "search": {
@@ -23,7 +24,7 @@ class TestFault:
     def test_a_right_call_has_none(self):
         assert fault("search", {"query": "x", "limit": 3}, APIS) is None
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "given", "expected"),
         [
             ("serch", {}, "unknown_tool"),
@@ -53,7 +54,7 @@ class TestFault:
 
 
 class TestTypes:
-    @pytest.mark.parametrize(
+    @each(
         ("declared", "kinds"),
         [
             ("str", ("string",)),
@@ -72,7 +73,7 @@ class TestTypes:
     def test_names(self, declared, kinds):
         assert json_types(declared) == kinds
 
-    @pytest.mark.parametrize(
+    @each(
         ("value", "kind", "fitting"),
         [
             (True, "number", False),

@@ -9,6 +9,7 @@ from sandbox_grader.toolscan.loop import EpisodeTally
 from sandbox_grader.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
+from tests.each import each
 
 
 def solution(**calls):
@@ -85,7 +86,7 @@ class TestOriginal:
         found = authors(counted({"a": [{}]}, finished=False), solution(a=[{}]))
         assert (found.scores["iac"], found.mean_of_seven, found.success) == (1.0, 0.0, False)
 
-    @pytest.mark.parametrize(("answer", "figures"), [("a", (1.0, True)), ("b", (0.0, False))])
+    @each(("answer", "figures"), [("a", (1.0, True)), ("b", (0.0, False))])
     def test_where_the_answer_matters_it_replaces_the_mean(self, answer, figures):
         found = authors(counted({"a": [{}]}, ian=5), solution(a=[{}]), answer=answer, exact=True)
         assert (found.mean_of_seven, found.success) == figures
@@ -96,7 +97,7 @@ class TestOriginal:
 
 
 class TestValues:
-    @pytest.mark.parametrize(
+    @each(
         ("wanted", "given_", "differing"),
         [
             ({"q": 1}, {"q": 1.0}, None),
@@ -146,9 +147,7 @@ class TestAgainst:
 
 
 class TestShare:
-    @pytest.mark.parametrize(
-        ("errors", "of", "expected"), [(0, 5, 1.0), (1, 4, 0.75), (5, 5, 0.0), (9, 5, 0.0), (0, 0, 1.0), (2, 0, 0.0)]
-    )
+    @each(("errors", "of", "expected"), [(0, 5, 1.0), (1, 4, 0.75), (5, 5, 0.0), (9, 5, 0.0), (0, 0, 1.0), (2, 0, 0.0)])
     def test_examples(self, errors, of, expected):
         assert share(errors, of) == expected
 

@@ -6,6 +6,7 @@ from sandbox_grader.tooltalk.comparing import AsCoded, OriginalFails
 from sandbox_grader.tooltalk.tools import COMPAT, TOOLS
 
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
+from tests.each import each
 
 
 def call(tool, arguments, result=None, error=None):
@@ -50,7 +51,7 @@ class TestOutcome:
     def test_another_tool_never_matches(self):
         assert AsCoded(exact)(call("AddAlarm", {}), wanted("DeleteAlarm", {})) == "calls AddAlarm"
 
-    @pytest.mark.parametrize(("given", "reference"), [("late", None), (None, "late"), ("late", "early")])
+    @each(("given", "reference"), [("late", None), (None, "late"), ("late", "early")])
     def test_exception_texts_must_be_equal(self, given, reference):
         assert "ended with" in differs("AddAlarm", ({}, None, given), ({}, None, reference))
 
@@ -60,7 +61,7 @@ class TestOutcome:
 
 
 class TestDefault:
-    @pytest.mark.parametrize("tool", DEFAULT_TOOLS)
+    @each("tool", DEFAULT_TOOLS)
     def test_result_and_arguments_must_be_equal(self, tool):
         right = ({"a": 1}, {"status": "ok"})
         assert differs(tool, right, right) is None
@@ -90,7 +91,7 @@ class TestDefault:
 
 
 class TestResultIgnored:
-    @pytest.mark.parametrize("tool", ["AddAlarm", "CreateEvent", "SendEmail", "SendMessage", "AddReminder"])
+    @each("tool", ["AddAlarm", "CreateEvent", "SendEmail", "SendMessage", "AddReminder"])
     def test_what_a_writing_tool_returned_does_not_matter(self, tool):
         assert differs(tool, ({}, {"id": 1}), ({}, {"id": 2})) is None
 
@@ -102,7 +103,7 @@ class TestResultIgnored:
 
 
 class TestText:
-    @pytest.mark.parametrize(
+    @each(
         ("tool", "argument", "threshold"),
         [
             ("CreateEvent", "name", 0.9), ("CreateEvent", "description", 0.9), ("CreateEvent", "location", 0.9),
@@ -124,7 +125,7 @@ class TestText:
     def test_null_is_like_no_text(self):
         assert differs("SendMessage", ({"message": None},), ({"message": "Hi"},), lambda _a, _b: 1.0)
 
-    @pytest.mark.parametrize("tool", ["CreateEvent", "ModifyEvent"])
+    @each("tool", ["CreateEvent", "ModifyEvent"])
     def test_of_events_not_even_null_equals_null(self, tool):
         assert differs(tool, ({"attendees": None},), ({"attendees": None},))
 
@@ -156,7 +157,7 @@ class TestDueDate:
         with pytest.raises(OriginalFails, match="AddReminder: TypeError"):
             differs("AddReminder", ({**REMINDER, "due_date": None},), (REMINDER,))
 
-    @pytest.mark.parametrize("other", [{"session_token": "x"}, {"task": "Buy bread"}])
+    @each("other", [{"session_token": "x"}, {"task": "Buy bread"}])
     def test_but_only_where_all_before_it_matches(self, other):
         reference = {"session_token": "t", **REMINDER}
         given = {**reference, "due_date": None, **other}
@@ -164,23 +165,23 @@ class TestDueDate:
 
 
 class TestSearches:
-    @pytest.mark.parametrize(("tool", "key", "id_key"), SEARCHES)
+    @each(("tool", "key", "id_key"), SEARCHES)
     def test_the_reference_ids_must_be_among_those_found(self, tool, key, id_key):
         reference = ({"query": "x"}, found(key, id_key, 1, 2))
         assert differs(tool, ({"query": "y"}, found(key, id_key, 3, 2, 1)), reference) is None
         assert differs(tool, ({"query": "x"}, found(key, id_key, 1)), reference) == "the result lacks 2"
 
-    @pytest.mark.parametrize(("tool", "key", "id_key"), SEARCHES)
+    @each(("tool", "key", "id_key"), SEARCHES)
     def test_any_search_matches_one_that_found_nothing(self, tool, key, id_key):
         assert differs(tool, ({"a": 1}, found(key, id_key, 9)), ({"b": 2}, {key: []})) is None
 
-    @pytest.mark.parametrize(("tool", "key", "id_key"), SEARCHES)
+    @each(("tool", "key", "id_key"), SEARCHES)
     def test_the_session_token_is_looked_at(self, tool, key, id_key):
         nothing = found(key, id_key)
         assert differs(tool, ({"session_token": "x"}, nothing), ({"session_token": "y"}, nothing))
         assert differs(tool, ({}, nothing), ({"session_token": "y"}, nothing))
 
-    @pytest.mark.parametrize(("tool", "key", "id_key"), SEARCHES)
+    @each(("tool", "key", "id_key"), SEARCHES)
     def test_two_failed_searches_make_the_evaluator_fail(self, tool, key, id_key):
         with pytest.raises(OriginalFails):
             differs(tool, ({}, None, "no"), ({}, None, "no"))

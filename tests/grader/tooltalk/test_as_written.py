@@ -1,11 +1,11 @@
 """How the paper compares calls, for ToolTalk's tools and any others."""
 
-import pytest
 from sandbox_grader.similarity import exact
 from sandbox_grader.tooltalk.comparing import AsWritten
 from sandbox_grader.tooltalk.tools import PEOPLE
 
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
+from tests.each import each
 
 ACTIONS = {"send": True, "search": False}
 
@@ -34,26 +34,26 @@ class TestActions:
     def test_the_receiver_is_looked_at(self):
         assert differs("send", ({"receiver": "b"},), ({"receiver": "a"},))
 
-    @pytest.mark.parametrize("name", sorted(PEOPLE))
+    @each("name", sorted(PEOPLE))
     def test_people_have_no_order(self, name):
         assert differs("send", ({name: ["b", "a"]},), ({name: ["a", "b"]},)) is None
 
     def test_other_lists_have_one(self):
         assert differs("send", ({"steps": [2, 1]},), ({"steps": [1, 2]},))
 
-    @pytest.mark.parametrize("given", [{}, {"note": None}, {"note": "anything"}])
+    @each("given", [{}, {"note": None}, {"note": "anything"}])
     def test_what_the_reference_leaves_open_may_be_anything(self, given):
         assert differs("send", (given,), ({},)) is None
         assert differs("send", (given,), ({"note": None},)) is None
 
-    @pytest.mark.parametrize("given", [{}, {"to": None}])
+    @each("given", [{}, {"to": None}])
     def test_null_is_absent(self, given):
         assert "'to'" in differs("send", (given,), ({"to": "a"},))
 
     def test_true_is_not_one(self):
         assert differs("send", ({"urgent": 1},), ({"urgent": True},))
 
-    @pytest.mark.parametrize(("likeness", "same"), [(0.9, True), (0.89, False)])
+    @each(("likeness", "same"), [(0.9, True), (0.89, False)])
     def test_free_text_needs_the_threshold(self, likeness, same):
         difference = differs("send", ({"content": "given"},), ({"content": "wanted"},), lambda _a, _b: likeness)
         assert (difference is None) is same
@@ -101,7 +101,7 @@ class TestQueries:
         assert differs("search", ({"q": "ann"}, [1]), ({"q": "ann"},)) is None
         assert differs("search", ({"q": "bob"}, [1]), ({"q": "ann"},))
 
-    @pytest.mark.parametrize("nothing", [[], {}, "", {"events": []}])
+    @each("nothing", [[], {}, "", {"events": []}])
     def test_only_strictly_two_vain_searches_must_have_asked_the_same(self, nothing):
         pair = ({"q": "bob"}, nothing), ({"q": "ann"}, nothing)
         assert differs("search", *pair, strict=False) is None

@@ -1,9 +1,10 @@
 """Why a turn failed, as the authors' code counts it and as the paper describes it."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
+
+from tests.each import each
 
 
 def turn(asks=True, unmatched="", incorrect="", missing=""):
@@ -48,7 +49,7 @@ class TestAsCoded:
 
 
 class TestAsWritten:
-    @pytest.mark.parametrize(
+    @each(
         ("given_turn", "expected"),
         [
             (turn(), None),

@@ -7,6 +7,7 @@ from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import importer
 
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
+from tests.each import each
 
 
 def api(name="AddAlarm", exception=None, response=None, **parameters):
@@ -189,7 +190,7 @@ class TestSession:
 
 
 class TestBrokenFiles:
-    @pytest.mark.parametrize(
+    @each(
         ("text", "problem"),
         [
             ("{", "is not JSON"),

@@ -18,6 +18,7 @@ from sandbox_mcp.trajectory import (
     ToolSpec,
     assemble,
 )  # fmt: skip
+from tests.each import each
 
 MODES = ("strict", "paper", "compat")
 TOOLTALK = {"format": "tooltalk", "prefix_replay": True}
@@ -67,50 +68,50 @@ def details(verdict, kind):
 
 
 class TestScores:
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_the_solution_itself_succeeds(self, mode):
         played = session(ask(), do("search", q="ann"), do("send", to="ann", content="Hi there"))
         verdict = grade(played, turns([want("search", q="ann"), want("send", to="ann", content="Hi there")]), mode=mode)
         assert verdict.values["success"] is True
         assert (verdict.values["precision"], verdict.values["recall"]) == (1.0, 1.0)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_doing_nothing_achieves_nothing(self, mode):
         values = grade(session(ask()), turns([want("send", to="ann")]), mode=mode).values
         assert (values["recall"], values["success"], values["soft_success"]) == (0.0, False, 0.0)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_an_action_nobody_wanted_is_incorrect(self, mode):
         values = grade(
             session(ask(), do("send", to="ann"), do("remove", id=1)), turns([want("send", to="ann")]), mode=mode
         ).values
         assert (values["bad_actions"], values["incorrect_action_rate"], values["success"]) == (1, 0.5, False)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_a_query_nobody_wanted_only_costs_precision(self, mode):
         values = grade(
             session(ask(), do("send", to="ann"), do("search", q="x")), turns([want("send", to="ann")]), mode=mode
         ).values
         assert (values["precision"], values["success"]) == (0.5, True)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_an_action_that_failed_is_not_incorrect_but_stays_an_action(self, mode):
         played = session(ask(), do("remove", error="no such id", id=9), do("send", to="ann"))
         values = grade(played, turns([want("send", to="ann")]), mode=mode).values
         assert (values["bad_actions"], values["actions"], values["success"]) == (0, 2, True)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_the_same_action_twice_is_one_too_many(self, mode):
         played = session(ask(), do("send", to="ann"), do("send", to="ann"))
         assert grade(played, turns([want("send", to="ann")]), mode=mode).values["bad_actions"] == 1
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_an_unknown_tool_is_no_action(self, mode):
         played = session(ask(), do("sned", known=False, error="unknown", kind="unknown_tool"))
         values = grade(played, turns([want("send", to="ann")]), mode=mode).values
         assert (values["predictions"], values["actions"], values["bad_actions"]) == (1, 0, 0)
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_where_nothing_is_wanted_recall_is_whole(self, mode):
         values = grade(session(ask()), turns([]), mode=mode).values
         assert (values["recall"], values["success"]) == (1.0, True)
@@ -159,7 +160,7 @@ class TestSolutions:
         verdict = grade(assemble([started, ask()(1), do("send", to="ann")(2)]))
         assert verdict.values["success"] is True
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_without_a_reference_nothing_is_said(self, mode):
         verdict = grade(session(ask()), mode=mode)
         assert verdict.values == {}
@@ -240,7 +241,7 @@ class TestFailures:
         steps = ask(), ask(), ask(), do("send", to="bob")
         assert self.classes(*steps, solution=turns([want("send", to="ann")])) == [(0, "incorrect_invocation")]
 
-    @pytest.mark.parametrize("mode", MODES)
+    @each("mode", MODES)
     def test_a_session_that_succeeded_has_no_failures(self, mode):
         steps = ask(), do("search", q="x"), do("send", to="ann")
         assert self.classes(*steps, solution=turns([want("send", to="ann")]), mode=mode) == []
@@ -268,7 +269,7 @@ class TestToolTalkSessions:
         seen = {mode: self.grade(step, wanted, mode).values["bad_actions"] for mode in MODES}
         assert seen == {"strict": 1, "paper": 1, "compat": 0}
 
-    @pytest.mark.parametrize("to", [["someone"], "ann@mail.org", ["ann@mail.org", "b c"]])
+    @each("to", [["someone"], "ann@mail.org", ["ann@mail.org", "b c"]])
     def test_a_malformed_recipient_excuses_an_action_in_the_authors_code_alone(self, to):
         step, wanted = do("SendEmail", error="not valid", to=to), want("SendEmail", to=["ann@mail.org"])
         seen = {mode: self.grade(step, wanted, mode).values["bad_actions"] for mode in MODES}

@@ -1,10 +1,10 @@
 """Every planted mistake of a user is found, and none in the sessions that it was planted into."""
 
-import pytest
 from sandbox_grader.metric import Subject
 from sandbox_grader.users import UserConduct
 
 from sandbox_mcp.trajectory import Trajectory
+from tests.each import each
 from tests.grader.users.planted import planted
 from tests.scenarios.playing import play
 from tests.suite import SUITE
@@ -17,7 +17,7 @@ def kinds(name: str, log: Trajectory) -> set[str]:
     return {item["kind"] for item in UserConduct().grade(Subject(log, scenario=SUITE.get(name)), "strict").details}
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@each("name", SAMPLE)
 def test_each_planted_mistake_is_found(name: str) -> None:
     scenario = SUITE.get(name)
     missed = [
@@ -28,7 +28,7 @@ def test_each_planted_mistake_is_found(name: str) -> None:
     assert missed == []
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@each("name", SAMPLE)
 def test_a_session_without_one_is_clean(name: str) -> None:
     scenario = SUITE.get(name)
     assert [kinds(name, play(scenario, solution)) for solution in scenario.solutions] == [

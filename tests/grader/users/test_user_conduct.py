@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from sandbox_grader.metric import Subject, Verdict
 from sandbox_grader.users import UserConduct
 from sandbox_grader.users.metric import KINDS, NO_SCENARIO, NO_USER, spoiled_by_user
 from sandbox_scenarios.model import Answer, Exchange, Scenario, Script, UserSpec
 
 from sandbox_mcp.trajectory import ToolSpec, Trajectory
+from tests.each import each
 from tests.grader.milestones.sessions import Play, call, contact, milestone, reminder, scenario, world
 from tests.scenarios.playing import play, talk
 from tests.suite import SUITE
@@ -53,7 +53,7 @@ def kinds(verdict: Verdict) -> dict[str, int]:
     return {kind: verdict.values[kind] for kind in KINDS if verdict.values[kind]}
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@each("name", SAMPLE)
 def test_the_scripted_user_is_clean_whoever_it_talks_to(name: str) -> None:
     """Each scenario with all its solutions and ten odd agents is clean too; that takes a minute, by hand."""
     chosen = SUITE.get(name)
@@ -65,7 +65,7 @@ def test_the_scripted_user_is_clean_whoever_it_talks_to(name: str) -> None:
 # what it cannot know
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "It's 847-555-0164.",
@@ -85,7 +85,7 @@ def test_what_only_the_phone_or_the_solution_knows_is_a_leak(words: str) -> None
     assert verdict.values["spoiled"]
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "It begins with an M.",
@@ -136,7 +136,7 @@ def test_a_date_is_a_leak_only_where_nobody_has_named_one() -> None:
     assert judged(said("It's January 1st.", before="Is it after 3 December?"), first).details == ()
 
 
-@pytest.mark.parametrize("words", ["It's 0491 570 737.", "Mail me at kahu@example.org.", "+33 6 39 98 01 48"])
+@each("words", ["It's 0491 570 737.", "Mail me at kahu@example.org.", "+33 6 39 98 01 48"])
 def test_a_number_or_an_address_from_nowhere_is_an_invention(words: str) -> None:
     verdict = judged(said(words))
     assert (kinds(verdict), verdict.values["spoiled"]) == ({"invention": 1}, True)
@@ -149,7 +149,7 @@ def test_the_opening_is_the_scenarios_and_not_judged() -> None:
 # its part
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "why"),
     [
         ("As an AI language model I am surprised.", "calls itself an assistant"),
@@ -176,7 +176,7 @@ def test_a_user_that_speaks_as_an_assistant(words: str, why: str) -> None:
     assert not verdict.values["spoiled"]
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "Can you help me?",
@@ -213,7 +213,7 @@ def left(*lines: str, then: bool = True, calls: bool = False) -> Verdict:
     return judged(session.done())
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "why"),
     [
         ("Shall I look it up?", "left while the assistant waited for a yes or no"),
@@ -228,7 +228,7 @@ def test_a_user_that_leaves_too_early(line: str, why: str) -> None:
     assert spoiled_by_user(verdict) == f"spoiled_by_user: early_end (#3): {why}"
 
 
-@pytest.mark.parametrize(
+@each(
     "lines",
     [
         ("I'm sorry, I can't help with that.",),
@@ -264,7 +264,7 @@ def test_a_user_that_stays_to_the_limit_of_turns_after_all_is_done() -> None:
     assert (kinds(verdict), verdict.values["spoiled"]) == ({"endless": 1}, True)
 
 
-@pytest.mark.parametrize("end", ["user_ended", "max_calls"])
+@each("end", ["user_ended", "max_calls"])
 def test_the_same_talk_that_ends_is_not_endless(end: str) -> None:
     assert "endless" not in kinds(chat(*THANKS, end=end))
 

@@ -1,8 +1,7 @@
 """Accounts of the office: what needs a log-in, how sessions begin and end, and what a password protects."""
 
-import pytest
-
 from sandbox_mcp.worlds import named
+from tests.each import each
 from tests.worlds.office.desk import Desk
 
 WITHOUT_LOGIN = {
@@ -41,7 +40,7 @@ def test_21_tools_need_a_log_in() -> None:
     assert len(set(named("office").agent_tools) - WITHOUT_LOGIN) == 21
 
 
-@pytest.mark.parametrize("tool", sorted(set(named("office").agent_tools) - WITHOUT_LOGIN))
+@each("tool", sorted(set(named("office").agent_tools) - WITHOUT_LOGIN))
 def test_a_tool_that_needs_a_log_in_says_so(tool: str) -> None:
     assert Desk(who=None).refusal(tool, **ARGUMENTS.get(tool, {})).startswith("NotLoggedInError: nobody is logged in")
 
@@ -57,7 +56,7 @@ class TestSessions:
         desk.call("LogoutUser")
         assert "nobody is logged in" in desk.refusal("GetReminders")
 
-    @pytest.mark.parametrize(
+    @each(
         ("tool", "arguments"),
         [
             ("UserLogin", {"username": "kai", "password": "kai-pw"}),
@@ -74,7 +73,7 @@ class TestSessions:
         logged_in = desk.call("UserLogin", username="lou", password="x")
         assert registered["session_token"] != logged_in["session_token"]
 
-    @pytest.mark.parametrize(
+    @each(
         ("username", "password", "why"),
         [("kai", "wrong", "The password is incorrect."), ("lou", "x", "The username does not exist.")],
     )
@@ -90,7 +89,7 @@ class TestRegistering:
             "user": {"username": "lou", "email": "lou@office.example", "phone": "555-010-0101", "name": None}
         }
 
-    @pytest.mark.parametrize(
+    @each(
         ("wrong", "why"),
         [
             ({"username": "kai"}, "the username 'kai' is taken"),
@@ -165,7 +164,7 @@ class TestTheAccount:
         desk.call("UpdateAccountInformation", password="ines-pw", new_name="Ines Falk")
         assert desk.call("GetAccountInformation")["user"]["name"] == "Ines Falk"
 
-    @pytest.mark.parametrize(
+    @each(
         ("given", "why"),
         [
             ({"password": "x", "new_name": "I"}, "The password is incorrect."),
@@ -187,7 +186,7 @@ class TestTheAccount:
     def test_deleting_it_needs_its_password(self) -> None:
         assert "The password is incorrect." in Desk().refusal("DeleteAccount", password="x")
 
-    @pytest.mark.parametrize(
+    @each(
         ("asked", "found"),
         [
             ({"username": "kai"}, ["kai"]),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.each import each
 from tests.worlds.office.desk import Desk, at, mail
 
 LUNCH = {
@@ -12,7 +13,7 @@ LUNCH = {
 
 
 class TestOwners:
-    @pytest.mark.parametrize(
+    @each(
         ("tool", "arguments"),
         [
             ("DeleteAlarm", {"alarm_id": "early"}),
@@ -32,7 +33,7 @@ class TestAlarms:
         desk.call("AddAlarm", time="7:05:00")
         assert [alarm["time"] for alarm in desk.call("FindAlarms")["alarms"]] == ["06:30:00", "07:05:00"]
 
-    @pytest.mark.parametrize("time", ["07:05", "25:00:00", "seven", "2027-03-09 07:00:00"])
+    @each("time", ["07:05", "25:00:00", "seven", "2027-03-09 07:00:00"])
     def test_ring_at_a_time_of_day(self, time: str) -> None:
         assert "expected something like '17:30:00'" in Desk().refusal("AddAlarm", time=time)
 
@@ -61,7 +62,7 @@ class TestTheCalendar:
         desk.call("CreateEvent", **{**LUNCH, "event_type": "meeting"}, attendees=["kai"])
         assert desk.rows("event")[-1]["attendees"] == ("kai", "ines")
 
-    @pytest.mark.parametrize(
+    @each(
         ("wrong", "why"),
         [
             ({"event_type": "meeting"}, "a meeting needs `attendees`"),
@@ -81,7 +82,7 @@ class TestTheCalendar:
         desk.call("ModifyEvent", event_id="standup", new_location="Loft")
         assert desk.rows("event")[0] == {**before, "location": "Loft"}
 
-    @pytest.mark.parametrize(
+    @each(
         ("change", "why"),
         [
             ({"new_name": "x", "new_start_time": "2027-03-09 10:00:00"}, "together"),
@@ -94,7 +95,7 @@ class TestTheCalendar:
     def test_a_change_that_is_refused_changes_nothing(self, change: dict[str, Any], why: str) -> None:
         assert why in Desk().refusal("ModifyEvent", event_id="standup", **change)
 
-    @pytest.mark.parametrize(
+    @each(
         ("start", "end", "count"),
         [
             ("09:00:00", "09:00:00", 1),
@@ -166,7 +167,7 @@ class TestMail:
         desk.call("SendEmail", to=["ines@office.example"], subject="Hi", body="Text")
         assert desk.call("SearchInbox", query="hi") == {"emails": []}
 
-    @pytest.mark.parametrize(
+    @each(
         ("to", "why"),
         [
             ("a@b.example", "to must be array"),
@@ -230,7 +231,7 @@ class TestTheWeather:
             "min_temp", "max_temp", "record_min_temp", "record_max_temp", "avg_rainfall", "snow_days",
         }  # fmt: skip
 
-    @pytest.mark.parametrize(
+    @each(
         ("tool", "arguments", "why"),
         [
             ("CurrentWeather", {"location": "Atlantis"}, "no weather is known for 'Atlantis'"),

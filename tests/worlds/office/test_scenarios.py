@@ -3,13 +3,13 @@
 from collections import Counter
 from dataclasses import replace
 
-import pytest
 from sandbox_grader import grade
 from sandbox_scenarios import Scenario
 
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import named
+from tests.each import each
 from tests.suite import SUITE
 
 EVERY = [SUITE.get(name) for name in SUITE.names("office")]
@@ -67,7 +67,7 @@ def test_the_offices_hold_at_least_as_much_as_the_original_databases() -> None:
     assert {name: count for name, count in TOOLTALK.items() if held[name] < count} == {}
 
 
-@pytest.mark.parametrize("mode", ["strict", "paper"])
+@each("mode", ["strict", "paper"])
 def test_every_reference_scores_1_and_the_user_ends_it(mode: str) -> None:
     for scenario in EVERY:
         log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
@@ -76,7 +76,7 @@ def test_every_reference_scores_1_and_the_user_ends_it(mode: str) -> None:
         assert grade(log, scenario, mode=mode).score == 1, scenario.name  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("mode", ["exact", "suite", "all"])
+@each("mode", ["exact", "suite", "all"])
 def test_the_api_modes_are_selections_of_tools(mode: str) -> None:
     from sandbox_scenarios.variants import presented
 

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.worlds.office.tooltalk import KNOWN, replay
+from tests.each import each
 
 NOON = "2024-05-06 12:00:00"
 DATABASES: dict[str, Any] = {
@@ -91,7 +91,7 @@ def test_a_call_that_is_not_accepted_fails(tmp_path: Path) -> None:
     assert (done.exit_code, done.stdout.splitlines()[0]) == (1, "accepted by ToolTalk's metrics: 0 of 1 call")
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "text", "why"),
     [
         ("databases/Email.json", None, "lacks Email.json"),

@@ -1,6 +1,5 @@
 """How the phone searches in texts and names, and what its results say beside their numbers."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tools import rules
 from sandbox_mcp.worlds.phone.tools.rules import fuzzy
+from tests.each import each
 from tests.suite import SUITE
 
 OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
@@ -40,7 +40,7 @@ def test_long_words_count_for_more_than_short_ones() -> None:
     assert found(["Meet at the bar at four", "Send Tevita an invoice"], wanted)[0] == "Send Tevita an invoice"
 
 
-@pytest.mark.parametrize(("wanted", "text"), [("swim", "We go swimming."), ("swimming", "A swim at five?")])
+@each(("wanted", "text"), [("swim", "We go swimming."), ("swimming", "A swim at five?")])
 def test_another_form_of_a_word_is_found(wanted: str, text: str) -> None:
     assert found([text], wanted) == [text]
 
@@ -49,7 +49,7 @@ def test_a_slip_of_the_pen_is_found() -> None:
     assert found(["Dentist appointment"], "dentsit") == ["Dentist appointment"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "name"), [("Theo", "Théo Lacroix"), ("Halasz", "Tibor Halász"), ("Lukasz", "Łukasz"), ("Soren", "Søren")]
 )
 def test_a_name_is_found_without_its_accents(wanted: str, name: str) -> None:
@@ -63,7 +63,7 @@ def test_what_is_found_are_rows_of_the_table_each_once(texts: list[str], wanted:
     assert len(set(numbers)) == len(numbers) <= 5
 
 
-@pytest.mark.parametrize("name", ["pick_me_up", "swimming_partner"])
+@each("name", ["pick_me_up", "swimming_partner"])
 def test_a_contact_is_found_by_a_name_typed_on_another_keyboard(name: str) -> None:
     people = result(name, "search_contacts", name="Theo")
     assert isinstance(people, list)

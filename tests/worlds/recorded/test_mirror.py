@@ -18,6 +18,7 @@ from sandbox_scenarios.stage import Stage
 from sandbox_mcp.tools.calling import Outcome, call, present
 from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load
+from tests.each import each
 from tests.warm import program
 
 SERVER = [sys.executable, str(Path(__file__).parent / "counter_server.py")]
@@ -94,7 +95,7 @@ def test_a_second_take_goes_on_where_a_crash_cut_the_first_off(tmp_path: Path):
     assert replayed(tape, (CALLS[1], ("increase", {"by": 5})))[1].fault is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "problem"),
     [
         (["-o", "tape.txt", "--", "true"], "expected a name that ends in .jsonl"),

@@ -17,6 +17,7 @@ from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import load
+from tests.each import each
 
 HERE = Path(__file__).parent
 TAPE = HERE / "lamps.jsonl"
@@ -122,7 +123,7 @@ def test_scenarios_over_a_tape_lint_run_grade_and_replay(tmp_path: Path):
     assert invoke("replay", out / "reference", "--world", TAPE).exit_code == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "problem"),
     [
         ("{recorded: gone.jsonl}", "gone.jsonl': cannot be read"),
@@ -146,7 +147,7 @@ def test_a_line_that_was_being_written_is_left_out(tmp_path: Path):
     assert load(tape)[0].agent_tools.keys() == {"get-lamp", "set_lamp", "picture"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "problem"),
     [
         ([], "is empty"),

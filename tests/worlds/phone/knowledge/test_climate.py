@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge.climate import Normals, elevation_at, grid_cell, normals_at
+from tests.each import each
 
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)
 JANUARY, APRIL, JULY, OCTOBER = 15, 105, 196, 288
@@ -14,7 +15,7 @@ def climate(latitude: float, longitude: float) -> Normals:
     return normals_at(*grid_cell(latitude, longitude))
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "january", "july"),
     [
         (37.33, -122.00, 10, 21),  # Cupertino
@@ -35,7 +36,7 @@ def test_stations_have_their_own_normals(latitude: float, longitude: float, janu
     assert normals.mean(JULY) == pytest.approx(july, abs=1.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "january", "july"),
     [
         (38.25, -122.64, 9, 20),  # Petaluma, between San Francisco and Sacramento
@@ -55,7 +56,7 @@ def test_between_stations_the_climate_is_in_between(
     assert normals.mean(JULY) == pytest.approx(july, abs=3.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("low", "high"),
     [
         ((46.20, 6.14), (45.83, 6.87)),  # Geneva, Mont Blanc
@@ -72,7 +73,7 @@ def test_mountains_are_colder_than_the_plain(low: tuple[float, float], high: tup
     assert mountain.mean(JULY) < plain.mean(JULY) - 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "height"),
     [
         (27.9881, 86.9250, 8849),
@@ -89,7 +90,7 @@ def test_heights(latitude: float, longitude: float, height: float) -> None:
     assert elevation_at(*grid_cell(latitude, longitude)) == pytest.approx(height, abs=60)
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "wet_day", "dry_day"),
     [
         (37.77, -122.42, JANUARY, JULY),  # San Francisco: wet winters
@@ -114,7 +115,7 @@ def test_seasons_are_strong_inland_in_the_north_and_weak_at_the_equator() -> Non
     assert climate(-0.18, -78.47).seasonality() < 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("point", "cell"),
     [
         ((37.334606, -122.009102), (37.3, -122.0)),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError, NoRateError, UnknownCurrencyError
 from sandbox_mcp.worlds.phone.knowledge.currency import LAST_RATES, Conversion, OfflineCurrency, currency
+from tests.each import each
 
 CURRENCY = OfflineCurrency()
 
@@ -21,7 +22,7 @@ def euros(code: str, now: float) -> float:
     return CURRENCY.convert(1, "EUR", code, now).result
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "day", "rate"),
     [
         ("USD", (1999, 1, 4), 1.1789),
@@ -70,7 +71,7 @@ def test_after_the_last_day_of_the_release_its_rates_stay() -> None:
     assert last.rate_date == LAST_RATES.isoformat()
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "base", "units"),
     [
         ("AED", "USD", 3.6725),
@@ -92,7 +93,7 @@ def test_legal_pegs(code: str, base: str, units: float) -> None:
     assert CURRENCY.convert(1, base, code, at(2024, 5, 17)).result == pytest.approx(units, rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "before", "after", "fixed"),
     [
         ("HRK", (2015, 1, 2), (2025, 1, 2), 7.5345),
@@ -108,7 +109,7 @@ def test_currencies_that_became_the_euro_keep_their_last_rate(
     assert euros(code, at(*before)) == pytest.approx(fixed, rel=0.3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "quoted", "not_quoted"),
     [
         ("RUB", (2020, 1, 2), (2023, 1, 2)),
@@ -126,7 +127,7 @@ def test_a_currency_has_rates_only_while_it_is_quoted(
         euros(code, at(*not_quoted))
 
 
-@pytest.mark.parametrize("code", ["ARS", "EGP", "NGN", "VND", "TWD", "XAU"])
+@each("code", ["ARS", "EGP", "NGN", "VND", "TWD", "XAU"])
 def test_a_currency_without_a_source_says_so_and_what_is_known(code: str) -> None:
     with pytest.raises(NoRateError) as caught:
         euros(code, at(2024, 5, 17))
@@ -139,7 +140,7 @@ def test_before_the_euro_there_is_no_rate() -> None:
         CURRENCY.convert(1, "USD", "EUR", at(1998, 12, 31))
 
 
-@pytest.mark.parametrize("code", ["", "US", "USDX", "ABC", "dollar", "€", "12", "EU R"])
+@each("code", ["", "US", "USDX", "ABC", "dollar", "€", "12", "EU R"])
 def test_codes_outside_of_iso_4217_are_refused(code: str) -> None:
     with pytest.raises(UnknownCurrencyError) as caught:
         CURRENCY.convert(1, code, "EUR", at(2024, 5, 17))
@@ -152,13 +153,13 @@ def test_the_code_is_checked_before_the_amount_and_the_rate() -> None:
         CURRENCY.convert(float("nan"), "ARS", "QQQ", at(1990, 1, 1))
 
 
-@pytest.mark.parametrize("amount", [float("nan"), float("inf")])
+@each("amount", [float("nan"), float("inf")])
 def test_only_numbers_can_be_converted(amount: float) -> None:
     with pytest.raises(InvalidQuestionError, match="finite"):
         CURRENCY.convert(amount, "USD", "EUR", at(2024, 5, 17))
 
 
-@pytest.mark.parametrize("code", ["usd", "Usd", " USD "])
+@each("code", ["usd", "Usd", " USD "])
 def test_codes_may_have_any_case(code: str) -> None:
     assert currency(code).name == "US Dollar"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import sandbox_mcp.worlds.phone.knowledge
+from tests.each import each
 
 PACKAGE = Path(sandbox_mcp.worlds.phone.knowledge.__file__).parent
 ROOT = PACKAGE.parent.parent
@@ -98,7 +99,7 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.parametrize("module", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
+@each("module", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
 def test_no_module_reads_the_hosts_clock_environment_or_chance(module: Path) -> None:
     tree = ast.parse(module.read_text(encoding="utf-8"))
     for node in ast.walk(tree):

@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.distance import OfflineDistance, haversine_km
+from tests.each import each
 
 kilometers = OfflineDistance().kilometers
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)
 POINTS = st.tuples(LATITUDES, LONGITUDES)
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "end", "expected"),
     [
         ((0, 0), (0, 1), 111.319491),
@@ -27,7 +28,7 @@ def test_lengths_along_the_axes_of_the_ellipsoid(
     assert kilometers(*start, *end) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "end", "expected"),
     [
         ((40.6413, -73.7781), (51.4700, -0.4543), 5555),  # Kennedy airport to Heathrow
@@ -58,7 +59,7 @@ def test_distances_are_given_to_the_millimetre() -> None:
     assert value == round(value, 6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("point", "message"),
     [
         ((90.1, 0), r"latitude 90.1 is outside \[-90, 90\] degrees"),
@@ -69,7 +70,7 @@ def test_distances_are_given_to_the_millimetre() -> None:
         ((0, float("inf")), "longitude inf"),
     ],
 )
-@pytest.mark.parametrize("first", [True, False])
+@each("first", [True, False])
 def test_coordinates_off_the_globe_are_refused(point: tuple[float, float], message: str, first: bool) -> None:
     points = (*point, 0, 0) if first else (0, 0, *point)
     with pytest.raises(InvalidQuestionError, match=message):

@@ -9,6 +9,7 @@ import pytest
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, NoRateError
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import all_cities
 from sandbox_mcp.worlds.phone.knowledge.tables import rows
+from tests.each import each
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "knowledge.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -19,7 +20,7 @@ def test_the_examples_on_the_page_run() -> None:
     assert (failed, tried >= 12) == (0, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "words"),
     [
         ("landmarks.tsv", "{} sights, parks, museums"),

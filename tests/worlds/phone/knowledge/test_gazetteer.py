@@ -18,13 +18,14 @@ from sandbox_mcp.worlds.phone.knowledge.gazetteer import (
     metropolis_of,
     nearest_city,
 )
+from tests.each import each
 
 address = OfflineGazetteer().address
 EVERYWHERE = list(all_cities())
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "city", "region", "country"),
     [
         (37.3300, -122.0100, "Cupertino", "California", "United States"),
@@ -100,18 +101,18 @@ def test_out_of_town_there_is_no_street() -> None:
     assert not found.street_is_invented
 
 
-@pytest.mark.parametrize(("latitude", "longitude"), [(0, -30), (40, -40), (-50, -130), (90, 0), (-90, 0), (23, 10)])
+@each(("latitude", "longitude"), [(0, -30), (40, -40), (-50, -130), (90, 0), (-90, 0), (23, 10)])
 def test_at_sea_at_the_poles_and_in_the_desert_there_is_no_address(latitude: float, longitude: float) -> None:
     assert address(latitude, longitude) is None
 
 
-@pytest.mark.parametrize(("latitude", "longitude"), [(90.5, 0), (-91, 0), (0, 181), (0, -999), (float("nan"), 0)])
+@each(("latitude", "longitude"), [(90.5, 0), (-91, 0), (0, 181), (0, -999), (float("nan"), 0)])
 def test_coordinates_off_the_globe_are_refused(latitude: float, longitude: float) -> None:
     with pytest.raises(InvalidQuestionError, match="is outside"):
         address(latitude, longitude)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "country", "population"),
     [
         ("Paris", "FR", 2_000_000),
@@ -199,7 +200,7 @@ def test_country_names() -> None:
     assert country_name("ZZ") == "ZZ"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "folded"),
     [("São  Paulo", "sao paulo"), ("ZÜRICH", "zurich"), ("Xi’an", "xi'an"), ("Reykjavík", "reykjavik"), ("", "")],
 )

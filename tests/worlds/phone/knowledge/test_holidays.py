@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
+from tests.each import each
 from tests.laws import at_least
 
 HOLIDAYS = OfflineHolidays()
@@ -18,7 +19,7 @@ def day_of(name: str, year: int, country: str = "US") -> str | None:
     return found and found.date
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "year", "expected"),
     [
         ("New Year's Day", 2024, "2024-01-01"),
@@ -39,7 +40,7 @@ def test_federal_holidays_of_the_united_states(name: str, year: int, expected: s
     assert day_of(name, year) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Groundhog Day", "2024-02-02"),
@@ -60,7 +61,7 @@ def test_days_that_are_kept_without_being_public_holidays(name: str, expected: s
     assert day_of(name, 2024) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Pi Day", "2024-03-14"),
@@ -76,7 +77,7 @@ def test_observances_on_a_fixed_date(name: str, expected: str) -> None:
     assert day_of(name, 2024) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "country", "expected"),
     [
         ("Christmas", "DE", "2024-12-25"),
@@ -107,7 +108,7 @@ def test_the_phones_country_comes_first(name: str, country: str, expected: str) 
     assert (found.date, found.country_code) == (expected, country)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Canadian Thanksgiving", "2024-10-14"),
@@ -126,7 +127,7 @@ def test_a_country_that_the_name_mentions_wins_over_the_phones(name: str, expect
     assert day_of(name, 2024, "US") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Boxing Day", ("2024-12-26", "2024-12-26")),
@@ -142,7 +143,7 @@ def test_what_the_phones_country_does_not_keep_is_found_elsewhere(name: str, exp
     assert day_of(name, 2024, "US") in expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Chrismas", "2024-12-25"),
@@ -172,9 +173,7 @@ def test_a_day_that_only_some_states_keep_is_found_by_its_name() -> None:
     assert day_of("Patriots' Day", 2024) == "2024-04-15"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "  ", "Day", "holiday", "the day", "xyzzy", "my birthday party", "!?", "Christmas " * 40_000]
-)
+@each("name", ["", "  ", "Day", "holiday", "the day", "xyzzy", "my birthday party", "!?", "Christmas " * 40_000])
 def test_what_names_no_holiday_is_not_found(name: str) -> None:
     assert day_of(name, 2024) is None
 
@@ -206,7 +205,7 @@ def test_elsewhere_the_date_that_most_people_keep_wins() -> None:
     assert day_of("National Day", 2024, "US") == "2024-10-01"
 
 
-@pytest.mark.parametrize(
+@each(
     ("zone", "expected"),
     [
         ("UTC", datetime(2024, 12, 25, 0, tzinfo=UTC)),
@@ -227,12 +226,12 @@ def test_midnight_in_summer_knows_daylight_saving() -> None:
     assert found.timestamp == datetime(2024, 7, 4, 4, tzinfo=UTC).timestamp()
 
 
-@pytest.mark.parametrize("year", [1899, 2101, 0, -5, 10**9])
+@each("year", [1899, 2101, 0, -5, 10**9])
 def test_years_far_away_have_no_holidays(year: int) -> None:
     assert day_of("Christmas Day", year) is None
 
 
-@pytest.mark.parametrize("year", [1900, 1950, 2000, 2100])
+@each("year", [1900, 1950, 2000, 2100])
 def test_christmas_is_in_every_year_that_is_covered(year: int) -> None:
     assert day_of("Christmas Day", year) == f"{year}-12-25"
 

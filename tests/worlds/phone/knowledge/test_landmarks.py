@@ -1,12 +1,12 @@
 """The table of real places: complete rows, known kinds, and positions that agree with the gazetteer."""
 
 import phonenumbers
-import pytest
 
 from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import cities_named, country_name
 from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
 from sandbox_mcp.worlds.phone.knowledge.shops import kinds
+from tests.each import each
 
 MARKS = landmarks()
 OUT_OF_TOWN = {"national park", "mountain", "lake", "airport", "landmark", "attraction"}
@@ -30,7 +30,7 @@ def test_no_two_share_a_name_and_a_city() -> None:
     assert len({(mark.name, mark.city) for mark in MARKS}) == len(MARKS)
 
 
-@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.name)
+@each("mark", MARKS, ids=lambda mark: mark.name)
 def test_every_row_is_complete(mark: Landmark) -> None:
     assert mark.category in kinds()
     assert mark.street
@@ -40,23 +40,21 @@ def test_every_row_is_complete(mark: Landmark) -> None:
     assert -180 <= mark.longitude <= 180
 
 
-@pytest.mark.parametrize("mark", [mark for mark in MARKS if mark.phone_number], ids=lambda mark: mark.name)
+@each("mark", [mark for mark in MARKS if mark.phone_number], ids=lambda mark: mark.name)
 def test_phone_numbers_are_valid_for_the_country(mark: Landmark) -> None:
     number = phonenumbers.parse(mark.phone_number)
     assert phonenumbers.is_valid_number(number)
     assert phonenumbers.region_code_for_number(number) == mark.country_code
 
 
-@pytest.mark.parametrize(
-    "mark", [mark for mark in MARKS if mark.category not in OUT_OF_TOWN], ids=lambda mark: mark.name
-)
+@each("mark", [mark for mark in MARKS if mark.category not in OUT_OF_TOWN], ids=lambda mark: mark.name)
 def test_a_place_in_town_is_close_to_the_town(mark: Landmark) -> None:
     towns = [city for city in cities_named(mark.city) if city.country_code == mark.country_code]
     nearest = min((haversine_km(mark.latitude, mark.longitude, t.latitude, t.longitude) for t in towns), default=0)
     assert nearest <= 40
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "latitude", "longitude"),
     [
         ("Golden Gate Bridge", 37.8199, -122.4786),

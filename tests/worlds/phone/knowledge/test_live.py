@@ -11,6 +11,7 @@ import pytest
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
 from sandbox_mcp.worlds.phone.knowledge.live import MAX_BYTES, answering, get_json
 from sandbox_mcp.worlds.phone.knowledge.stocks import Quote
+from tests.each import each
 
 
 class Service(BaseHTTPRequestHandler):
@@ -72,7 +73,7 @@ def test_headers_are_sent(service: str) -> None:
     assert get_json(f"{service}/key", source="Test service", headers={"X-Key": "opensesame"}) == "opensesame"
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "reason"),
     [
         (400, "http"),
@@ -121,7 +122,7 @@ def test_an_answer_without_end(service: str) -> None:
     assert "longer than 5,000,000 bytes" in str(failure(f"{service}/huge"))
 
 
-@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://localhost/x", "quotes.json", ""])
+@each("url", ["file:///etc/hostname", "ftp://localhost/x", "quotes.json", ""])
 def test_only_web_addresses_are_opened(url: str) -> None:
     assert failure(url).reason == "network"
 
@@ -153,7 +154,7 @@ def test_only_the_source_itself_says_that_there_is_nothing(service: str) -> None
     assert Knowledge(stocks=LiveStocks(f"{service}/quotes")).stocks.search("NOPE", 0) is None
 
 
-@pytest.mark.parametrize("path", ["quota", "text", "status/429", "status/500"])
+@each("path", ["quota", "text", "status/429", "status/500"])
 def test_a_failure_is_never_nothing(service: str, path: str) -> None:
     """A body about quotas with status 200 lacks the expected key, which is a failure as well."""
     base = f"{service}/{path.split('/')[0]}"
@@ -161,7 +162,7 @@ def test_a_failure_is_never_nothing(service: str, path: str) -> None:
         Knowledge(stocks=LiveStocks(base)).stocks.search(path.split("/")[-1], 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "reason"),
     [
         (TimeoutError("slow"), "timeout"),

@@ -8,6 +8,7 @@ from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import OfflineGazetteer
 from sandbox_mcp.worlds.phone.knowledge.places import LIMIT, OfflinePlaces, Place
+from tests.each import each
 
 PLACES = OfflinePlaces()
 CUPERTINO = (37.334606, -122.009102)
@@ -53,7 +54,7 @@ def test_the_dictionary_form() -> None:
     assert isinstance(found["invented"], list)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name"),
     [
         ("Golden Gate Bridge", "Golden Gate Bridge"),
@@ -80,7 +81,7 @@ def test_real_places_are_found_by_name_from_anywhere(text: str, name: str) -> No
     assert names(text)[0] == name
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "category"),
     [
         ("coffee", "cafe"),
@@ -141,19 +142,17 @@ def test_a_branch_is_found_by_its_street() -> None:
     assert search("Copperleaf Coffee on Laurel Lane")[0].address.startswith("475 Laurel Lane, Cupertino")
 
 
-@pytest.mark.parametrize("text", ["copperleef coffee", "Coperleaf", "COPPERLEAF"])
+@each("text", ["copperleef coffee", "Coperleaf", "COPPERLEAF"])
 def test_a_slip_of_the_pen_is_forgiven(text: str) -> None:
     assert names(text)[0] == "Copperleaf Coffee"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   ", "the", "near me", "xyzzy", "Starbucks", "!!!", "flux capacitor repair", "coffee " * 40_000]
-)
+@each("text", ["", "   ", "the", "near me", "xyzzy", "Starbucks", "!!!", "flux capacitor repair", "coffee " * 40_000])
 def test_what_there_is_not_is_not_found(text: str) -> None:
     assert search(text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "address"),
     [
         ("Paris", "Paris, Île-de-France, France"),
@@ -177,12 +176,12 @@ def test_a_near_namesake_comes_before_the_famous_town() -> None:
     assert search("Cambridge")[0].address == "Cambridge, England, United Kingdom"
 
 
-@pytest.mark.parametrize("text", ["bank", "airport"])
+@each("text", ["bank", "airport"])
 def test_a_kind_of_place_is_not_a_far_town_of_that_name(text: str) -> None:
     assert "city" not in {place.category for place in search(text)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "part"),
     [
         ("coffee in Paris", "Paris, Île-de-France, France"),
@@ -204,7 +203,7 @@ def test_a_place_that_is_no_place_leaves_the_search_where_it_is() -> None:
     assert names("coffee near me") == names("coffee")
 
 
-@pytest.mark.parametrize("text", ["Golden Gate Bridge", "Copperleaf Coffee", "museum", "Tower Bridge"])
+@each("text", ["Golden Gate Bridge", "Copperleaf Coffee", "museum", "Tower Bridge"])
 def test_looking_up_a_places_coordinates_gives_its_address(text: str) -> None:
     for place in search(text):
         found = OfflineGazetteer().address(place.latitude, place.longitude)
@@ -222,7 +221,7 @@ def test_manhattan_has_what_cupertino_has_not() -> None:
     assert search("library", MANHATTAN)[0].distance_km < 3
 
 
-@pytest.mark.parametrize(("latitude", "longitude"), [(91, 0), (0, 181), (float("nan"), 0)])
+@each(("latitude", "longitude"), [(91, 0), (0, 181), (float("nan"), 0)])
 def test_coordinates_off_the_globe_are_refused(latitude: float, longitude: float) -> None:
     with pytest.raises(InvalidQuestionError, match="is outside"):
         PLACES.search("coffee", latitude, longitude)

@@ -9,6 +9,7 @@ import pytest
 
 from sandbox_mcp.worlds.phone.knowledge.rebuild import country_lines, example_phone, gazetteer, region_names, write
 from sandbox_mcp.worlds.phone.knowledge.tables import packed_json, rows
+from tests.each import each
 
 
 def city(name: str, population: int, latitude: float = 50.1, longitude: float = 8.7, **more: Any) -> dict[str, Any]:
@@ -98,7 +99,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each("name", TABLES)
 def test_a_table_has_a_heading_and_distinct_rows(name: str) -> None:
     key, least = TABLES[name]
     found = list(rows(name))
@@ -107,7 +108,7 @@ def test_a_table_has_a_heading_and_distinct_rows(name: str) -> None:
     assert len({tuple(row.values()) for row in found}) == len(found)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each("name", TABLES)
 def test_no_row_has_more_cells_than_the_heading(name: str) -> None:
     import sandbox_mcp.worlds.phone.knowledge.tables as tables
 

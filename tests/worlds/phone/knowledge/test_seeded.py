@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge.seeded import choice, field, fraction, gaussian, integer, smooth
+from tests.each import each
 
 KEYS = st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=3)
 
@@ -51,7 +52,7 @@ def test_gaussians_have_mean_0_and_variance_1() -> None:
     assert pstdev(values) == pytest.approx(1, abs=0.05)
 
 
-@pytest.mark.parametrize("offset", [0, 0.25, 0.5, 0.9])
+@each("offset", [0, 0.25, 0.5, 0.9])
 def test_smooth_noise_has_the_same_spread_between_its_knots(offset: float) -> None:
     values = [smooth(n + offset, "spread") for n in range(3000)]
     assert fmean(values) == pytest.approx(0, abs=0.08)

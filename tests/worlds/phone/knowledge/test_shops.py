@@ -2,11 +2,10 @@
 
 from collections import Counter
 
-import pytest
-
 from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import City, cities_named
 from sandbox_mcp.worlds.phone.knowledge.shops import Shop, kinds, shops_of
+from tests.each import each
 
 CITIES = [
     "Cupertino", "San Francisco", "New York City", "Chicago", "Boston", "Seattle", "London", "Paris", "Berlin", "Rome",
@@ -18,14 +17,14 @@ def town(name: str) -> City:
     return cities_named(name)[0]
 
 
-@pytest.mark.parametrize("name", CITIES)
+@each("name", CITIES)
 def test_a_city_has_dozens_of_places_of_many_kinds(name: str) -> None:
     shops = shops_of(town(name))
     assert 40 <= len(shops) <= 100
     assert len({shop.category for shop in shops}) >= 20
 
 
-@pytest.mark.parametrize("name", CITIES)
+@each("name", CITIES)
 def test_a_city_has_chains_with_several_branches_near_each_other(name: str) -> None:
     shops = shops_of(town(name))
     branches = Counter(shop.name for shop in shops)
@@ -36,7 +35,7 @@ def test_a_city_has_chains_with_several_branches_near_each_other(name: str) -> N
         assert haversine_km(first.latitude, first.longitude, second.latitude, second.longitude) <= 18
 
 
-@pytest.mark.parametrize("name", CITIES)
+@each("name", CITIES)
 def test_branches_can_be_told_apart(name: str) -> None:
     shops = shops_of(town(name))
     assert len({shop.phone_number for shop in shops}) == len(shops)
@@ -45,7 +44,7 @@ def test_branches_can_be_told_apart(name: str) -> None:
     assert max(addresses.values()) == 1
 
 
-@pytest.mark.parametrize("name", CITIES)
+@each("name", CITIES)
 def test_shops_lie_around_their_town(name: str) -> None:
     city = town(name)
     for shop in shops_of(city):

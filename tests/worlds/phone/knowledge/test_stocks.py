@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks, Quote, find_listing, listings, trading_day
+from tests.each import each
 
 STOCKS = OfflineStocks()
 SATURDAY = datetime(2024, 5, 18, 18, tzinfo=UTC).timestamp()
@@ -25,7 +26,7 @@ def quote(query: str, now: float = SATURDAY) -> Quote:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "expected"),
     [
         ("Apple", "AAPL"),
@@ -78,9 +79,7 @@ def test_companies_by_symbol_name_and_nickname(query: str, expected: str) -> Non
     assert symbol(query) == expected
 
 
-@pytest.mark.parametrize(
-    "query", ["", " ", "xyzzy", "the", "stock price", "Acme Rocket Skates", "!!!", "QQQQ", "Apple " * 40_000]
-)
+@each("query", ["", " ", "xyzzy", "the", "stock price", "Acme Rocket Skates", "!!!", "QQQQ", "Apple " * 40_000])
 def test_what_names_no_company_is_not_found(query: str) -> None:
     assert STOCKS.search(query, SATURDAY) is None
 
@@ -115,7 +114,7 @@ def test_a_symbol_is_listed_once_on_an_exchange() -> None:
     assert len({(listing.symbol, listing.exchange.code) for listing in listings()}) == len(listings())
 
 
-@pytest.mark.parametrize("listing", listings(), ids=lambda listing: f"{listing.exchange.code} {listing.symbol}")
+@each("listing", listings(), ids=lambda listing: f"{listing.exchange.code} {listing.symbol}")
 def test_every_company_is_found_by_its_name(listing: object) -> None:
     from sandbox_mcp.worlds.phone.knowledge.stocks import Listing
 
@@ -125,7 +124,7 @@ def test_every_company_is_found_by_its_name(listing: object) -> None:
     assert found.name == listing.name
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "currency"),
     [
         ("Shell", "GBP"),
@@ -141,7 +140,7 @@ def test_prices_are_in_the_exchanges_currency(query: str, currency: str) -> None
     assert quote(query).currency == currency
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "moment", "expected"),
     [
         ("AAPL", datetime(2024, 5, 20, 13, 29, tzinfo=UTC), "2024-05-17"),  # Monday, a minute before the bell

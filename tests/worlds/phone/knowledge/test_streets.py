@@ -3,14 +3,14 @@
 import re
 
 import phonenumbers
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge.streets import phone_number, street_address
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("country", "pattern"),
     [
         ("US", r"^\d+ [A-Z]\w+ (Street|Avenue|Road|Lane|Drive)$"),
@@ -46,7 +46,7 @@ def test_house_numbers_are_small_and_positive(latitude: float, longitude: float,
     assert 1 <= int(numbers[0]) <= 800
 
 
-@pytest.mark.parametrize("region", sorted(phonenumbers.SUPPORTED_REGIONS))
+@each("region", sorted(phonenumbers.SUPPORTED_REGIONS))
 def test_every_country_gets_numbers_that_parse(region: str) -> None:
     for number in (0, 57, 99):
         parsed = phonenumbers.parse(phone_number(region, 12.3, 45.6, number))
@@ -58,12 +58,12 @@ def test_nearly_all_of_them_are_valid() -> None:
     assert sum(map(phonenumbers.is_valid_number, numbers)) >= 0.95 * len(numbers)
 
 
-@pytest.mark.parametrize("country", ["US", "CA", "GB", "FR", "DE", "AU", "JP", "IN", "BR", "KE"])
+@each("country", ["US", "CA", "GB", "FR", "DE", "AU", "JP", "IN", "BR", "KE"])
 def test_the_numbers_of_a_town_differ(country: str) -> None:
     assert len({phone_number(country, 10.5, 20.5, number) for number in range(100)}) == 100
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "country", "area"),
     [
         (37.32, -122.03, "US", "408"),
@@ -88,7 +88,7 @@ def test_american_numbers_in_use_are_left_out(number: int, latitude: float, long
     assert not 4300 <= line <= 4399
 
 
-@pytest.mark.parametrize(("country", "prefix"), [("GB", "+4420794600"), ("FR", "+3319900"), ("DE", "+493023125")])
+@each(("country", "prefix"), [("GB", "+4420794600"), ("FR", "+3319900"), ("DE", "+493023125")])
 def test_elsewhere_the_numbers_for_fiction_are_used(country: str, prefix: str) -> None:
     assert phone_number(country, 50, 5, 3).startswith(prefix[:9])
 

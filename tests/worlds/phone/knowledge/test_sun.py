@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.world.clock import to_local, to_timestamp
 from sandbox_mcp.worlds.phone.knowledge.sun import PHASES, moon_phase, sun_on
+from tests.each import each
 
 MINUTES = 60
 
@@ -16,7 +17,7 @@ def local(zone: str, day: date, clock: str) -> float:
     return to_timestamp(datetime.fromisoformat(f"{day}T{clock}"), zone)
 
 
-@pytest.mark.parametrize(
+@each(
     ("latitude", "longitude", "zone", "day", "sunrise", "sunset"),
     [
         (40.71, -74.01, "America/New_York", date(2024, 6, 20), "05:25", "20:31"),
@@ -42,7 +43,7 @@ def test_at_the_equator_noon_stands_high_at_the_equinox() -> None:
     assert sun_on(51.5, 0, date(2024, 12, 21)).noon_elevation == pytest.approx(15, abs=1)
 
 
-@pytest.mark.parametrize(("day", "up"), [(date(2024, 6, 21), True), (date(2024, 12, 21), False)])
+@each(("day", "up"), [(date(2024, 6, 21), True), (date(2024, 12, 21), False)])
 def test_beyond_the_polar_circle_the_sun_neither_rises_nor_sets(day: date, up: bool) -> None:
     sun = sun_on(75, 20, day)
     assert (sun.sunrise, sun.sunset) == (None, None)
@@ -76,7 +77,7 @@ def test_noon_is_around_midday_of_the_solar_clock(longitude: float, day: date) -
     assert abs((solar - midday).total_seconds()) <= 20 * MINUTES
 
 
-@pytest.mark.parametrize(
+@each(
     ("moment", "phase"),
     [
         (datetime(2024, 1, 11, 11, 57, tzinfo=UTC), "New Moon"),

@@ -27,6 +27,7 @@ from sandbox_mcp.worlds.phone.knowledge.currency import Conversion
 from sandbox_mcp.worlds.phone.knowledge.places import OfflinePlaces, Place
 from sandbox_mcp.worlds.phone.knowledge.stocks import Quote
 from sandbox_mcp.worlds.phone.knowledge.tape import question, record, replay
+from tests.each import each
 
 NOW = 1_716_000_000.0
 
@@ -62,7 +63,7 @@ def outcome(ask: Callable[[Knowledge], Any], knowledge: Knowledge) -> Any:
         return type(error), str(error), vars(error)
 
 
-@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+@each("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_a_replay_says_what_the_source_said(ask: Callable[[Knowledge], Any], tmp_path: Path) -> None:
     plain = outcome(ask, Knowledge())
     recorded = outcome(ask, record(Knowledge(), tmp_path / "tape.jsonl"))
@@ -70,7 +71,7 @@ def test_a_replay_says_what_the_source_said(ask: Callable[[Knowledge], Any], tmp
     assert outcome(ask, replay(tmp_path / "tape.jsonl")) == plain
 
 
-@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+@each("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_what_was_never_recorded_is_refused(ask: Callable[[Knowledge], Any], tmp_path: Path) -> None:
     (tmp_path / "tape.jsonl").touch()
     with pytest.raises(ReplayMissError, match="has no recorded answer for"):
@@ -161,7 +162,7 @@ def test_an_unreadable_answer_is_unavailable_and_not_nothing(tmp_path: Path) -> 
     assert caught.value.reason == "malformed"
 
 
-@pytest.mark.parametrize(
+@each(
     ("domain", "method", "one", "other"),
     [
         ("stocks", "search", {"query": "Apple  Inc", "now": 7200.0}, {"query": " apple inc ", "now": 10799}),
@@ -177,7 +178,7 @@ def test_equal_questions(domain: str, method: str, one: dict[str, Any], other: d
     assert question(domain, method, one) == question(domain, method, other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("domain", "method", "one", "other"),
     [
         ("units", "convert", {"from_unit": "Mm"}, {"from_unit": "mm"}),
@@ -235,7 +236,7 @@ def test_recording_goes_on_after_a_line_that_a_crash_cut_off(tmp_path: Path) -> 
     assert replay(tape).units.convert(2, "m", "km") == 0.002
 
 
-@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x1e", "\r", "\r\n"])
+@each("end", ["\u2028", "\u2029", "\x85", "\x1e", "\r", "\r\n"])
 def test_what_only_some_take_for_the_end_of_a_line_is_text(end: str, tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
 
@@ -247,7 +248,7 @@ def test_what_only_some_take_for_the_end_of_a_line_is_text(end: str, tmp_path: P
     assert replay(tape).places.search("pizza", 37.33, -122.01)[0].address == f"a{end}b"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "not json",

@@ -3,12 +3,12 @@
 import json
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.worlds.phone.knowledge.unit_table import UNITS, made, unit_table
 from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits, registered, registry
+from tests.each import each
 
 TABLE = unit_table()
 PAIRS = [pair for pair in product(TABLE.units, TABLE.units) if TABLE.measure_the_same(*pair)]
@@ -49,9 +49,7 @@ def test_any_amount_converts_as_the_registry_does_to_the_last_bit(pair: tuple[st
     assert TABLE.convert(amount, *pair) == by_registry(amount, *pair)
 
 
-@pytest.mark.parametrize(
-    "said", ["Miles", "sq ft", "km/h", "fl oz", "degrees Celsius", "C", "F", "K", "lbs", "m^2", "KM"]
-)
+@each("said", ["Miles", "sq ft", "km/h", "fl oz", "degrees Celsius", "C", "F", "K", "lbs", "m^2", "KM"])
 def test_what_people_say_is_in_the_table(said: str) -> None:
     assert said in TABLE.names
 

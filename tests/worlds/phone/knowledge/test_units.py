@@ -13,11 +13,12 @@ from sandbox_mcp.worlds.phone.knowledge import (
     UnknownUnitError,
 )
 from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
+from tests.each import each
 
 convert = OfflineUnits().convert
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "from_unit", "to_unit", "expected"),
     [
         (1, "mile", "kilometer", 1.609344),
@@ -50,7 +51,7 @@ def test_common_conversions(amount: float, from_unit: str, to_unit: str, expecte
     assert convert(amount, from_unit, to_unit) == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "plain"),
     [
         ("Miles", "mile"),
@@ -83,16 +84,14 @@ def test_everyday_names_mean_what_they_say(name: str, plain: str) -> None:
     assert convert(7, name, plain) == pytest.approx(7)
 
 
-@pytest.mark.parametrize(
-    "celsius", ["C", "c", "celsius", "Celsius", "centigrade", "°C", "degC", "degrees C", "deg c", "℃"]
-)
-@pytest.mark.parametrize("fahrenheit", ["F", "f", "fahrenheit", "Fahrenheit", "°F", "degF", "degrees Fahrenheit", "℉"])
+@each("celsius", ["C", "c", "celsius", "Celsius", "centigrade", "°C", "degC", "degrees C", "deg c", "℃"])
+@each("fahrenheit", ["F", "f", "fahrenheit", "Fahrenheit", "°F", "degF", "degrees Fahrenheit", "℉"])
 def test_every_common_name_of_a_temperature_scale(celsius: str, fahrenheit: str) -> None:
     assert convert(20, celsius, fahrenheit) == 68.0
     assert convert(-40, fahrenheit, celsius) == -40.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "from_unit", "to_unit", "expected"),
     [
         (0, "celsius", "kelvin", 273.15),
@@ -119,9 +118,7 @@ def test_results_show_no_rounding_noise() -> None:
     assert convert(0.1, "m", "cm") == 10.0
 
 
-@pytest.mark.parametrize(
-    "unit", ["smoot_of_doom", "USD", "", "  ", "5 m", "m m_ m?", "💧", "x" * 500, "import os", "__class__"]
-)
+@each("unit", ["smoot_of_doom", "USD", "", "  ", "5 m", "m m_ m?", "💧", "x" * 500, "import os", "__class__"])
 def test_an_unknown_unit_is_named(unit: str) -> None:
     with pytest.raises(UnknownUnitError) as caught:
         convert(1, unit, "meter")
@@ -134,7 +131,7 @@ def test_the_second_unit_may_be_the_unknown_one() -> None:
         convert(1, "meter", "metre_stick")
 
 
-@pytest.mark.parametrize("unit", ["m**9**9**9", "m**(9**9)", "m^999", "m**-9999", "(m**9)**9**9"])
+@each("unit", ["m**9**9**9", "m**(9**9)", "m^999", "m**-9999", "(m**9)**9**9"])
 def test_monstrous_powers_are_no_units(unit: str) -> None:
     with pytest.raises(KnowledgeError):
         convert(1, unit, "meter")
@@ -155,7 +152,7 @@ def test_a_temperature_letter_against_something_else_keeps_the_plain_error() -> 
         convert(1, "C", "meter")
 
 
-@pytest.mark.parametrize("amount", [math.nan, math.inf, -math.inf])
+@each("amount", [math.nan, math.inf, -math.inf])
 def test_only_numbers_can_be_converted(amount: float) -> None:
     with pytest.raises(InvalidQuestionError, match="is not a finite number"):
         convert(amount, "m", "km")

@@ -12,6 +12,7 @@ from sandbox_mcp.world.clock import to_local
 from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.climate import grid_cell, normals_at
 from sandbox_mcp.worlds.phone.knowledge.weather import HORIZON_DAYS, DayWeather, OfflineWeather, cell_day
+from tests.each import each
 
 WEATHER = OfflineWeather()
 CUPERTINO = (37.334606, -122.009102)
@@ -63,13 +64,13 @@ def test_the_past_is_refused() -> None:
         WEATHER.forecast(*CUPERTINO, NOON, -1)
 
 
-@pytest.mark.parametrize(("latitude", "longitude"), [(91, 0), (0, -181), (float("nan"), 0)])
+@each(("latitude", "longitude"), [(91, 0), (0, -181), (float("nan"), 0)])
 def test_coordinates_off_the_globe_are_refused(latitude: float, longitude: float) -> None:
     with pytest.raises(InvalidQuestionError, match="is outside"):
         WEATHER.forecast(latitude, longitude, NOON)
 
 
-@pytest.mark.parametrize("days", range(HORIZON_DAYS + 1))
+@each("days", range(HORIZON_DAYS + 1))
 def test_a_forecast_comes_true(days: int) -> None:
     predicted = forecast(CUPERTINO, NOON, days).as_dict()
     actual = forecast(CUPERTINO, NOON + days * DAY).as_dict()
@@ -204,7 +205,7 @@ def test_days_follow_each_other_in_spells() -> None:
     assert after < 0.75 * later
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "month", "low", "high"),
     [
         ((62.03, 129.73), 1, -58, -12),  # Yakutsk in January
@@ -234,7 +235,7 @@ def test_polar_summer_has_no_sunset() -> None:
     assert day.current.is_day
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "zone"),
     [
         ((0, -30), "Etc/GMT+2"),
