@@ -72,13 +72,12 @@ class Tried:
 
     @property
     def ended_well(self) -> bool:
-        """Whether the user ended the conversation, and not before the last turn of the plan."""
-        return self.ending == "user_ended" and self.turns >= self._least
+        """Whether the user ended the conversation, and not before the last turn of the plan.
 
-    @property
-    def _least(self) -> int:
-        """How many turns must have been said; reports at the end of calls made at once may be too many."""
-        return 1 if self.mutant.rule == "at_once" else len(self.mutant.solution.turns)
+        The reports that follow calls made at once may be more than the user waits for.
+        """
+        least = 1 if self.mutant.rule == "at_once" else len(self.mutant.solution.turns)
+        return self.ending == "user_ended" and self.turns >= least
 
 
 @dataclass(frozen=True, slots=True)

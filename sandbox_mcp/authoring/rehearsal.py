@@ -5,7 +5,7 @@ be made, so it is left out; in a reply such a value is unknown.
 """
 
 import re
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -101,23 +101,20 @@ class _Playing:
 
     def act(self, turn: PlannedTurn) -> None:
         for batch in turn.batches:
-            self._batch(batch)
-
-    def _batch(self, batch: Sequence[PlannedCall]) -> None:
-        made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
-        for call in batch:
-            try:
-                made.append((call, fill(call.arguments, self.results)))
-            except PlanError as problem:
-                self.done.append(MadeCall(call, error=str(problem)))
-        if not made:
-            return
-        outputs = self.session.call_batch([AgentCall(call.tool, arguments) for call, arguments in made])
-        for (call, arguments), output in zip(made, outputs, strict=True):
-            value = unwrapped(output.structured) if output.error is None else None
-            self.done.append(MadeCall(call, arguments, value, output.error))
-            if call.label:
-                self.results[call.label] = refusal(output.error) if output.error is not None else value
+            made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
+            for call in batch:
+                try:
+                    made.append((call, fill(call.arguments, self.results)))
+                except PlanError as problem:
+                    self.done.append(MadeCall(call, error=str(problem)))
+            if not made:
+                continue
+            outputs = self.session.call_batch([AgentCall(call.tool, arguments) for call, arguments in made])
+            for (call, arguments), output in zip(made, outputs, strict=True):
+                value = unwrapped(output.structured) if output.error is None else None
+                self.done.append(MadeCall(call, arguments, value, output.error))
+                if call.label:
+                    self.results[call.label] = refusal(output.error) if output.error is not None else value
 
 
 def filled_reply(reply: str, results: Mapping[str, Any]) -> str:

@@ -83,14 +83,9 @@ def check_world(world: World) -> tuple[WorldFinding, ...]:
         world.check()
     except WorldError as error:
         return (WorldFinding(world.name, world.name, "declaration", str(error)),)
-    found = [*_documented(world), *_read(world), *_tried(world)]
-    return tuple(dict.fromkeys(found))
-
-
-def _documented(world: World) -> Iterator[WorldFinding]:
-    for tool in world.tools.values():
-        if not tool.description.strip() and tool not in ENGINE_TOOLS:
-            yield WorldFinding(world.name, tool.name, "docstring", f"tool {tool.name!r} has no docstring")
+    silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
+    undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
+    return tuple(dict.fromkeys((*undocumented, *_read(world), *_tried(world))))
 
 
 # -- what the code says ---------------------------------------------------------------------------------------------
@@ -101,18 +96,15 @@ def _read(world: World) -> Iterator[WorldFinding]:
     names = {function.__module__ for function in world.functions.values()}
     for name in sorted(names):
         module = sys.modules.get(name)
-        source = _source(module)
-        if module is not None and source is not None:
-            reader = _Reader(world, module, Path(str(module.__file__)).name)
-            reader.visit(ast.parse(source))
-            yield from reader.found
-
-
-def _source(module: ModuleType | None) -> str | None:
-    try:
-        return inspect.getsource(module) if module else None
-    except (OSError, TypeError):
-        return None
+        if module is None:
+            continue
+        try:
+            source = inspect.getsource(module)
+        except (OSError, TypeError):
+            continue
+        reader = _Reader(world, module, Path(str(module.__file__)).name)
+        reader.visit(ast.parse(source))
+        yield from reader.found
 
 
 class _Reader(ast.NodeVisitor):
@@ -216,10 +208,10 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A call."""
         if self._inside:
-            self._called(node)
+            self._judge_call(node)
         self.generic_visit(node)
 
-    def _called(self, node: ast.Call) -> None:
+    def _judge_call(self, node: ast.Call) -> None:
         name = _called(node)
         root, _, last = name.rpartition(".")
         home = self._home_of(root.partition(".")[0] or name)

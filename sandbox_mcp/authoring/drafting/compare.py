@@ -16,7 +16,6 @@ from sandbox_scenarios.model import CallConstraint, Constraint, MessageConstrain
 from sandbox_mcp.authoring.drafting.draft import draft
 from sandbox_mcp.authoring.mutants import mutants_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,12 @@ def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
     mine, theirs = _edges(by_hand), _edges(drafted)
     known = {(pairs[first], pairs[second]) for first, second in mine if first in pairs and second in pairs}
     common = {edge for edge in theirs if set(edge) <= set(pairs.values())}
-    scores = [(evaluate(by_hand, log).score, evaluate(drafted, log).score) for log in _sessions(stage)]
+    logs = (
+        stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
+        for mutant in mutants_of(stage)
+        if mutant.solution.turns
+    )
+    scores = [(evaluate(by_hand, log).score, evaluate(drafted, log).score) for log in logs]
     return DraftComparison(
         name,
         len(pairs),
@@ -68,13 +72,6 @@ def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
         sum((one > 1 - 1e-9) is (other > 1 - 1e-9) for one, other in scores),
         sum(abs(one - other) for one, other in scores) / len(scores),
     )
-
-
-def _sessions(stage: RehearsalStage) -> Iterator[Trajectory]:
-    """Every mutant of the scenario that does anything, as it plays."""
-    for mutant in mutants_of(stage):
-        if mutant.solution.turns:
-            yield stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
 
 
 def _pairs(mine: Sequence[Milestone], theirs: Sequence[Milestone]) -> Iterator[tuple[str, str]]:

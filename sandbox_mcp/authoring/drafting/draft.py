@@ -5,7 +5,7 @@ log; what an author has to think about is named in the notes at its top.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -70,7 +70,8 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
         raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")
     story = story_of(trajectory)
     entry = _entry(story, suite, name)
-    notes = (*TO_DO, *_left_out(story))
+    left_out = [(event.name, event.error.type if event.error else "not one of our tools") for event in story.left_out]
+    notes = (*TO_DO, *(f"left out: {name} ({why})" for name, why in left_out))
     head = "\n".join(
         (f"# Drafted from a session of {story.started.scenario!r}. Left to do:", *(f"# - {note}" for note in notes))
     )
@@ -171,23 +172,15 @@ def _turns(story: Story, flow: Flow, setting: DraftSetting) -> Iterator[dict[str
 
 
 def _call(step: StoryStep, flow: Flow, setting: DraftSetting) -> dict[str, Any]:
-    arguments = {name: _argument(step, name, value, flow, setting) for name, value in step.event.arguments.items()}
-    label = flow.labels.get(step.number)
+    refs, label = flow.arguments[step.number], flow.labels.get(step.number)
+    arguments = {
+        name: f"${flow.reference(refs[name])}"
+        if name in refs
+        else setting.value(name, flow.filled(step.number, (name,), value))
+        for name, value in step.event.arguments.items()
+    }
     return {
         "tool": step.tool.name,
         **({"arguments": arguments} if arguments else {}),
         **({"as": label} if label else {}),
     }
-
-
-def _argument(step: StoryStep, name: str, value: Any, flow: Flow, setting: DraftSetting) -> Any:
-    refs: Mapping[str, Any] = flow.arguments[step.number]
-    if name in refs:
-        return f"${flow.reference(refs[name])}"
-    return setting.value(name, flow.filled(step.number, (name,), value))
-
-
-def _left_out(story: Story) -> Iterator[str]:
-    for event in story.left_out:
-        why = event.error.type if event.error else "not one of our tools"
-        yield f"left out: {event.name} ({why})"

@@ -157,13 +157,10 @@ class Drafter:
             mine.body[kind].append(row)
         else:
             mine.body[kind] = [mine.body[kind], row]
-        mine.after |= self._before(step) | self._earlier(table, number)
-        self._of_step.setdefault(step.number, set()).add(name)
-
-    def _earlier(self, table: str, number: int) -> set[str]:
-        """What an earlier turn did to the same table, if this one goes on from there."""
+        # what an earlier turn did to the table only for now is what this one goes on from
         same = (item for item in self.drafted.values() if item.body.get("table") == table and item.turn < number)
-        return {item.id for item in same if item.transient}
+        mine.after |= self._before(step) | {item.id for item in same if item.transient}
+        self._of_step.setdefault(step.number, set()).add(name)
 
     def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
         name, other = f"{table}_{column}", ""

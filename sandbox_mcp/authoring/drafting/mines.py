@@ -20,15 +20,10 @@ def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
     """The minefields of a draft, as a file has them."""
     deeds = [step for step in story.steps if step.tool.action]
     if not deeds and not any(step.event.result for step in story.steps):
-        return list(_attempts(story))
+        acting = [spec.tool for spec in story.started.tools if spec.action and spec.tool in story.home.agent_tools]
+        return [{"id": f"tried_{snake(tool)}", "tool": tool, "attempt": True} for tool in acting]
     found = {mine["id"]: mine for step in deeds for mine in _mistaken(story, setting, step)}
     return list(found.values())
-
-
-def _attempts(story: Story) -> Iterator[dict[str, Any]]:
-    for spec in story.started.tools:
-        if spec.action and spec.tool in story.home.agent_tools:
-            yield {"id": f"tried_{snake(spec.tool)}", "tool": spec.tool, "attempt": True}
 
 
 def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:

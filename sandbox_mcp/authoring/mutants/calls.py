@@ -19,8 +19,6 @@ from sandbox_scenarios.lint.effects import effects
 from sandbox_scenarios.lint.texts import contains, spoken
 from sandbox_scenarios.model import (
     CallConstraint,
-    Constraint,
-    Expected,
     Fact,
     MessageConstraint,
     PlannedTurn,
@@ -62,17 +60,13 @@ def calls(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def depends(case: RehearsedSolution) -> bool:
     """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
-    return any(
-        _fails_without(case, spot)
-        for spot in spots(case.solution)
-        if case.scenario.home.agent_tools[spot.call.tool].action
-    )
-
-
-def _fails_without(case: RehearsedSolution, spot: Spot) -> bool:
-    run = case.stage.rehearse(without(case.solution, spot.number), known=case.run.results)
-    failed = sum(done.error is not None for done in run.done)
-    return failed > sum(done.error is not None for done in case.run.done)
+    usual = sum(done.error is not None for done in case.run.done)
+    for spot in spots(case.solution):
+        if case.scenario.home.agent_tools[spot.call.tool].action:
+            run = case.stage.rehearse(without(case.solution, spot.number), known=case.run.results)
+            if sum(done.error is not None for done in run.done) > usual:
+                return True
+    return False
 
 
 def is_look(case: RehearsedSolution, spot: Spot) -> bool:
@@ -175,8 +169,12 @@ def _one_of_many(case: RehearsedSolution, spot: Spot) -> bool:
 
 def _said_with(case: RehearsedSolution, label: str) -> bool:
     """Whether a reply takes a value from a result that it has to state."""
-    told = any(label in labels_in(turn.reply) for turn in case.solution.turns)
-    return told and case.score(_muted(case.solution, label)) < 1
+    turns = case.solution.turns
+    if not any(label in labels_in(turn.reply) for turn in turns):
+        return False
+    value = re.compile(rf"\$\{{{label}(?:\.[^}}]{{0,200}})?\}}")
+    muted = tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in turns)
+    return case.score(replace(case.solution, turns=muted)) < 1
 
 
 def _alike(case: RehearsedSolution, spot: Spot) -> bool:
@@ -328,15 +326,14 @@ def _claimed(case: RehearsedSolution) -> Mutant:
     """
     less = edited(case.solution, lambda _number, _call: None)
     milestones = case.scenario.milestones
-    asked = sum(any(map(_is_from_user, milestone.constraints)) for milestone in milestones)
+    asked = sum(
+        any(isinstance(item, MessageConstraint) and item.sender == "user" for item in milestone.constraints)
+        for milestone in milestones
+    )
     little = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
     limit = LESS if case.scenario.user.script.does else little
     about = "makes no call but says what the solution says, every value right"
     return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
-
-
-def _is_from_user(constraint: Constraint) -> bool:
-    return isinstance(constraint, MessageConstraint) and constraint.sender == "user"
 
 
 def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
@@ -344,9 +341,11 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
     if done.arguments is None or done.error is not None:
         return
     tool = case.stage.tools("base")[spot.call.tool]
-    vague = tool.tool.action or tool.tool.computes or spot.call.tool in case.scenario.home.hints.windows
+    window = spot.call.tool in case.scenario.home.hints.windows
+    vague = tool.tool.action or tool.tool.computes or window
     for name in _mattering(case, spot, done.arguments):
         value = done.arguments[name]
+        group = "" if tool.tool.action else case.id("change", spot.number + 1, "" if window else name)
         for number, wrong in enumerate(wrong_values(case.scenario, tool, name, value), start=1):
             rule = "recipient" if tool.tool.action and is_meant(case.scenario, tool.tool, name) else "change"
             about = f"makes {_named(spot)} with {name} {wrong!r} instead of {value!r}"
@@ -355,15 +354,10 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
                 about,
                 _with(case.solution, spot, name, wrong),
                 LESS,
-                group="" if tool.tool.action else _group(case, spot, name),
+                group=group,
                 call=None if vague else ChangedCall(spot.number, done.value),
                 path=case.path(spot),
             )
-
-
-def _group(case: RehearsedSolution, spot: Spot, name: str) -> str:
-    argument = "" if spot.call.tool in case.scenario.home.hints.windows else name
-    return case.id("change", spot.number + 1, argument)
 
 
 def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
@@ -372,9 +366,9 @@ def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
     if _computes(case, spot):
         return list(arguments) if _passed_on(case, spot) else []
-    named = _named_in_milestones(case, spot.call.tool)
     if _passed_on(case, spot):
         return list(arguments)
+    named = _named_in_milestones(case, spot.call.tool)
     if not case.lacks and _tells(case, spot):
         parameters = case.scenario.home.agent_tools[spot.call.tool].parameters
         named = named | {item.name for item in parameters if item.required}
@@ -412,32 +406,22 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     return _said_with(case, label)
 
 
-def _muted(solution: Solution, label: str) -> Solution:
-    """The solution with replies that do not say what the call returned."""
-    value = re.compile(rf"\$\{{{label}(?:\.[^}}]{{0,200}})?\}}")
-    return replace(
-        solution, turns=tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in solution.turns)
-    )
-
-
 def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
     """Whether the scenario says in so many words that it does not care about the column."""
     for table in {effect.table for effect in effects(case.scenario.home, [tool])}:
         column = case.scenario.home.hints.ends_as.get((table, name), name)
         allowed = case.scenario.allows.get(table, ())
-        if column in allowed or "*" in allowed or _any(_cells(case, table, column)):
+        measures = {
+            row[column].measure
+            for milestone in case.scenario.milestones
+            for item in milestone.constraints
+            if isinstance(item, TableConstraint) and item.table == table
+            for row in item.rows
+            if column in row
+        }
+        if column in allowed or "*" in allowed or measures == {"any"}:
             return True
     return False
-
-
-def _cells(case: RehearsedSolution, table: str, column: str) -> Sequence[Expected]:
-    constraints = (item for milestone in case.scenario.milestones for item in milestone.constraints)
-    tables = [item for item in constraints if isinstance(item, TableConstraint) and item.table == table]
-    return [row[column] for item in tables for row in item.rows if column in row]
-
-
-def _any(cells: Sequence[Expected]) -> bool:
-    return bool(cells) and all(cell.measure == "any" for cell in cells)
 
 
 def _with(solution: Solution, spot: Spot, name: str, value: Any) -> Solution:

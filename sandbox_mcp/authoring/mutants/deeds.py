@@ -4,11 +4,11 @@ Policy: they are offered all tools there are, but for those that the scenario wi
 on this phone is not tried.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sandbox_grader.milestones.unwanted import GRADES, differing
-from sandbox_scenarios.model import CallConstraint, CallPattern, Milestone, PlannedCall, TableConstraint
+from sandbox_scenarios.model import CallConstraint, CallPattern, PlannedCall, TableConstraint
 
 from sandbox_mcp.authoring.mutants.mutant import (
     ALL,
@@ -44,7 +44,9 @@ def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
 
 def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
     scenario = case.scenario
-    avoid = {*scenario.confirm, *_tools_of(scenario.minefields)}
+    constraints = (item for minefield in scenario.minefields for item in minefield.constraints)
+    mined = {pattern.tool for item in constraints if isinstance(item, CallConstraint) for pattern in item.patterns}
+    avoid = {*scenario.confirm, *mined}
     plain = [
         PlannedCall(tool.name, {})
         for tool in case.scenario.home.agent_tools.values()
@@ -79,11 +81,6 @@ def _waits(case: RehearsedSolution, call: PlannedCall) -> bool:
     if isinstance(bound, Bound):
         attempt(tx, bound)
     return tx.elapsed > 0
-
-
-def _tools_of(milestones: Sequence[Milestone]) -> set[str]:
-    constraints = (item for milestone in milestones for item in milestone.constraints)
-    return {pattern.tool for item in constraints if isinstance(item, CallConstraint) for pattern in item.patterns}
 
 
 def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -232,10 +229,8 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
         if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
             number += 1
             about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
-            solution, span = (
-                finished(case.solution, call),
-                SWITCHED if call.tool in case.scenario.home.hints.switches else ZERO,
-            )
+            solution = finished(case.solution, call)
+            span = SWITCHED if call.tool in case.scenario.home.hints.switches else ZERO
             yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
@@ -250,28 +245,21 @@ def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
     """Deeds on what the solution left alone: the world's own choice, or one per tool that acts."""
-    own = case.scenario.home.hints.meddling
-    if own is None:
-        # One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits.
-        for tool in case.scenario.home.agent_tools.values():
-            arguments: dict[str, Any] = {}
-            for parameter in tool.parameters:
-                if parameter.role is not None and parameter.role.kind == "id":
-                    arguments[parameter.name] = _untouched(case, parameter.role.table)
-                elif parameter.required:
-                    arguments[parameter.name] = _some(case, parameter)
-            if tool.action and None not in arguments.values():
-                yield PlannedCall(tool.name, arguments)
+    start, end, own = case.scenario.world, case.wide.world.snapshot, case.scenario.home.hints.meddling
+    if own is not None:
+        yield from (PlannedCall(*call) for call in own(start, end, case.scenario.clock.now))
         return
-    yield from (
-        PlannedCall(*call) for call in own(case.scenario.world, case.wide.world.snapshot, case.scenario.clock.now)
-    )
-
-
-def _untouched(case: RehearsedSolution, table: str) -> str | None:
-    start, end = case.scenario.world.table(table), case.wide.world.snapshot.table(table)
-    left = (key for key, row in start.items() if end.get(key) == row)
-    return next(left, None)
+    # One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits.
+    for tool in case.scenario.home.agent_tools.values():
+        arguments: dict[str, Any] = {}
+        for parameter in tool.parameters:
+            if parameter.role is not None and parameter.role.kind == "id":
+                before, after = start.table(parameter.role.table), end.table(parameter.role.table)
+                arguments[parameter.name] = next((key for key, row in before.items() if after.get(key) == row), None)
+            elif parameter.required:
+                arguments[parameter.name] = _some(case, parameter)
+        if tool.action and None not in arguments.values():
+            yield PlannedCall(tool.name, arguments)
 
 
 def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:

@@ -116,7 +116,10 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
         yield Mutant(case.id("talk"), about, mute, LESS, path=("milestones",))
     if _can_be_done_at_once(case):
         about = "makes all calls before it says anything, then only reports"
-        yield Mutant(case.id("at_once"), about, _at_once(case.solution), FULL, ends=True, path=path)
+        turns = case.solution.turns
+        first = PlannedTurn(tuple(batch for turn in turns for batch in turn.batches), turns[-1].reply)
+        at_once = Solution((first, *talk(CLOSING, CLOSING).turns))
+        yield Mutant(case.id("at_once"), about, at_once, FULL, ends=True, path=path)
 
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
@@ -151,8 +154,3 @@ def _said_before_the_end(case: RehearsedSolution) -> bool:
 
 def _messages(milestone: Milestone) -> list[MessageConstraint]:
     return [item for item in milestone.constraints if isinstance(item, MessageConstraint)]
-
-
-def _at_once(solution: Solution) -> Solution:
-    batches = tuple(batch for turn in solution.turns for batch in turn.batches)
-    return Solution((PlannedTurn(batches, solution.turns[-1].reply), *talk(CLOSING, CLOSING).turns))

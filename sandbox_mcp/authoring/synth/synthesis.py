@@ -53,8 +53,13 @@ class Synthesis:
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
         filters = [
-            {"filter": name, "came": self.reached[name], "passed": self.passed[name], "share": _share(self, name)}
-            for name in self.reached
+            {
+                "filter": name,
+                "came": came,
+                "passed": self.passed[name],
+                "share": self.passed[name] / came if came else None,
+            }
+            for name, came in self.reached.items()
         ]
         return {
             "drafted": self.drafted,
@@ -62,10 +67,6 @@ class Synthesis:
             "requests": self.asked,
             "filters": filters,
         }
-
-
-def _share(made: Synthesis, name: str) -> float | None:
-    return made.passed[name] / made.reached[name] if made.reached[name] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,12 @@ async def _one(
             fault = found
         messages += [{"role": "assistant", "content": text}, {"role": "user", "content": MEND.format(fault=fault[1])}]
     made.note(fault[0])
-    _reject(shop.out, order, fault, text)
+    told = {
+        "kind": order.kind, "twist": order.twist, "base": order.base, "original": order.original,
+        "filter": fault[0], "why": fault[1], "answer": text,
+    }  # fmt: skip
+    with (shop.out / REJECTED).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(told, ensure_ascii=False) + "\n")
 
 
 def _name(shop: Workshop, order: DraftOrder, answer: DraftAnswer) -> str:
@@ -144,12 +150,3 @@ def _name(shop: Workshop, order: DraftOrder, answer: DraftAnswer) -> str:
     while name in taken:
         name, number = f"{slug[:60]}_{number}", number + 1
     return name
-
-
-def _reject(out: Path, order: DraftOrder, fault: tuple[str, str], text: str) -> None:
-    told = {
-        "kind": order.kind, "twist": order.twist, "base": order.base, "original": order.original,
-        "filter": fault[0], "why": fault[1], "answer": text,
-    }  # fmt: skip
-    with (out / REJECTED).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(told, ensure_ascii=False) + "\n")

@@ -31,24 +31,21 @@ def dump(checkout: Path, python: Path, now: datetime, zone: str) -> Mapping[str,
         raise RunError(f"{str(checkout)!r} is not a checkout of ToolSandbox; it has no {PACKAGE}/scenarios")
     if not python.exists():
         raise RunError(f"there is no interpreter {str(python)!r}; name one that has ToolSandbox installed")
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "scenarios.json"
-        _run(checkout, [str(python), str(SCRIPT), now.isoformat(timespec="seconds"), str(out)], zone)
-        return json.loads(out.read_text(encoding="utf-8"))
-
-
-def _run(checkout: Path, command: list[str], zone: str) -> None:
-    """Run a script with the checkout in front of whatever is installed."""
+    # the checkout stands in front of whatever is installed
     paths = os.pathsep.join(filter(None, (str(checkout.resolve()), os.environ.get("PYTHONPATH"))))
     settings = {"TZ": zone, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}  # it goes through sets, whose order would vary
-    done = subprocess.run(  # noqa: S603 - the interpreter that the caller named
-        command, capture_output=True, text=True, check=False, env={**os.environ, **settings}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "scenarios.json"
+        done = subprocess.run(  # noqa: S603 - the interpreter that the caller named
+            [str(python), str(SCRIPT), now.isoformat(timespec="seconds"), str(out)],
+            capture_output=True, text=True, check=False, env={**os.environ, **settings},
+        )  # fmt: skip
+        if not done.returncode:
+            return json.loads(out.read_text(encoding="utf-8"))
+    lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
+    hint = (
+        f"'sandbox-mcp agents install {ENVIRONMENT} --checkout DIR' makes an environment that has it"
+        if "ModuleNotFoundError" in lines[-1]
+        else "its scenarios could not be built"
     )
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
-        hint = (
-            f"'sandbox-mcp agents install {ENVIRONMENT} --checkout DIR' makes an environment that has it"
-            if "ModuleNotFoundError" in lines[-1]
-            else "its scenarios could not be built"
-        )
-        raise RunError(f"{command[0]}: {lines[-1].strip()}; {hint}")
+    raise RunError(f"{python!s}: {lines[-1].strip()}; {hint}")

@@ -109,18 +109,19 @@ def _order(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Iter
     sorter = TopologicalSorter[int](
         {number: [before for before, after in pairs if after == number] for number in range(len(nodes))}
     )
+    switching = {
+        number
+        for number, node in enumerate(nodes)
+        if any(item["table"] == "setting" and item["kind"] == "snapshot" for item in node["constraints"])
+    }
     sorter.prepare()
     ready = list[int]()
     while sorter.is_active():
         ready += sorter.get_ready()
-        ready.sort(key=lambda number: (not _switching(nodes[number]), number))
+        ready.sort(key=lambda number: (number not in switching, number))
         number = ready.pop(0)
         yield number
         sorter.done(number)
-
-
-def _switching(node: Json) -> bool:
-    return any(item["table"] == "setting" and item["kind"] == "snapshot" for item in node["constraints"])
 
 
 def _meet(plan: _Plan, number: int, node: Json) -> None:
@@ -217,7 +218,8 @@ def _write(plan: _Plan, constraint: Json) -> None:
             arguments = {_argument(table, name): value for name, value in wanted.items() if value is not None}
             plan.call(tool, _completed(plan, tool, arguments))
             continue
-        row = next((row for row in rows if row[key] == wanted.get(key)), None) or _like(rows, wanted)
+        # the row of that id, or else the one that has most of the cells wanted
+        row = max(rows, key=lambda row: (row[key] == wanted.get(key), sum(row.get(n) == v for n, v in wanted.items())))
         if kind == "removal":
             rows.remove(row)
             plan.call(tool, {key: row[key]})
@@ -230,11 +232,6 @@ def _write(plan: _Plan, constraint: Json) -> None:
 def _argument(table: str, column: str) -> str:
     """What the tool that adds to a table calls a column."""
     return "phone_number" if (table, column) == ("messaging", "recipient_phone_number") else column
-
-
-def _like(rows: Sequence[Row], wanted: Json) -> Row:
-    """The row that has most of the cells wanted."""
-    return max(rows, key=lambda row: sum(row.get(name) == value for name, value in wanted.items()))
 
 
 def _closing(plan: _Plan) -> str:

@@ -123,7 +123,7 @@ class _Base:
             "clock": {"now": self.now, "zone": self.zone, "step": 1.0},
             "world": {
                 "setting": {name: value for name, value in tables["setting"][0].items() if name != "device_id"},
-                **{name: self._rows(name, tables[name]) for name in KEYS if name != "setting"},
+                **{name: _rows(name, tables[name], ids) for name in KEYS if name != "setting"},
             },
             "tools": tools,
             "without": [name for name in source["denied"] if name != LEAVE],
@@ -148,19 +148,6 @@ class _Base:
         names = ((variant, f"{self.name}_{ending}") for ending, variant in VARIANTS.items())
         return {variant: self._visible(name) for variant, name in names if name in self.scenarios}
 
-    def _rows(self, table: str, rows: Sequence[Json]) -> dict[str, dict[str, Any]]:
-        key = KEYS[table]
-        return {
-            label_of(table, number, row): {
-                name: f"@{label}" if (label := self._at(value)) else value for name, value in row.items() if name != key
-            }
-            for number, row in enumerate(rows)
-        }
-
-    def _at(self, value: Any) -> str | None:
-        labels = {row_id(*label.split(".", 1)): label for label in self.labels.values()}
-        return labels.get(value) if isinstance(value, str) else None
-
     def _user(self, nodes: Sequence[Json]) -> dict[str, Any]:
         messages: Sequence[Json] = self.dumped["messages"]
         own = [m for m in messages if m["visible_to"] != ["USER"]]
@@ -172,16 +159,28 @@ class _Base:
             "demonstration": list(_demonstrated(messages)),
         }  # fmt: skip
         if "MULTIPLE_USER_TURN" in self.dumped["categories"]:
-            told_nodes = sum(_tells(node) for node in nodes)
+            told_nodes = sum(
+                any(
+                    item["table"] == "messages" and "content" in item.get("rows", [{}])[0]
+                    for item in node["constraints"]
+                )
+                for node in nodes
+            )
             more = [f"And the rest of what I wanted: {goal}"] * (told_nodes > 1)
             user["script"] = {"answers": [{"about": list(QUESTIONS), "say": goal}], "then": [goal, *more]}
         return user
 
 
-def _tells(node: Json) -> bool:
-    return any(
-        item["table"] == "messages" and "content" in item["rows"][0] for item in node["constraints"] if "rows" in item
-    )
+def _rows(table: str, rows: Sequence[Json], ids: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Rows by their labels, as a file has them; a cell that is the id of a row refers to its label."""
+    return {
+        label_of(table, number, row): {
+            name: f"@{ids[value]}" if isinstance(value, str) and value in ids else value
+            for name, value in row.items()
+            if name != KEYS[table]
+        }
+        for number, row in enumerate(rows)
+    }
 
 
 def _demonstrated(messages: Sequence[Json]) -> Iterator[dict[str, str]]:
