@@ -32,12 +32,17 @@ def each(
     *,
     ids: Callable[[Any], object] | Iterable[object] | None = None,
 ) -> Callable[[Test], Test]:
-    """Calls a test with each of the values, as ``pytest.mark.parametrize`` does, in a single test; may be stacked."""
+    """Calls a test, or every test of a class, with each of the values; may be stacked as ``parametrize`` may be."""
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     told = ids if callable(ids) or ids is None else list(ids)
     given = [_case(arguments, value, number, told) for number, value in enumerate(values)]
 
     def decorated(test: Test) -> Test:
+        if inspect.isclass(test):
+            for name, method in [*vars(test).items()]:
+                if name.startswith("test"):
+                    setattr(test, name, decorated(method))
+            return test
         inner: Callable[..., Any] = getattr(test, "case_test", test)
         before: list[Case] = getattr(test, "cases", [Case("", {})])
         cases = [

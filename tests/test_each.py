@@ -47,6 +47,12 @@ def test_skipped_here_and_there(number):
 def test_skipped(number):
     pytest.skip("none of them")
 
+@each("letter", "xy")
+class TestClass:
+    @each("number", [7, 8])
+    def test_method(self, letter, number):
+        assert letter == "x"
+
 def test_all_were_tried():
     assert sorted(TRIED) == [(1, 10), (1, 20), (2, 10), (2, 20), (3, 10), (3, 20)]
 """
@@ -84,6 +90,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
         r"E +in the case 'long'",
         r"PASSED .*::test_skipped_here_and_there",
         r"SKIPPED .* none of them",
+        r"SUBFAILED\[7-y\] .*::TestClass::test_method - .*",
     ],
 )
 def test_what_becomes_of_a_case_is_told(report: str, line: str) -> None:
@@ -91,7 +98,7 @@ def test_what_becomes_of_a_case_is_told(report: str, line: str) -> None:
 
 
 def test_nothing_else_fails(report: str) -> None:
-    assert report.count("FAILED") == 5
+    assert report.count("FAILED") == 5 + 3
 
 
 def test_an_argument_that_the_test_does_not_take_is_told() -> None:

@@ -11,9 +11,11 @@ from mcp import Client
 
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.server.serving_kit import ERAS, opened, text_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ERAS)]
+pytestmark = pytest.mark.anyio
+each_era = each("era", ERAS)
 USUAL = [name for name, tool in agent_tools().items() if tool.domain != "account"]
 
 
@@ -37,7 +39,8 @@ def arguments_of(name: str) -> dict[str, Any]:
     return SAMPLES.get(name, {})
 
 
-@pytest.mark.parametrize("name", USUAL)
+@each("name", USUAL)
+@each_era
 async def test_a_result_is_what_its_schema_promises(era: str, name: str) -> None:
     async with Client(server_for(opened(variant="all_tools")), mode=era) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -53,7 +56,8 @@ async def test_a_result_is_what_its_schema_promises(era: str, name: str) -> None
     jsonschema.validate(arguments, listed[name].input_schema)
 
 
-@pytest.mark.parametrize("name", USUAL)
+@each("name", USUAL)
+@each_era
 async def test_arguments_that_do_not_fit_are_told_by_name(era: str, name: str) -> None:
     async with Client(server_for(opened(variant="all_tools")), mode=era) as client:
         result = await client.call_tool(name, {**arguments_of(name), "surprise": 1})

@@ -16,11 +16,14 @@ from sandbox_mcp.session import CallResult
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from tests.each import each
 from tests.server.serving_kit import ERAS, LEGACY, MODERN, opened, recorded, text_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ERAS)]
+pytestmark = pytest.mark.anyio
+each_era = each("era", ERAS)
 
 
+@each_era
 async def test_a_session_offers_its_presented_tools_unchanged(era: str) -> None:
     session = opened(variant="all_tools")
     async with Client(server_for(session), mode=era) as client:
@@ -31,6 +34,7 @@ async def test_a_session_offers_its_presented_tools_unchanged(era: str) -> None:
     assert {tool.name: tool.description for tool in tools} == {n: item.description for n, item in presented.items()}
 
 
+@each_era
 async def test_a_variant_is_what_the_client_sees(era: str) -> None:
     session = opened("late_for_dinner_low_battery", variant="tool_name_scrambled")
     async with Client(server_for(session), mode=era) as client:
@@ -39,6 +43,7 @@ async def test_a_variant_is_what_the_client_sees(era: str) -> None:
     assert not names & set(agent_tools())
 
 
+@each_era
 async def test_annotations_say_which_tools_act(era: str) -> None:
     async with Client(server_for(opened(variant="all_tools")), mode=era) as client:
         tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
@@ -52,6 +57,7 @@ async def test_annotations_say_which_tools_act(era: str) -> None:
     assert not any(hints.open_world_hint for hints in tools.values() if hints)
 
 
+@each_era
 async def test_a_result_is_structured_and_its_text_says_exactly_the_same(era: str) -> None:
     async with Client(server_for(opened(variant="all_tools")), mode=era) as client:
         for name, arguments in (
@@ -66,7 +72,7 @@ async def test_a_result_is_structured_and_its_text_says_exactly_the_same(era: st
             assert text_of(result) == compact
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "text"),
     [
         ("set_wif_status", {"on": False}, "UnknownToolError: there is no tool"),
@@ -76,6 +82,7 @@ async def test_a_result_is_structured_and_its_text_says_exactly_the_same(era: st
         ("set_wifi_status", {"on": True}, "ValueError: wifi is already on"),
     ],
 )
+@each_era
 async def test_a_fault_is_a_result_and_the_client_can_go_on(
     era: str, name: str, arguments: dict[str, Any], text: str
 ) -> None:
@@ -87,6 +94,7 @@ async def test_a_fault_is_a_result_and_the_client_can_go_on(
         assert not (await client.call_tool("set_wifi_status", {"on": False})).is_error
 
 
+@each_era
 async def test_a_session_that_is_over_says_so_in_a_result(era: str) -> None:
     session = opened()
     await session.end("abandoned")
@@ -96,6 +104,7 @@ async def test_a_session_that_is_over_says_so_in_a_result(era: str) -> None:
     assert text_of(result).startswith("SessionOverError")
 
 
+@each_era
 async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None:
     async with Client(server_for(opened()), mode="auto" if era == MODERN else era) as client:
         assert client.protocol_version == (MODERN if era == MODERN else LEGACY)
@@ -105,6 +114,7 @@ async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None
         assert client.instructions == default().briefing
 
 
+@each_era
 async def test_of_what_there_is_none_there_are_empty_lists_that_never_change(era: str) -> None:
     async with Client(server_for(opened()), mode="auto" if era == MODERN else era) as client:
         prompts, resources = client.server_capabilities.prompts, client.server_capabilities.resources
@@ -116,6 +126,7 @@ async def test_of_what_there_is_none_there_are_empty_lists_that_never_change(era
     assert not any((prompts.list_changed, resources.list_changed, resources.subscribe))
 
 
+@each_era
 async def test_what_is_not_in_a_list_cannot_be_had(era: str) -> None:
     async with Client(server_for(opened()), mode=era) as client:
         with pytest.raises(MCPError, match="there is no prompt 'wifi_off'"):
@@ -124,6 +135,7 @@ async def test_what_is_not_in_a_list_cannot_be_had(era: str) -> None:
             await client.read_resource("world://notices")
 
 
+@each_era
 async def test_with_the_tool_channel_the_agent_speaks_through_a_tool(era: str) -> None:
     session = opened(user_channel="tool")
     async with Client(server_for(session), mode=era) as client:
@@ -139,6 +151,7 @@ async def test_with_the_tool_channel_the_agent_speaks_through_a_tool(era: str) -
     assert "over" in text_of(late)
 
 
+@each_era
 async def test_what_is_said_with_the_tool_is_recorded_as_a_message(era: str) -> None:
     session = opened(user_channel="tool")
     async with Client(server_for(session), mode=era) as client:
@@ -150,10 +163,11 @@ async def test_what_is_said_with_the_tool_is_recorded_as_a_message(era: str) -> 
     assert log.started.user_channel == "tool"
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "kind"),
     [({}, "missing_argument"), ({"content": 1}, "wrong_type"), ({"text": "hi"}, "unknown_argument")],
 )
+@each_era
 async def test_faulty_messages_are_recorded_as_calls(era: str, arguments: dict[str, Any], kind: str) -> None:
     session = opened(user_channel="tool")
     async with Client(server_for(session), mode=era) as client:
@@ -163,12 +177,14 @@ async def test_faulty_messages_are_recorded_as_calls(era: str, arguments: dict[s
     assert (call.tool, call.error.kind) == ("send_message_to_user", kind)
 
 
+@each_era
 async def test_the_tool_is_unknown_where_a_harness_speaks(era: str) -> None:
     async with Client(server_for(opened()), mode=era) as client:
         result = await client.call_tool("send_message_to_user", {"content": "hello"})
     assert text_of(result).startswith("UnknownToolError")
 
 
+@each_era
 async def test_calls_sent_together_are_one_batch_and_lose_their_race(era: str) -> None:
     session = opened(variant="all_tools", window=0.3)
     async with Client(server_for(session), mode=era) as client, anyio.create_task_group() as together:
@@ -179,6 +195,7 @@ async def test_calls_sent_together_are_one_batch_and_lose_their_race(era: str) -
     assert next(call.result for call in calls if call.name == "get_wifi_status") is True  # the stale answer
 
 
+@each_era
 async def test_calls_one_after_the_other_are_batches_of_one(era: str) -> None:
     session = opened(variant="all_tools")
     async with Client(server_for(session), mode=era) as client:
@@ -189,6 +206,7 @@ async def test_calls_one_after_the_other_are_batches_of_one(era: str) -> None:
     assert calls[-1].result is False
 
 
+@each_era
 async def test_the_list_is_the_sdks_own_and_the_second_time_as_well(era: str) -> None:
     session = opened(variant="all_tools")
     async with Client(server_for(session), mode=era) as client:
@@ -197,8 +215,9 @@ async def test_the_list_is_the_sdks_own_and_the_second_time_as_well(era: str) ->
     assert first.tools == second.tools == [listed(tool) for tool in session.session.tools.values()]
 
 
-@pytest.mark.parametrize("result", [CallResult({"result": None}), CallResult({"a": [1, None]}), CallResult({}, "No")])
-@pytest.mark.parametrize("version", KNOWN_PROTOCOL_VERSIONS)
+@each("result", [CallResult({"result": None}), CallResult({"a": [1, None]}), CallResult({}, "No")])
+@each("version", KNOWN_PROTOCOL_VERSIONS)
+@each_era
 async def test_the_form_of_a_result_is_what_the_sdk_makes_of_it(era: str, result: CallResult, version: str) -> None:
     """Calls are answered before the SDK's own serialisation; this holds the two together."""
     content: list[Any] = [TextContent(text=result.text)]
@@ -209,6 +228,7 @@ async def test_the_form_of_a_result_is_what_the_sdk_makes_of_it(era: str, result
     assert {key: value for key, value in ours.items() if key != "_meta"} == theirs
 
 
-@pytest.mark.parametrize(("sent", "name"), [("a", "a"), (None, "null"), (3, "3"), ("\ud800", "?"), (["x"], '["x"]')])
+@each(("sent", "name"), [("a", "a"), (None, "null"), (3, "3"), ("\ud800", "?"), (["x"], '["x"]')])
+@each_era
 async def test_any_name_becomes_text_that_a_log_can_hold(era: str, sent: object, name: str) -> None:
     assert name_in(sent) == name

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import jsonschema
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.trajectory import to_line
 from sandbox_mcp.world import fold
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from tests.each import each
 from tests.laws import at_least
 from tests.tools.phone import ANN, BOB, EVE, HOUR, ME, NOW, Phone
 from tests.tools.test_calling import as_event
@@ -146,7 +146,7 @@ def test_queries_change_no_row(done: list[tuple[str, dict[str, Any]]]) -> None:
             assert outcome.writes == frozenset()
 
 
-@pytest.mark.parametrize("tool", all_tools().values(), ids=lambda tool: tool.name)
+@each("tool", all_tools().values(), ids=lambda tool: tool.name)
 class TestEveryTool:
     def test_it_says_what_it_does_and_what_every_argument_means(self, tool: Any) -> None:
         assert tool.description.split("\n")[0].endswith(".")

@@ -1,7 +1,5 @@
 """The phone's switches: each on its own, and low battery mode over all of them."""
 
-import pytest
-
 from tests.each import each
 from tests.tools.phone import Phone
 
@@ -13,7 +11,7 @@ SERVICES = {
 ALL_OFF = {"cellular": False, "wifi": False, "location_service": False}
 
 
-@pytest.mark.parametrize("column", SERVICES)
+@each("column", SERVICES)
 class TestService:
     def test_it_can_be_switched_off_and_on(self, column: str) -> None:
         tool, _ = SERVICES[column]
@@ -25,7 +23,7 @@ class TestService:
         assert phone.off() == {"low_battery_mode"}
         assert phone.do(f"get_{tool}_status") is True
 
-    @pytest.mark.parametrize("on", [True, False])
+    @each("on", [True, False])
     def test_being_so_already_is_an_error(self, column: str, on: bool) -> None:
         tool, label = SERVICES[column]
         phone = Phone(**{column: on})

@@ -8,6 +8,7 @@ from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.tables import cells_of, schema_of
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.lookups.sports import Match
+from tests.each import each
 
 COLUMNS = [column.name for column in schema_of(Match).columns]
 
@@ -18,7 +19,7 @@ def tx() -> Tx:
 
 
 class TestColumns:
-    @pytest.mark.parametrize("names", [pair for size in (1, 2, 3) for pair in combinations(COLUMNS, size)])
+    @each("names", [pair for size in (1, 2, 3) for pair in combinations(COLUMNS, size)])
     def test_rows_are_those_in_which_all_have_their_values(self, tx: Tx, names: tuple[str, ...]) -> None:
         every = tx.all(Match)
         wanted = {name: cells_of(every[40])[name] for name in names}

@@ -24,6 +24,7 @@ from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
+from tests.each import each
 from tests.scenarios.playing import talk
 
 WORLDS = tuple(name for name, place in BUILT_IN.items() if ".lookups." in place)
@@ -40,7 +41,7 @@ def of_paper(suite: Suite, world: str) -> list[Scenario]:
     return [item for item in suite.all() if f"toolscan:{world}" in item.tags]
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@each("name", WORLDS)
 class TestEveryWorld:
     def test_it_offers_four_to_fourteen_tools_that_only_look(self, name: str) -> None:
         tools = named(name).agent_tools.values()
@@ -77,7 +78,7 @@ class TestEveryWorld:
         assert set(json.loads(done.stdout)) == {"sandbox_mcp.worlds.lookups.looking", module}
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@each("name", WORLDS)
 class TestScenariosOfEveryWorld:
     def test_there_are_as_many_as_in_the_paper(self, suite: Suite, name: str) -> None:
         assert len(of_paper(suite, name)) == TOOLSCAN[name].queries
