@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.grade import finder, name_left_out
 from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "dict[str, Scor
     if not runs:
         return {}
     report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
+    name_left_out(report)
     return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}
 
 

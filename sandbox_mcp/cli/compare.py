@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.grade import finder, name_left_out
 from sandbox_mcp.cli.options import FEW, LogPlace, as_json, metric_option, print_json, print_table, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Comparison, Report
@@ -65,7 +64,7 @@ def command(
 
     one, *others = map(read, paths)
     for report in (one, *others):
-        _name_unreadable(report)
+        name_left_out(report)
     if not others:
         found = one.across_variants() if across == "variant" else [_branches(one, places)]
         if as_json:
@@ -116,12 +115,6 @@ def _branches(report: "Report", places: tuple[Path, ...]) -> "Comparison":
         if original is not None:
             originals[name] = original
     return compare_branches(report, originals)
-
-
-def _name_unreadable(report: "Report") -> None:
-    """Say which logs were left out."""
-    for item in report.unreadable:
-        click.echo(f"sandbox-mcp: {one_line(item.reason)}", err=True)
 
 
 def _show(found: "Comparison", *, everything: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.grade import finder, name_left_out
 from sandbox_mcp.cli.options import LogPlace, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
 
@@ -90,6 +90,7 @@ def _train(
         raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")
     name, write = metric or SCORE, FORMS[form or "chat"]
     report = grade_many(find_logs(paths), finder(places), "strict", metric=name)
+    name_left_out(report)
     check_metric(name, report.sessions)
     left, written = Counter[str](), 0
     with out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:

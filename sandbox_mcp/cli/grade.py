@@ -125,7 +125,7 @@ def command(
     _tell_scores(report)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {told}", err=True)
-    if told := _without_scenario(report, as_json=as_json):
+    if not as_json and (told := _without_scenario(report)):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
     if bounds:
@@ -164,8 +164,15 @@ def _tell_scores(report: "Report") -> None:
         scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures)
 
 
-def _without_scenario(report: "Report", *, as_json: bool) -> str:
-    """What to do about sessions whose scenario is not known here; nothing where JSON says it of each.
+def name_left_out(report: "Report") -> None:
+    """Say which logs cannot be read, and what to do about those whose scenario is not known."""
+    for told in (*(item.reason for item in report.unreadable), _without_scenario(report)):
+        if told:
+            click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+
+
+def _without_scenario(report: "Report") -> str:
+    """What to do about sessions whose scenario is not known here; nothing if there are none.
 
     A log that has its own solution, such as one of MTU-Bench's rows, comes from material that is no scenario.
     """
@@ -177,7 +184,7 @@ def _without_scenario(report: "Report", *, as_json: bool) -> str:
 
     lacking = list(filter(lacks, report.sessions))
     named = list(dict.fromkeys(item.scenario for item in lacking if item.scenario))
-    if as_json or not named:
+    if not named:
         return ""
     names = ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     plays = counted(sum(item.scenario in named for item in lacking), "session")

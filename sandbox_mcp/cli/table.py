@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder
+from sandbox_mcp.cli.grade import finder, name_left_out
 from sandbox_mcp.cli.options import as_json, print_json, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.shown import one_line
@@ -128,8 +128,8 @@ class _Grading:
         else:
             watch = counting("graded", quiet=self._quiet)
             report = grade_many(find_logs([path]), self._find, mode, name=str(path), watch=watch)
-        for item in report.unreadable:
-            click.echo(f"sandbox-mcp: {one_line(item.reason)}", err=True)
+        if not self._graded:  # the same logs are missing in every mode
+            name_left_out(report)
         return LabelledRun(report, label)
 
 

@@ -103,8 +103,18 @@ def test_quiet_shows_no_progress(tmp_path: Path) -> None:
     assert invoke("run", "wifi_off", "--agent", "reference", "--out", tmp_path, "--quiet").stderr == ""
 
 
-def test_a_log_whose_scenario_is_not_known_says_where_to_name_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("grade", "LOG"),
+        ("compare", "LOG", "LOG"),
+        ("table", "toolsandbox/table5", "LOG", "--quiet"),
+        ("export", "training", "--min-score", "0", "LOG"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_log_whose_scenario_is_not_known_says_where_to_name_it(command: tuple[str, ...], tmp_path: Path) -> None:
     log = record(tmp_path)
     log.write_text(log.read_text().replace('"wifi_off"', '"my_own"'))
-    told = invoke("grade", log).stderr
+    told = invoke(*(str(log) if part == "LOG" else part for part in command)).stderr
     assert "'my_own', which is not known here; name the file or folder with --scenarios PATH" in told
