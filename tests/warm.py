@@ -32,6 +32,8 @@ LAZY = (
 """What our modules import where they need it."""
 APART = ("workers", "inspect_task", "__main__")
 """Modules for other interpreters, or that run what they are for when they are imported."""
+FIRST = "SANDBOX_MCP_TESTS_FIRST"
+"""The variable that names a function, ``module:name``, which is called in a command's process before the command."""
 LEASE = b"0" * 8
 CLIENT = """#!{python} -ISs
 import json, os, resource, signal, socket, sys
@@ -49,7 +51,8 @@ with socket.socket(socket.AF_UNIX) as server:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     code = int(server.recv(8) or 1)
 if code < 0:
-    signal.signal(-code, signal.SIG_DFL)
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 sys.exit(code)
 """
@@ -182,6 +185,9 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], room: l
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["sandbox-mcp", *arguments]
+    if first := environment.get(FIRST):
+        module, _, name = first.partition(":")
+        getattr(import_module(module), name)()
     code = 1
     try:
         main()

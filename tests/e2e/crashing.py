@@ -1,10 +1,10 @@
-"""Dies at a given write: a command runs in a child that kills itself at its n-th change to a folder.
+"""Dies at a given write: a command whose process kills itself at its n-th change to a folder.
 
-Started as a program, which imports everything once. It reads JSON lines, each a trial: ``folder``, ``at`` (0
-lets it live), ``argv`` of the command, ``stdin`` and ``stdout`` as paths. For each it prints how the child ended; how
-many changes it made stands beside ``stdout``. What counts as one are files opened to write, renamed or removed, folders
-made, and each write to a file, of which only half is done. A command that serves over HTTP is used from a thread of the
-child, which writes the calls that were answered to ``stdout`` and keeps its session's address beside it.
+``begin`` is called in the process of the warm command (see ``tests.warm``) before the command is run; the variable
+``CRASH`` tells it ``folder``, ``at`` (0 lets it live) and ``said``, the path of the command's output: how many changes
+it made stands beside that. What counts as one are files opened to write, renamed or removed, folders made, and each
+write to a file, of which only half is done. A command that serves over HTTP is used from a thread of its process, which
+writes the calls that were answered to the output and keeps its session's address beside it.
 """
 
 import json
@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -22,11 +23,13 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Crash:
-    """Counts the changes to a folder, and ends the process at one of them."""
+    """Counts the changes to a folder, in a file, and ends the process at one of them."""
 
-    def __init__(self, folder: Path, at: int) -> None:
-        self._folder, self._at = str(folder), at
-        self.count = 0
+    def __init__(self, folder: str, at: int, told: Path) -> None:
+        self._folder, self._at = folder, at
+        self._count = 0
+        self._told = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.pwrite(self._told, b"0", 0)
         self._write = os.write
         sys.addaudithook(self._audit)
         os.write = self._half  # pyright: ignore[reportAttributeAccessIssue]
@@ -41,15 +44,14 @@ class Crash:
 
     def _half(self, descriptor: int, data: bytes, /) -> int:
         if descriptor > 2 and os.path.realpath(f"/proc/self/fd/{descriptor}").startswith(self._folder):
-            self.count += 1
-            if self.count == self._at:
-                self._write(descriptor, bytes(data)[: len(data) // 2])
-                os.kill(os.getpid(), signal.SIGKILL)
+            self._change(lambda: self._write(descriptor, bytes(data)[: len(data) // 2]))
         return self._write(descriptor, data)
 
-    def _change(self) -> None:
-        self.count += 1
-        if self.count == self._at:
+    def _change(self, last: Callable[[], object] = lambda: None) -> None:
+        self._count += 1
+        os.pwrite(self._told, str(self._count).encode(), 0)
+        if self._count == self._at:
+            last()
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -99,42 +101,12 @@ def _get(url: str) -> Any:
         return json.load(answer)
 
 
-def trial(folder: str, at: int, argv: list[str], stdin: str, stdout: str) -> None:
-    """In the child: the command with its input and output, and the crash. Does not come back."""
-    from sandbox_mcp.cli import main
-
-    os.dup2(os.open(stdin, os.O_RDONLY), 0)
-    os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-    os.dup2(os.open(f"{stdout}.errors", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-    crash = Crash(Path(folder), at)
-    if "--http" in argv:
-        os.environ["SANDBOX_MCP_API_TOKEN"] = "control"
+def begin() -> None:
+    """In the process of the command, which has yet to begin."""
+    asked = json.loads(os.environ["CRASH"])
+    said = Path(asked["said"])
+    if "--http" in sys.argv:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        client = harness, (Path(f"{stdout}.errors"), Path(f"{stdout}.session"))
-        threading.Thread(target=client[0], args=client[1], daemon=True).start()
-    code: object = 1
-    try:
-        sys.argv = ["sandbox-mcp", *argv]
-        main()
-        code = 0
-    except SystemExit as end:
-        code = end.code or 0
-    finally:
-        sys.stdout.flush()
-        Path(f"{stdout}.count").write_text(str(crash.count))
-        os._exit(code if isinstance(code, int) else 1)
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from tests.warm import import_everything
-
-    import_everything()
-    for line in sys.stdin:
-        asked = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            trial(**asked)
-        _, status = os.waitpid(child, 0)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        sys.stdout.flush()
+        beside = said.with_name(f"{said.name}.errors"), said.with_name(f"{said.name}.session")
+        threading.Thread(target=harness, args=beside, daemon=True).start()
+    Crash(asked["folder"], asked["at"], said.with_name(f"{said.name}.count"))

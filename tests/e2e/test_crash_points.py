@@ -3,8 +3,7 @@
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,40 +13,35 @@ from sandbox_mcp import grade
 from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs, log_bytes
 from tests.server.serving_kit import ENVELOPE
+from tests.warm import FIRST, program
 
 POINTS = int(os.environ.get("SANDBOX_MCP_CRASHES", "3"))
 """So many crashes of each command, spread over all of its writes; 0 tries every one."""
 KILLED = -9
 pytestmark = pytest.mark.timeout(0 if not POINTS else 600)
-ROOT = Path(__file__).resolve().parents[2]
 Trial = Callable[..., int]
 
 
 @pytest.fixture(scope="module")
-def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
-    """Runs commands in children of a process that has imported everything, which tells how each ended."""
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """Runs commands in processes that have imported everything, and tells how each ended."""
     beside = tmp_path_factory.mktemp("beside")
-    (beside / "nothing").write_text("")
-    with subprocess.Popen(
-        [sys.executable, str(ROOT / "tests/e2e/crashing.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
 
-        def trial(folder: Path, at: int, argv: list[str], stdin: Path | None = None, stdout: Path | None = None) -> int:
-            asked = {
-                "folder": str(folder), "at": at, "argv": argv, "stdin": str(stdin or beside / "nothing"),
-                "stdout": str(stdout or beside / "said"),
-            }  # fmt: skip
-            assert process.stdin
-            assert process.stdout
-            process.stdin.write(json.dumps(asked) + "\n")
-            process.stdin.flush()
-            return int(process.stdout.readline())
+    def trial(folder: Path, at: int, argv: list[str], stdin: Path | None = None, stdout: Path | None = None) -> int:
+        said = stdout or beside / "said"
+        asked = json.dumps({"folder": str(folder), "at": at, "said": str(said)})
+        own = {FIRST: "tests.e2e.crashing:begin", "CRASH": asked, "SANDBOX_MCP_API_TOKEN": "control"}
+        with (
+            (stdin or Path(os.devnull)).open() as given,
+            said.open("w") as output,
+            Path(f"{said}.errors").open("w") as errors,
+        ):
+            return subprocess.run(
+                [program(), *argv], stdin=given, stdout=output, stderr=errors, env={**os.environ, **own}, check=False
+            ).returncode
 
-        trial.__dict__["beside"] = beside
-        yield trial
-        process.stdin.close()
+    trial.__dict__["beside"] = beside
+    return trial
 
 
 def points(count: int) -> list[int]:
