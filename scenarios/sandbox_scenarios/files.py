@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from sandbox_scenarios.build import FILL, RECORDED
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.form import leave_out_faults, validate
+from sandbox_scenarios.homes import FILL, RECORDED
 from sandbox_scenarios.merge import merge, written_as
 from sandbox_scenarios.problem import ProblemError
 from sandbox_scenarios.yaml_lines import load

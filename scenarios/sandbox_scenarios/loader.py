@@ -3,6 +3,8 @@
 Policy: a name is found by a scan of the texts, and of its file only its own entry is parsed, so that one scenario costs
 itself and what it extends, however large the suite and the file are. Whatever lists names parses whole files, but none
 of a world that was not asked for: the built-in files of the default world lie at the top, those of others in folders.
+What was built is kept for later processes (``sandbox_scenarios.cache``), and what reads and builds is loaded only where
+something is not kept.
 """
 
 import re
@@ -12,20 +14,21 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.build import RECORDED, build, home_of, problems, recorded_in
+from sandbox_scenarios.cache import SuiteCache
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
-from sandbox_scenarios.files import ScenarioFile, ScenarioLink, faults_in, place_in
+from sandbox_scenarios.homes import RECORDED, home_of, recorded_in
 from sandbox_scenarios.model import Scenario
-from sandbox_scenarios.parts import labels_of
 from sandbox_scenarios.problem import ProblemError, closest
-from sandbox_scenarios.schema import RawScenario
 from sandbox_scenarios.values import row_id
+
+if TYPE_CHECKING:
+    from sandbox_scenarios.files import ScenarioFile, ScenarioLink
 
 BUILT_IN = Path(__file__).parent / "suite"
 BASES = BUILT_IN / "worlds"
@@ -69,8 +72,10 @@ def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made
 
 
 @cache
-def _packaged(path: Path) -> ScenarioFile:
+def _packaged(path: Path) -> "ScenarioFile":
     """A file of the built-in suite. It does not change while a process lives, so all suites share one reading of it."""
+    from sandbox_scenarios.files import ScenarioFile
+
     return ScenarioFile(path, _text(path))
 
 
@@ -80,13 +85,14 @@ class _Known:
 
     worlds: dict[str, World] = field(default_factory=dict[str, World])
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
-    files: dict[Path, ScenarioFile] = field(default_factory=dict[Path, ScenarioFile])
+    files: "dict[Path, ScenarioFile]" = field(default_factory=dict[Path, Any])
     excerpted: set[Path] = field(default_factory=set[Path])
     built: dict[str, Scenario] = field(default_factory=dict[str, Scenario])
-    chains: dict[str, list[ScenarioLink]] = field(default_factory=dict[str, list[ScenarioLink]])
+    chains: "dict[str, list[ScenarioLink]]" = field(default_factory=dict[str, list[Any]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     hinted: dict[Path, tuple[set[str], set[str]]] = field(default_factory=dict[Path, tuple[set[str], set[str]]])
+    kept: SuiteCache | None = None
 
 
 @cache
@@ -118,8 +124,20 @@ class Suite:
     def _texts(self) -> dict[Path, str]:
         """Every file as it is written; files given by the caller come before built-in ones."""
         if not self._known.texts:
-            self._known.texts = {path: _text(path) for path in self._paths(self._places)}
+            self._known.texts = {**self._own_texts, **{path: _text(path) for path in self._paths((BUILT_IN,))}}
         return self._known.texts
+
+    @cached_property
+    def _own_texts(self) -> dict[Path, str]:
+        return {path: _text(path) for path in self._paths(self._places[: self._own])}
+
+    @property
+    def _kept(self) -> SuiteCache:
+        """What earlier processes built of these files; worlds that were given, and tapes, may be others next time."""
+        if self._known.kept is None:
+            passing = self._known.worlds or any(RECORDED in text for text in self._own_texts.values())
+            self._known.kept = SuiteCache() if passing else SuiteCache.of(self._own_texts, BUILT_IN)
+        return self._known.kept
 
     @staticmethod
     def _paths(places: Sequence[Path]) -> list[Path]:
@@ -151,11 +169,16 @@ class Suite:
         """
         world = world or self._listed
         if world not in self._known.names:
-            paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
-            names = self._playable(paths)
-            kept = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
-            self._known.names[world] = kept
+            kept = cast("tuple[str, ...] | None", self._kept.get("names", world, tuple))
+            self._known.names[world] = self._listed_in(world) if kept is None else kept
         return self._known.names[world]
+
+    def _listed_in(self, world: str) -> tuple[str, ...]:
+        paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
+        names = self._playable(paths)
+        found = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
+        self._kept.put("names", world, found)
+        return found
 
     def tagged(self, pattern: str) -> tuple[str, ...]:
         """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
@@ -200,7 +223,7 @@ class Suite:
             raise UnknownScenarioError(name, self._every_name())
         return self._world_of(*found, (name,))
 
-    def _world_of(self, file: ScenarioFile, number: int, via: tuple[str, ...]) -> str:
+    def _world_of(self, file: "ScenarioFile", number: int, via: tuple[str, ...]) -> str:
         """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
@@ -210,7 +233,7 @@ class Suite:
             self._known.homes[base] = self._world_of(*found, (*via, base)) if found else DEFAULT
         return self._known.homes[base]
 
-    def _named_by(self, file: ScenarioFile, number: int) -> str:
+    def _named_by(self, file: "ScenarioFile", number: int) -> str:
         """The name of the world that an entry names; the world of a tape is found by that name from then on."""
         written = file.entries[number].get("world")
         try:
@@ -267,11 +290,16 @@ class Suite:
             ScenarioFileError: its file cannot be used.
         """
         if name not in self._known.built:
-            found = self._find(name)
-            if found is None or found[0].entries[found[1]].get("abstract"):
-                raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
-            self._known.built[name] = self._build(*found)
+            self._known.built[name] = self._kept.get("scenario", name, Scenario) or self._built_of(name)
         return self._known.built[name]
+
+    def _built_of(self, name: str) -> Scenario:
+        found = self._find(name)
+        if found is None or found[0].entries[found[1]].get("abstract"):
+            raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
+        built = self._build(*found)
+        self._kept.put("scenario", name, built)
+        return built
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:
         """Every scenario that :meth:`names` lists. Raises like :meth:`load`."""
@@ -291,6 +319,8 @@ class Suite:
 
         ``path`` leads from the scenario down, such as ``("user", "opening")``. Raises like :meth:`get`.
         """
+        from sandbox_scenarios.files import place_in
+
         _, file, line = place_in(self._links(name), path)
         return file, line
 
@@ -315,6 +345,8 @@ class Suite:
 
         Raises like :meth:`get`, but for bases, which have one too.
         """
+        from sandbox_scenarios.parts import labels_of
+
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}
         home = home_of(world, self._known.worlds)
@@ -327,6 +359,9 @@ class Suite:
 
     def base(self, name: str) -> Scenario:
         """A base world as a scenario without a wish. Raises like :meth:`get`."""
+        from sandbox_scenarios.build import build
+        from sandbox_scenarios.schema import RawScenario
+
         nearest = self._links(name)[0]
         merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
         return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._known.worlds)
@@ -338,19 +373,21 @@ class Suite:
         """
         return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self._every_name()))
 
-    def _links(self, name: str) -> list[ScenarioLink]:
+    def _links(self, name: str) -> "list[ScenarioLink]":
         found = self._find(name)
         if found is None:
             raise UnknownScenarioError(name, self._every_name())
         return self._chain(*found, ())
 
-    def _file(self, path: Path) -> ScenarioFile:
+    def _file(self, path: Path) -> "ScenarioFile":
         if path not in self._known.files:
             self._known.files[path] = self._own_file(path) if _is_own(path) else _packaged(path)
         return self._known.files[path]
 
-    def _own_file(self, path: Path) -> ScenarioFile:
+    def _own_file(self, path: Path) -> "ScenarioFile":
         """One of the caller's files; where it has not the form, what else there is to mend in it is told as well."""
+        from sandbox_scenarios.files import ScenarioFile
+
         try:
             return ScenarioFile(path, self._texts[path], self._fill)
         except ScenarioFileError as fault:
@@ -361,7 +398,7 @@ class Suite:
                 rest += self._unfitting(ScenarioFile(path, self._texts[path], self._fill, forgiving=True))
             raise ScenarioFileError.together([fault, *rest]) from fault
 
-    def _files(self, paths: Iterable[Path]) -> list[ScenarioFile]:
+    def _files(self, paths: Iterable[Path]) -> "list[ScenarioFile]":
         """Some files; where one of the caller's cannot be used, what there is to mend in the others is told as well."""
         wanted = list(paths)
         try:
@@ -372,8 +409,12 @@ class Suite:
                 [fault, *(one for file in sound for one in self._unfitting(file))]
             ) from fault
 
-    def _unfitting(self, file: ScenarioFile) -> Iterator[ScenarioFileError]:
+    def _unfitting(self, file: "ScenarioFile") -> Iterator[ScenarioFileError]:
         """What does not fit in the scenarios of a file, as far as these can be read."""
+        from sandbox_scenarios.build import problems
+        from sandbox_scenarios.files import faults_in
+        from sandbox_scenarios.schema import RawScenario
+
         reader = Suite(self._places[: self._own], fill=self._fill)
         known = _Known(self._known.worlds, self._texts, {**self._known.files, Path(file.path): file})
         reader._known, reader._forgiving = known, True
@@ -396,11 +437,13 @@ class Suite:
             ]
             yield from faults_in(chain, found)
 
-    def _file_with(self, path: Path, name: str) -> ScenarioFile:
+    def _file_with(self, path: Path, name: str) -> "ScenarioFile":
         """An excerpt with that entry where the file can be cut and the entry has no fault, else the whole file.
 
         From the second entry on it is the whole file, unless that has a fault elsewhere: an excerpt serves one entry.
         """
+        from sandbox_scenarios.files import ScenarioFile
+
         if path in self._known.files:
             return self._known.files[path]
         if path in self._known.excerpted:
@@ -417,7 +460,7 @@ class Suite:
         own, built_in = self._paths(self._places[: self._own]), self._paths((BUILT_IN,))
         return tuple(dict.fromkeys((*self._playable(own), *self._playable(built_in))))
 
-    def _find(self, name: str) -> tuple[ScenarioFile, int] | None:
+    def _find(self, name: str) -> "tuple[ScenarioFile, int] | None":
         """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
         for path in self._candidates(name):
             try:
@@ -453,7 +496,11 @@ class Suite:
                 found.setdefault(name, []).append(path)
         return found
 
-    def _build(self, file: ScenarioFile, number: int) -> Scenario:
+    def _build(self, file: "ScenarioFile", number: int) -> Scenario:
+        from sandbox_scenarios.build import build
+        from sandbox_scenarios.files import faults_in
+        from sandbox_scenarios.schema import RawScenario
+
         chain = self._chain(file, number, ())
         entry = chain[0].entry
         merged = {**chain[0].merged(), "name": entry["name"]}
@@ -463,8 +510,10 @@ class Suite:
         except ProblemError as problem:
             raise ScenarioFileError.together(faults_in(chain, (problem, *problem.more))) from problem
 
-    def _chain(self, file: ScenarioFile, number: int, via: tuple[str, ...]) -> list[ScenarioLink]:
+    def _chain(self, file: "ScenarioFile", number: int, via: tuple[str, ...]) -> "list[ScenarioLink]":
         """An entry and all it extends, nearest first."""
+        from sandbox_scenarios.files import ScenarioLink
+
         entry = file.entries[number]
         name, base = str(entry["name"]), entry.get("extends")
         if base is None:

@@ -1,0 +1,234 @@
+"""What was built of scenario files, kept in the user's cache for the processes that come later.
+
+Policy: what is kept is found again only while all that it was made from is the same: the caller's files by their
+content; the built-in files and the code that reads them by size and time, as Python goes by for its own bytecode; the
+time zones and the Python by their versions. A cache saves time and does nothing else: where it cannot be written,
+is damaged, or belongs to another user, everything is built from the files. It can name only the classes
+below, so that reading it runs no code, and it is read only out of a folder that nobody but the user can write to.
+"""
+
+import io
+import os
+import pickle
+import re
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache
+from hashlib import blake2b, sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from sandbox_mcp import tools, world
+from sandbox_mcp.tools import World
+from sandbox_mcp.world import Clock, Snapshot
+from sandbox_mcp.worlds import BUILT_IN as WORLDS
+from sandbox_mcp.worlds import named
+from sandbox_scenarios import model
+
+VARIABLE = "SANDBOX_MCP_CACHE"
+"""The environment variable that names another folder for the cache, or ``off`` for none."""
+SUITES_KEPT = 32
+"""Of how many states of files something is kept; what was used last stays."""
+_CHECK = 16
+_OTHERS = 0o077
+_Kept = TypeVar("_Kept")
+_STATE = re.compile(r"[0-9a-f]{32}")
+_NAME = re.compile(r"[a-z0-9_]{1,150}|\*?")
+
+
+def _frozen(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(values)
+
+
+_CLASSES: tuple[Any, ...] = (
+    Clock, Snapshot, model.Answer, model.CallConstraint, model.CallPattern, model.Exchange, model.Expected, model.Fact,
+    model.MessageConstraint, model.Milestone, model.PlannedAct, model.PlannedCall, model.PlannedTurn, model.Scenario,
+    model.Script, model.Solution, model.TableConstraint, model.UserSpec, model.ValueRef,
+)  # fmt: skip
+"""All that a scenario consists of besides plain values, frozen mappings, and its world, which is kept by name."""
+_MAKERS: Mapping[tuple[str, str], Callable[..., Any]] = {
+    (kind.__module__, kind.__qualname__): kind for kind in (*_CLASSES, _frozen)
+}
+_FIELDS: Mapping[Any, tuple[str, ...]] = {kind: tuple(field.name for field in fields(kind)) for kind in _CLASSES}
+
+
+class _Writer(pickle.Pickler):
+    """Writes plain values and the classes above, and refuses everything else."""
+
+    def persistent_id(self, obj: Any) -> str | None:
+        """A world of ours is written as its name."""
+        if not isinstance(obj, World):
+            return None
+        if obj.name not in WORLDS or named(obj.name) is not obj:
+            raise pickle.PicklingError(f"world {obj.name!r} may be another one next time")
+        return obj.name
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is made again; asked for all that is no plain value."""
+        if type(obj) is MappingProxyType:
+            return _frozen, (dict(cast("Mapping[Any, Any]", obj)),)
+        if names := _FIELDS.get(type(obj)):
+            return type(obj), tuple(getattr(obj, name) for name in names)
+        if obj is _frozen or obj in _FIELDS:
+            return NotImplemented
+        raise pickle.PicklingError(f"{type(obj).__name__} is no part of a scenario")
+
+
+class _Reader(pickle.Unpickler):
+    """Reads what the writer writes; whatever else a file may say stops it."""
+
+    def persistent_load(self, pid: Any) -> World:
+        """The world of ours by its name."""
+        if pid not in WORLDS:
+            raise pickle.UnpicklingError(f"{pid!r} is no world of ours")
+        return named(pid)
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:
+        """One of the classes above."""
+        if made := _MAKERS.get((module_name, global_name)):
+            return made
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a scenario")
+
+
+class SuiteCache:
+    """What is kept of one state of some files. Each thing is a file of its own, and is replaced as a whole."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Without a folder nothing is kept."""
+        self._folder = folder
+        self._there = False
+        if folder is not None:
+            with suppress(OSError):
+                os.utime(folder)
+                self._there = True
+
+    @classmethod
+    def of(cls, own: Mapping[Path, str], built_in: Path) -> "SuiteCache":
+        """The cache of the caller's own files, as they are written, and the built-in ones."""
+        home = _home()
+        if home is None:
+            return cls()
+        state = sha256(_surroundings(built_in))
+        for part in (part for path, text in own.items() for part in (str(path), text)):
+            written = part.encode("utf-8", "surrogatepass")
+            state.update(b"%d:" % len(written) + written)
+        return cls(home / state.hexdigest()[:32])
+
+    def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
+        """What is kept under a name, None where nothing is, or nothing of any use."""
+        if self._folder is None or not self._there or not _NAME.fullmatch(name):
+            return None
+        try:
+            written = _own_bytes(self._folder / self._file(kind, name))
+            if written[:_CHECK] == _check(written[_CHECK:]):
+                value = _Reader(io.BytesIO(written[_CHECK:])).load()
+                return value if isinstance(value, form) else None
+        except Exception:  # noqa: BLE001  (whatever is wrong with it, it can be built)
+            return None
+        return None
+
+    def put(self, kind: str, name: str, value: Any) -> None:
+        """Keep something under a name, unless that cannot be done."""
+        if self._folder is None or not _NAME.fullmatch(name):
+            return
+        buffer = io.BytesIO()
+        with suppress(OSError, pickle.PicklingError):
+            _Writer(buffer, 5).dump(value)
+            written = buffer.getvalue()
+            if not self._there:
+                _begin(self._folder)
+                self._there = True
+            _replace(self._folder / self._file(kind, name), _check(written) + written)
+
+    @staticmethod
+    def _file(kind: str, name: str) -> str:
+        return f"{kind}-{name.replace('*', 'ALL')}"
+
+
+def _check(written: bytes) -> bytes:
+    return blake2b(written, digest_size=_CHECK).digest()
+
+
+def _home() -> Path | None:
+    """The folder for all suites; None where the cache is switched off, or others could write to it."""
+    named_here = os.environ.get(VARIABLE, "")
+    if named_here.lower() == "off":
+        return None
+    try:
+        cache_of_user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        home = (Path(named_here) if named_here else Path(cache_of_user) / "sandbox-mcp") / "suites"
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = home.lstat()
+    except (OSError, RuntimeError):  # a user may have no home
+        return None
+    open_to_others = sys.platform != "win32" and status.st_mode & _OTHERS
+    return home if stat.S_ISDIR(status.st_mode) and _is_mine(status) and not open_to_others else None
+
+
+def _is_mine(status: os.stat_result) -> bool:
+    """Whether something belongs to the user; on Windows the profile's folder sees to that."""
+    return sys.platform == "win32" or status.st_uid == os.geteuid()
+
+
+def _own_bytes(path: Path) -> bytes:
+    with path.open("rb", buffering=0) as file:
+        if not _is_mine(os.fstat(file.fileno())):
+            raise PermissionError(path)
+        return file.readall()
+
+
+def _begin(folder: Path) -> None:
+    """Make room for a state of files, in place of those that have not been used for longest."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(OSError):
+        from shutil import rmtree
+
+        states = (other for other in folder.parent.iterdir() if _STATE.fullmatch(other.name))
+        used = sorted(states, key=lambda other: other.stat().st_mtime, reverse=True)
+        for old in used[SUITES_KEPT:]:
+            rmtree(old, ignore_errors=True)
+
+
+def _replace(path: Path, written: bytes) -> None:
+    """Put a whole file in place of what is there, so that a reader at the same moment finds the one or the other."""
+    new = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}")
+    try:
+        new.write_bytes(written)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@cache
+def _surroundings(built_in: Path) -> bytes:
+    """All that decides what is made of a caller's files, but for these."""
+    import tzdata
+
+    package = Path(str(tools.__file__)).parent.parent
+    stamps = (
+        *stamps_in(package, deep=False),
+        *(stamp for part in (tools, world) for stamp in stamps_in(Path(str(part.__file__)).parent)),
+        *stamps_in(package / "worlds"),
+        *stamps_in(Path(__file__).parent),
+        *stamps_in(built_in),
+    )
+    versions = (sys.version, sys.implementation.cache_tag or "", tzdata.IANA_VERSION)
+    return "\n".join((*versions, *map(repr, sorted(set(stamps))))).encode()
+
+
+def stamps_in(folder: Path, *, deep: bool = True) -> Iterator[tuple[str, int, int]]:
+    """The path, size and time of every file in a folder, but for bytecode."""
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir():
+                    status = entry.stat()
+                    yield entry.path, status.st_size, status.st_mtime_ns
+                elif deep and entry.name != "__pycache__":
+                    waiting.append(entry.path)
