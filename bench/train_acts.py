@@ -6,11 +6,13 @@ leaves each training file out in turn and prints how the model, the rules and bo
 """
 
 import json
-import math
 import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from math import sqrt
+from operator import add
 from pathlib import Path
 
 from bench.talk_acts import WISHES, HeardMessage, parse
@@ -76,26 +78,28 @@ def train(data: Sequence[Example]) -> ActModel:
     count = len(CLASSES)
     weights: dict[str, list[float]] = {}
     squares: dict[str, list[float]] = {}
+    rows = [[weights.setdefault(name, [0.0] * count) for name in ("", *example.features)] for example in data]
+    past = [[squares.setdefault(name, [1e-6] * count) for name in ("", *example.features)] for example in data]
     source = random.Random(SEED)
     order = list(range(len(data)))
     for _ in range(EPOCHS):
         source.shuffle(order)
         for place in order:
-            example = data[place]
-            rows = [weights.setdefault(name, [0.0] * count) for name in ("", *example.features)]
-            past = [squares.setdefault(name, [1e-6] * count) for name in ("", *example.features)]
-            totals = [sum(row[k] for row in rows) for k in range(count)]
+            mine = rows[place]
+            totals = [
+                reduce(add, column, 0.0) for column in zip(*mine, strict=True)
+            ]  # sum() rounds as its version does
             top = max(totals)
             odds = [_exp(total - top) for total in totals]
-            whole = sum(odds)
+            whole = reduce(add, odds, 0.0)
             for k in range(count):
-                slope = odds[k] / whole - (k == example.label)
+                slope = odds[k] / whole - (k == data[place].label)
                 if -0.001 < slope < 0.001:
                     continue
-                for row, square in zip(rows, past, strict=True):
+                for row, square in zip(mine, past[place], strict=True):
                     step = slope + DECAY * row[k]
-                    square[k] += step * step
-                    row[k] -= RATE * step / math.sqrt(square[k])
+                    square[k] = seen = square[k] + step * step
+                    row[k] -= RATE * step / sqrt(seen)
     whole_numbers = {name: [round(weight * UNIT) for weight in row] for name, row in weights.items()}
     bias = tuple(whole_numbers.pop(""))
     kept = {name: row for name, row in sorted(whole_numbers.items()) if max(map(abs, row)) >= SMALLEST}
