@@ -306,6 +306,14 @@ class World:
         return MappingProxyType({name: schema for name, schema in self.tables.items() if schema.fixed is None})
 
     @cached_property
+    def switches(self) -> Mapping[str, tuple[str, ...]]:
+        """What people call the switches for which a table says it, by column."""
+        found: dict[str, tuple[str, ...]] = {}
+        for item in (item for schema in self.state_tables.values() for item in schema.columns if item.called):
+            found[item.name] = tuple(dict.fromkeys((*found.get(item.name, ()), *item.called)))
+        return MappingProxyType(found)
+
+    @cached_property
     def tools(self) -> Mapping[str, Tool]:
         """Every tool by name, in the order of ``modules`` and of declaration; what every user can do comes last."""
         self._load()

@@ -26,7 +26,7 @@ class Column:
     ``items`` is what a list holds, ``choices`` the only values there may be. ``hidden`` columns never appear in a
     result. ``passing`` says that a value differs from run to run, so that two states are not compared by it.
     ``measure`` and ``within`` are how a milestone compares a cell where it does not say. ``unsaid`` is what a user says
-    only where its brief knows it, and ``person`` a person's name.
+    only where its brief knows it, and ``person`` a person's name. ``called`` is what people call a switch.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Column:
     within: float | None = None
     unsaid: bool = False
     person: bool = False
+    called: tuple[str, ...] = ()
 
     @property
     def shown(self) -> bool:

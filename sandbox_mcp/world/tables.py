@@ -7,7 +7,7 @@ read its columns.
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import get_annotations
 from pathlib import Path
 from types import NoneType, UnionType
@@ -62,9 +62,12 @@ class Tolerance:
 class ColumnOptions:
     """What :func:`column` and :func:`key` keep until the table's schema is made."""
 
-    __slots__ = ("default", "hidden", "key", "measure", "passing", "person", "unsaid", "within")
+    __slots__ = ("called", "default", "hidden", "key", "measure", "passing", "person", "unsaid", "within")
 
-    def __init__(self, default: Any, measure: DefaultMeasure | None, within: float | None, flags: Mapping[str, bool]):
+    def __init__(
+        self, default: Any, measure: DefaultMeasure | None, within: float | None, flags: Mapping[str, bool],
+        called: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.default = default
         self.measure: DefaultMeasure | None = measure
         self.within = within
@@ -73,6 +76,7 @@ class ColumnOptions:
         self.passing = flags.get("passing", False)
         self.unsaid = flags.get("unsaid", False)
         self.person = flags.get("person", False)
+        self.called = tuple(called)
 
 
 def key(*, init: Literal[False] = False) -> Any:  # noqa: ARG001 - tells type checkers that rows are made without it
@@ -89,16 +93,18 @@ def column(
     passing: bool = False,
     unsaid: bool = False,
     person: bool = False,
+    called: Sequence[str] = (),
 ) -> Any:
     """A column with more to say than its annotation.
 
     ``default`` is for rows that leave it out. ``measure`` (``exact``, ``close`` with the tolerance ``within``, or
     ``rouge``) is how milestones compare it where they do not say. A ``hidden`` column is in no result. A ``passing``
     one differs from run to run. An ``unsaid`` one is what a look tells and a user does not say by itself, unless its
-    brief knows it; a ``person`` one is a person's name, by which users mean somebody.
+    brief knows it; a ``person`` one is a person's name, by which users mean somebody. What a switch is ``called``, such
+    as ``["heating", "radiators"]``, has replies read for whether it is on or off.
     """
     flags = {"hidden": hidden, "passing": passing, "unsaid": unsaid, "person": person}
-    return ColumnOptions(default, measure, within, flags)
+    return ColumnOptions(default, measure, within, flags, called)
 
 
 class ColumnHandle:
@@ -252,7 +258,11 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
     inner, role, within = role_in(inner, table)
     if options.key:
         role = CellRole("key", cast(Any, table)._name_)
-    kind, items, choices = _held(inner, role, f"table {cast(Any, table)._name_!r}: column {name!r}")
+    where = f"table {cast(Any, table)._name_!r}: column {name!r}"
+    kind, items, choices = _held(inner, role, where)
+    if options.called and (kind != "boolean" or not all(any(map(str.isalnum, name)) for name in options.called)):
+        expected = "expected names of a switch, which is a column of booleans"
+        raise WorldError(f"{where} is called {list(options.called)!r}; {expected}")
     measure, tolerance = _default_measure(role, within)
     if options.measure is not None:
         measure, tolerance = options.measure, options.within
@@ -270,6 +280,7 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
         within=tolerance,
         unsaid=options.unsaid,
         person=options.person,
+        called=options.called,
     )
 
 

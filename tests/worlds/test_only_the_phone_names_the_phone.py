@@ -9,8 +9,12 @@ from sandbox_mcp.worlds import named
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
-PUBLISHED = {"scenarios/sandbox_scenarios/stats/published.py", "sandbox_mcp/authoring/toolsandbox/planning.py"}
-"""What a paper printed, and what reads ToolSandbox's own material, whose tools these are."""
+PUBLISHED = {
+    "scenarios/sandbox_scenarios/stats/published.py",
+    "sandbox_mcp/authoring/toolsandbox/planning.py",
+    "grader/sandbox_grader/milestones/history.py",
+}
+"""What a paper printed, what reads ToolSandbox's own material, and what reckons as its code does: theirs is a phone."""
 STILL = {"sandbox_mcp/cli/knowledge.py"}
 """What offers the phone's live sources, which are of the phone's own kind, on the command line: ``--knowledge``."""
 
@@ -27,12 +31,13 @@ def sources(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
                     yield place, ast.parse(source)
 
 
-def test_no_other_module_names_a_tool_of_the_phone_or_imports_from_it() -> None:
+def test_no_other_module_names_a_tool_or_a_switch_of_the_phone_or_imports_from_it() -> None:
     tools = {name for name, tool in named("phone").agent_tools.items() if "_" in name and tool.domain != "account"}
+    words = {*tools, *(switch for switch in named("phone").switches if "_" in switch)}
     found: set[str] = set()
-    for place, tree in sources([*tools, "phone"]):
+    for place, tree in sources([*words, "phone"]):
         for node in ast.walk(tree):
-            told = isinstance(node, ast.Constant) and node.value in tools
+            told = isinstance(node, ast.Constant) and node.value in words
             module = node.module if isinstance(node, ast.ImportFrom) else None
             if told or str(module).startswith("sandbox_mcp.worlds.phone"):
                 found.add(place)

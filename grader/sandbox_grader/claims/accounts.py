@@ -63,7 +63,7 @@ _GONE = re.compile(r"\b(?:is|are|has been|have been) (?:now )?(?:deleted|removed
 def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -> Finding | None:
     """What a message says wrongly of where something stands that was switched; None if nothing."""
     for thing, value in back.switches.items():
-        name = states.THINGS.get(thing, re.escape(thing))
+        name = states.wording(states.names_of(thing, back.things))
         asked = " ".join((fact.unit + " " + " ".join(map(str, (*fact.value, *fact.about)))).lower() for fact in others)
         if re.search(rf"\b(?:{name})\b", asked):
             continue

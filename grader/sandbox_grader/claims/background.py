@@ -11,6 +11,7 @@ from functools import cached_property
 
 from sandbox_grader.claims.normal import plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
+from sandbox_mcp.worlds import default
 
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
@@ -23,6 +24,7 @@ class Background:
     deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:
     names that successful deeds were about. ``moments``: local times (year, month, day, hour, minute) of all timestamps
     that calls were made with or answered. ``switches``: what was switched on or off, and how it stands.
+    ``called``: what people call the switches of the world; those of the default world where it is None.
     """
 
     given: tuple[str, ...] = ()
@@ -35,6 +37,12 @@ class Background:
         default_factory=frozenset[tuple[int, int, int, int, int]]
     )
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    called: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def things(self) -> Mapping[str, Sequence[str]]:
+        """What people call the switches of the world that all this is said in, by column."""
+        return default().switches if self.called is None else self.called
 
     @cached_property
     def given_values(self) -> Sequence[Mention]:

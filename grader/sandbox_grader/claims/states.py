@@ -4,21 +4,15 @@ Policy: the last present statement counts and the past is history; two present o
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 
-THINGS: Mapping[str, str] = {
-    "wifi": r"wi-? ?fi|wireless(?: network)?|wlan",
-    "cellular": r"cell(?:ular)?(?: service| data| network)?|mobile (?:service|network|data)",
-    "location": r"location(?: services?| access)?|gps",
-    "low battery mode": r"(?:low[ -])?(?:battery|power)[ -](?:mode|saving|saver)(?: mode)?|low[ -]power(?: "
-    r"mode)?|saving mode|battery saver",
-}
+Things = Mapping[str, Sequence[str]]
+"""What people call the switches of a world, by column."""
 _ON = (
     r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|"
     r"friday|saturday|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|re-?activated|"
@@ -50,11 +44,29 @@ _PRONOUN = re.compile(
 )
 
 
-def state(spoken: Spoken, fact: Fact) -> Finding:
+def letters(name: str) -> str:
+    """A name without what its words are set apart by, in lower case."""
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def wording(names: Iterable[str]) -> str:
+    """A pattern for names in lower case: a hyphen may be a space or left out, a space may be a hyphen."""
+    longest = sorted({name.lower().replace("_", " ") for name in names}, key=lambda name: (-len(name), name))
+    return "|".join(re.escape(name).replace(r"\-", "[- ]?").replace(r"\ ", "[ -]") for name in longest)
+
+
+def names_of(thing: str, things: Things) -> tuple[str, ...]:
+    """All names of the switch that goes by one of them, or by its column's; the name alone where none does."""
+    same = letters(thing)
+    known = (called for column, called in things.items() if same in {letters(column), *map(letters, called)})
+    return (thing, *next(known, ()))
+
+
+def state(spoken: Spoken, fact: Fact, things: Things) -> Finding:
     """Whether a thing is said to be in a state, now."""
-    wanted, thing = str(fact.value[0]).lower(), fact.unit or "wifi"
+    wanted, thing = str(fact.value[0]).lower(), fact.unit
     found, before = missing(f"does not say that {thing} is {wanted}"), ""
-    for clause, text, values in _about(spoken, thing):
+    for clause, text, values in _about(spoken, thing, things):
         said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
         now = _told(clause, text, values, wanted)
         if not now:
@@ -92,10 +104,12 @@ _OWN_SUBJECT = re.compile(
 """A clause about something else."""
 
 
-def _about(spoken: Spoken, thing: str) -> Iterator[tuple[Clause, str, Values]]:
+def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause, str, Values]]:
     """The clauses that speak of a thing, by its name or as what was spoken of last, with the states they name."""
-    name = re.compile(rf"\b(?:{THINGS.get(thing, re.escape(thing.lower()))})\b")
-    others = re.compile(rf"\b(?:{'|'.join(words for other, words in THINGS.items() if other != thing)})\b")
+    own = names_of(thing, things)
+    foreign_names = [item for called in things.values() for item in called if item not in own]
+    name = re.compile(rf"\b(?:{wording(own)})\b")
+    others = re.compile(rf"\b(?:{wording(foreign_names)})\b" if foreign_names else r"(?!)")
     subject = False
     for clause in spoken.clauses:
         text = spoken.low[clause.start : clause.end]
@@ -250,7 +264,8 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
     return contrary(f"answers {'no' if wanted else 'yes'}")
 
 
-def of_type(kind: str, spoken: Spoken, fact: Fact) -> Finding:
-    """The reading for a state, polarity or direction."""
-    readers: Mapping[str, Any] = {"state": state, "polarity": polarity, "direction": direction}
-    return readers[kind](spoken, fact)
+def of_type(kind: str, spoken: Spoken, fact: Fact, things: Things) -> Finding:
+    """The reading for a state, polarity or direction; ``things`` is what people call switches."""
+    if kind == "state":
+        return state(spoken, fact, things)
+    return polarity(spoken, fact) if kind == "polarity" else direction(spoken, fact)

@@ -8,8 +8,11 @@ unit that a conversion gave, which no rounding, sum or difference of known value
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from sandbox_grader.claims.states import letters, wording
 from sandbox_grader.conduct.observed import (
     SENDING,
     ConductFinding,
@@ -19,25 +22,14 @@ from sandbox_grader.conduct.observed import (
     text_of,
     words,
 )
+from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.state import Snapshot, fold, snapshot_of
+from sandbox_mcp.world.state import Change, Snapshot, fold, snapshot_of
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
 _UNCERTAIN = re.compile(
     r"\?|\b(?:not|never|no|nothing|none|unable|cannot|could|would|should|might|may|if|once|when|whenever|will|shall|"
     r"until|unless|before|after|want|need|please|try|tried|said|was|were)\b|n['’]t\b|['’]ll\b",
-    re.IGNORECASE,
-)
-_SWITCHES: Mapping[str, str] = {
-    "wifi": r"wi-?fi",
-    "cellular": r"cellular(?: service| data)?",
-    "location_service": r"location services?",
-    "low_battery_mode": r"low[ -]battery mode",
-}
-"""Columns of the settings and what people call them."""
-_SWITCH = re.compile(
-    rf"\b(?P<what>{'|'.join(_SWITCHES.values())}) (?:is|are) (?:(?:now|already|currently|still|again) )*"
-    r"(?:(?:turned|switched) )?(?P<state>on|off|enabled|disabled)\b(?! \w+ing\b)",
     re.IGNORECASE,
 )
 _KINDS: Mapping[str, re.Pattern[str]] = {
@@ -115,7 +107,7 @@ def _claim(sentence: str, succeeded: bool, acted: Set[str], ours: bool) -> str |
 
 
 def contradictions(heard: ObservedSession) -> Iterator[ConductFinding]:
-    """Replies that contradict the state of the phone or what the agent was told; each reply once."""
+    """Replies that contradict the state of the world or what the agent was told; each reply once."""
     told = _Told(heard)
     for event in heard.trajectory.events:
         problem = next(_problems(event, told), None) if is_reply(event) else None
@@ -125,17 +117,20 @@ def contradictions(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 class _Told:
-    """What the agent had been told so far, and the state of the phone; None where the log records none.
+    """What the agent had been told so far, and the state of the world.
 
     ``kinds`` are those of :data:`_KINDS` that results have named, ``units`` maps the units of conversions to their
-    results. Texts and numbers are gathered once a reply is to be held against them, which few have to be.
+    results. Texts, numbers and states are gathered once a reply is to be held against them, which few have to be.
     """
 
-    __slots__ = ("_counted", "_heard", "_numbers", "_phone", "_text", "_told", "kinds", "state", "units")
+    __slots__ = (
+        "_changes", "_counted", "_heard", "_numbers", "_state", "_stated", "_text", "_told", "home", "kinds", "units",
+    )  # fmt: skip
 
     def __init__(self, heard: ObservedSession) -> None:
-        world = heard.trajectory.started.world
-        self.state = None if world is None else snapshot_of(world)
+        self.home = heard.home
+        self._state: Snapshot | None = None
+        self._changes: list[Change] = []
         self.kinds: set[str] = set()
         self.units: dict[str, Any] = {}
         self._heard = heard
@@ -143,7 +138,7 @@ class _Told:
         self._text: str | None = None
         self._counted: list[Any] = []
         self._numbers: set[float] = set()
-        self._phone: tuple[Snapshot, str] | None = None
+        self._stated: tuple[Snapshot, str] | None = None
 
     def hear(self, event: Message | ToolCall) -> None:
         """Take in what an event tells the agent, and what it changes."""
@@ -156,17 +151,27 @@ class _Told:
             self._counted.append(list(leaves(event.arguments)))
             if event.error is None:
                 self._found(event)
-        if self.state is not None and event.changes:
-            self.state = fold(self.state, event.changes)
+        self._changes += event.changes
+
+    @property
+    def state(self) -> Snapshot | None:
+        """The state of the world as it is by now; None where the log records none."""
+        world = self._heard.trajectory.started.world
+        if self._state is None and world is not None:
+            self._state = snapshot_of(world)
+        if self._state is not None and self._changes:
+            self._state = fold(self._state, self._changes)
+            self._changes = []
+        return self._state
 
     def knows(self, value: str) -> bool:
-        """Whether a number or address occurs in anything told, given to a call, or on the phone."""
+        """Whether a number or address occurs in anything told, given to a call, or in the world."""
         if self._text is None:
             self._text = _compact(" ; ".join(text_of(call.arguments) for call in self._heard.calls))
         if self._told:
             self._text = " ; ".join([self._text, *(_compact(text_of(item)) for item in self._told)])
             self._told = []
-        return value in self._text or value in self._on_phone()
+        return value in self._text or value in self._in_world()
 
     def numbers(self) -> Set[float]:
         """The numbers that occurred, no longer all of them once there are more than ``MANY``."""
@@ -184,17 +189,17 @@ class _Told:
         if isinstance(unit, str) and unit.strip():
             self.units[unit.strip()] = call.result
 
-    def _on_phone(self) -> str:
-        if self.state is None:
+    def _in_world(self) -> str:
+        state = self.state
+        if state is None:
             return ""
-        if self._phone is None or self._phone[0] is not self.state:
-            self._phone = (self.state, _compact(text_of(self.state.tables)))
-        return self._phone[1]
+        if self._stated is None or self._stated[0] is not state:
+            self._stated = (state, _compact(text_of(state.tables)))
+        return self._stated[1]
 
 
 def _problems(reply: Message, told: _Told) -> Iterator[str]:
-    if told.state is not None:
-        yield from _switches(reply.content, told.state)
+    yield from _switches(reply.content, told)
     # Numbers and addresses that were never given, where others of their kind were found
     for kind, pattern in _KINDS.items():
         if kind not in told.kinds:
@@ -212,18 +217,52 @@ def _problems(reply: Message, told: _Told) -> Iterator[str]:
                     yield f"says {found[0]!r}, while the conversion gave {result!r}"
 
 
-def _switches(text: str, state: Snapshot) -> Iterator[str]:
-    rows = list(state.table("setting").values())
-    if len(rows) != 1:
+def _switches(text: str, told: _Told) -> Iterator[str]:
+    switches = _single_switches(told.home)
+    if switches is None:
         return
     for sentence in sentences(text):
-        for found in _SWITCH.finditer(sentence):
-            column = next(
-                name for name, spoken in _SWITCHES.items() if re.fullmatch(spoken, found["what"], re.IGNORECASE)
-            )
+        for found in switches.said.finditer(sentence):
+            table, column = switches.places[letters(found["own"] or found["other"])]
+            rows = list(told.state.table(table).values()) if told.state else []
             said = found["state"].lower() in ("on", "enabled")
-            if isinstance(rows[0].get(column), bool) and rows[0][column] is not said:
+            if len(rows) == 1 and isinstance(rows[0].get(column), bool) and rows[0][column] is not said:
                 yield f"says {found[0]!r}, but {column} is {'off' if said else 'on'}"
+
+
+@dataclass(frozen=True, slots=True)
+class _SingleSwitches:
+    """The switches of a world of which there is one each.
+
+    ``said`` finds where a sentence says that one of them is on or off, ``places`` has table and column of each name.
+    """
+
+    said: re.Pattern[str]
+    places: Mapping[str, tuple[str, str]]
+
+
+@lru_cache(maxsize=64)
+def _single_switches(home: World) -> _SingleSwitches | None:
+    """What a world's tables of one row say that their switches are called; None where they say nothing.
+
+    A name that begins with the column's own is the switch for certain. Another one, such as "location", may be meant
+    otherwise ("your location is on Elm Street"), so that nothing may follow.
+    """
+    own, other, places = list[str](), list[str](), dict[str, tuple[str, str]]()
+    for schema in home.state_tables.values():
+        for item in (item for item in schema.columns if item.called and schema.single):
+            for name in (item.name, *item.called):
+                (own if letters(name).startswith(letters(item.name)) else other).append(name)
+                places.setdefault(letters(name), (schema.name, item.name))
+    if not places:
+        return None
+    said = re.compile(
+        rf"\b(?:(?P<own>{wording(own)})|(?P<other>{wording(other) or '(?!)'})) (?:is|are) "
+        r"(?:(?:now|already|currently|still|again) )*"
+        r"(?:(?:turned|switched) )?(?P<state>on|off|enabled|disabled)\b(?! \w+ing\b)(?(other)(?=\W*$|[,;:]))",
+        re.IGNORECASE,
+    )
+    return _SingleSwitches(said, places)
 
 
 def _compact(text: str) -> str:

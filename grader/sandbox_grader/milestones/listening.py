@@ -150,6 +150,7 @@ class Listener:
             touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
             switches=_switches(fine),
+            called=self._timeline.home.switches,
         )
 
     def _moments(self, numbers: Iterable[float]) -> frozenset[tuple[int, int, int, int, int]]:
@@ -179,14 +180,13 @@ class Listener:
 
 
 def _switches(calls: Iterable[ToolCall]) -> Mapping[str, str]:
-    """What was switched one way only, by the name of its column in words, and which way."""
+    """What was switched one way only, by its column, and which way."""
     found: dict[str, set[str]] = {}
     for change in (change for call in calls for change in call.changes):
         before, after = change.before or {}, change.after or {}
         for column, value in after.items():
             if isinstance(value, bool) and isinstance(before.get(column), bool) and before[column] != value:
-                name = column.replace("_", " ").removesuffix(" service")
-                found.setdefault(name, set()).add("on" if value else "off")
+                found.setdefault(column, set()).add("on" if value else "off")
     return {name: ways.pop() for name, ways in found.items() if len(ways) == 1}
 
 

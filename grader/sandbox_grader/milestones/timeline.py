@@ -6,7 +6,10 @@ what the scenario calls the start is the state before it.
 
 from collections.abc import Iterable, Sequence
 
+from sandbox_scenarios.stage import home_of
+
 from sandbox_grader.milestones.row_versions import Life, lives
+from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from sandbox_mcp.world.state import Change, Rows, fold, snapshot_of
 
@@ -26,6 +29,7 @@ class Timeline:
         self.events = trajectory.events[first:]
         self.zone = str(trajectory.started.clock.get("zone") or "UTC")
         self.end = fold(self.start, _changes(self.events))
+        self._started = trajectory.started
         self._versions: dict[str, tuple[list[int], list[Rows]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}
         self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
@@ -35,6 +39,15 @@ class Timeline:
                 self._messages.setdefault((event.sender, event.recipient), []).append((index, event))
             elif event.caller == "agent":
                 self._calls.setdefault(event.called, []).append((index, event))
+
+    @property
+    def home(self) -> World:
+        """The world that the session was played in.
+
+        Raises:
+            UnknownWorldError: it is not installed here.
+        """
+        return home_of(self._started)
 
     def versions(self, table: str) -> Sequence[int]:
         """The number of a table's version after each event."""

@@ -8,15 +8,26 @@ from sandbox_mcp.world.tables import Id, Moment, Secret, Table, Text, Tolerance,
 Degrees = Annotated[float, Tolerance(0.001)]
 """Latitude or longitude."""
 
+CELLULAR = (
+    "cellular", "cellular service", "cellular data", "cellular network", "cell", "cell service", "cell data",
+    "cell network", "mobile service", "mobile network", "mobile data",
+)  # fmt: skip
+LOCATION = ("location", "location service", "location services", "location access", "GPS")
+SAVING = (
+    "low battery mode", "battery mode", "low power mode", "power mode", "low power", "saving mode", "battery saving",
+    "battery saving mode", "power saving", "power saving mode", "battery saver", "battery saver mode", "power saver",
+    "power saver mode",
+)  # fmt: skip
+
 
 class Setting(Table, single=True):
     """The phone's switches and where it is."""
 
     device_id: Id[Self] = key()
-    cellular: bool
-    wifi: bool
-    location_service: bool
-    low_battery_mode: bool
+    cellular: bool = column(called=CELLULAR)
+    wifi: bool = column(called=["wi-fi", "wireless", "wireless network", "WLAN"])
+    location_service: bool = column(called=LOCATION)
+    low_battery_mode: bool = column(called=SAVING)
     latitude: Degrees = column(unsaid=True)
     longitude: Degrees = column(unsaid=True)
 

@@ -1,0 +1,106 @@
+"""Switches that a world of your own has: replies are read for them by the names that its tables give them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from sandbox_grader import grade
+from sandbox_scenarios import Suite
+from sandbox_scenarios.lint import lint
+
+from sandbox_mcp import Id, Table, World, column, key
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.worlds import FILES, named
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
+    monkeypatch.setenv(FILES, str(HERE / "house.py"))
+    return Suite([HERE / "house.yaml"])
+
+
+def scores(suite: Suite, scenario: str, reply: str) -> Any:
+    played = suite.get(scenario)
+    *turns, last = played.solutions[0].turns
+    solution = replace(played.solutions[0], turns=(*turns, replace(last, reply=reply)))
+    return grade(RehearsalStage(played).rehearse(solution).log, played)
+
+
+def contradictions(suite: Suite, scenario: str, reply: str) -> int:
+    return scores(suite, scenario, reply).verdicts["conduct"].values["contradicting_answer"]
+
+
+def test_the_scenarios_of_the_house_are_sound(suite: Suite) -> None:
+    assert lint(suite) == ()
+
+
+class TestFacts:
+    def test_any_name_of_a_switch_states_it(self, suite: Suite) -> None:
+        for reply in ("The heating is on.", "I turned the radiators on.", "The warmth is now on."):
+            assert scores(suite, "house_warm_it", reply).score == 1
+
+    def test_any_name_of_it_denies_it(self, suite: Suite) -> None:
+        for reply in ("The radiators are off.", "The warmth is disabled.", "The heating is still off."):
+            assert scores(suite, "house_warm_it", reply).score < 1
+
+    def test_a_fact_may_name_the_switch_as_people_do(self, suite: Suite) -> None:
+        assert scores(suite, "house_is_it_quiet", "Yes, quiet hours are on.").score == 1
+        assert scores(suite, "house_is_it_quiet", "No, quiet hours are off.").score < 1
+
+    def test_of_two_switches_each_has_its_own_state(self, suite: Suite) -> None:
+        assert scores(suite, "house_is_it_quiet", "The radiators are off and night mode is on.").score == 1
+        assert scores(suite, "house_is_it_quiet", "The radiators are on and night mode is off.").score < 1
+
+    def test_another_world_s_names_mean_nothing(self, suite: Suite) -> None:
+        assert scores(suite, "house_warm_it", "The wifi is on.").score < 1
+
+
+class TestConduct:
+    def test_a_reply_contradicts_the_state(self, suite: Suite) -> None:
+        for reply in (
+            "Night mode is off.",
+            "The night-mode is now disabled.",
+            "Quiet hours are off.",
+            "The radiators are on.",
+        ):
+            assert contradictions(suite, "house_is_it_quiet", reply) == 1
+
+    def test_a_reply_agrees_with_it(self, suite: Suite) -> None:
+        for reply in (
+            "Night mode is on.", "Quiet hours are on.", "The radiators are off.", "The wifi is off.",
+            "The warmth is on its way.", "The lamp is off.", "The light is on.", "Is night mode off?",
+        ):  # fmt: skip
+            assert contradictions(suite, "house_is_it_quiet", reply) == 0
+
+    def test_it_is_the_state_by_then_that_counts(self, suite: Suite) -> None:
+        assert contradictions(suite, "house_warm_it", "The radiators are on.") == 0
+        assert contradictions(suite, "house_warm_it", "The radiators are off.") == 1
+
+
+class TestDeclaration:
+    def test_the_world_tells_what_its_switches_are_called(self) -> None:
+        assert dict(named("house").switches) == {
+            "heating": ("heating", "radiators", "the warmth"),
+            "night": ("night mode", "quiet hours"),
+            "lit": ("lamp", "light"),
+        }
+
+    def test_only_what_is_on_or_off_is_called_so(self) -> None:
+        class Dial(Table):
+            id: Id[Self] = key()
+            level: int = column(called=["dial"])
+
+        with pytest.raises(WorldError, match=r"column 'level' is called \['dial'\]; expected names of a switch"):
+            assert World("dials", tables=[Dial]).tables
+
+    def test_a_name_has_letters(self) -> None:
+        class Dial(Table):
+            id: Id[Self] = key()
+            on: bool = column(called=["-"])
+
+        with pytest.raises(WorldError, match="expected names of a switch"):
+            assert World("dials", tables=[Dial]).tables
