@@ -5,17 +5,17 @@ be made, so it is left out; in a reply such a value is unknown.
 """
 
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from sandbox_clients.mcp_tools import unwrapped
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
 from sandbox_scenarios.variants import BASE, presented
 
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
@@ -23,7 +23,6 @@ from sandbox_mcp.world import Running
 
 UNKNOWN = "unknown"
 _INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +126,3 @@ def filled_reply(reply: str, results: Mapping[str, Any]) -> str:
             return UNKNOWN
 
     return _INSIDE.sub(value, reply)
-
-
-def settled(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
-    """The value of a coroutine that never waits for anything, as those of the scripted user.
-
-    Raises:
-        RuntimeError: it does wait.
-    """
-    try:
-        coroutine.send(None)
-    except StopIteration as finished:
-        return cast("_Value", finished.value)
-    coroutine.close()
-    raise RuntimeError("a scripted user has to answer at once")

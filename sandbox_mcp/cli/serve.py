@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
 
 DEFAULT_PORT = 8930
-_NOT_BEGUN = "session {!r} is not in the state folder yet; say which --scenario to begin"
+
 API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 
@@ -253,13 +253,11 @@ def _check(play: Play, state_dir: Path | None) -> None:
 def _check_no_http() -> None:
     """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
     context = click.get_current_context()
-    options = {"host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth"}
-    for name, option in {
-        **options,
-        "streams": "--streams",
-        "max_sessions": "--max-sessions",
-        "workers": "--workers",
-    }.items():
+    options = {
+        "host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth",
+        "streams": "--streams", "max_sessions": "--max-sessions", "workers": "--workers",
+    }  # fmt: skip
+    for name, option in options.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
 
@@ -306,55 +304,34 @@ def _users(
     return {**USERS, "llm": lambda scenario: users.make(SessionSpec(scenario))}
 
 
-def _spec(manager: "SessionManager", play: Play) -> "SessionSpec":
+def _offered(manager: "SessionManager", play: Play, state: "StateDir | None" = None) -> "OpenSession":
+    """The session that was named, or the one of the scenario: gone on with where it is kept, else begun."""
     from sandbox_mcp.session import SessionSpec
 
-    return SessionSpec(
-        scenario=manager.suite.get(play.scenario or ""),
-        variant=play.variant or "base",
-        seed=play.seed or 0,
-        user_channel="tool" if play.user_channel == "tool" else "harness",
-        session_id=play.session or "",
-    )
-
-
-def _begin(manager: "SessionManager", play: Play) -> "OpenSession":
-    spec = _spec(manager, play)
+    spec = None
+    if play.scenario is not None:
+        spec = SessionSpec(
+            scenario=manager.suite.get(play.scenario),
+            variant=play.variant or "base",
+            seed=play.seed or 0,
+            user_channel="tool" if play.user_channel == "tool" else "harness",
+            session_id=play.session or "",
+        )
+    wanted = spec.id if spec else play.session or ""
+    kept = state.named(wanted) if state else manager.named(wanted)
+    if kept is not None:
+        _check_same(play, kept.session.spec)
+        return kept
+    if spec is None:
+        raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
+    if state:
+        return state.open(spec)
     try:
         return manager.create(spec, manager.user(None, spec.scenario))
     except OSError as error:
         raise SandboxError(
             f"cannot write logs to {str(manager.log_dir)!r}: {error.strerror or error}; choose another with --log-dir"
         ) from error
-
-
-def _continue(manager: "SessionManager", play: Play, state: "StateDir") -> "OpenSession":
-    """The session in the state folder, begun if it is not there."""
-    wanted = _spec(manager, play).id if play.scenario else play.session or ""
-    started = state.started(wanted)
-    if started is None:
-        if play.scenario is None:
-            raise SandboxError(_NOT_BEGUN.format(wanted))
-        return state.open(_spec(manager, play))
-    opened = state.resume(started)
-    _check_same(play, opened.session.spec)
-    return opened
-
-
-def _offered(manager: "SessionManager", play: Play) -> "OpenSession":
-    """The session that was named, or the one of the scenario: from the state folder if it is there, else begun."""
-    from sandbox_mcp.session.kept import KeptSessions
-
-    if not isinstance(manager, KeptSessions):
-        return _begin(manager, play)
-    wanted = _spec(manager, play).id if play.scenario else play.session or ""
-    opened = manager.named(wanted)
-    if opened is None:
-        if play.scenario is None:
-            raise SandboxError(_NOT_BEGUN.format(wanted))
-        return _begin(manager, play)
-    _check_same(play, opened.session.spec)
-    return opened
 
 
 def _check_same(play: Play, spec: "SessionSpec") -> None:
@@ -395,7 +372,7 @@ def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None)
 
     state = StateDir(state_dir, manager) if state_dir else None
     if play.scenario or play.session:
-        opened = _continue(manager, play, state) if state else _begin(manager, play)
+        opened = _offered(manager, play, state)
         _announce(opened)
         from sandbox_mcp.server.mcp_server import server_for
 

@@ -5,7 +5,7 @@ both, by what the user says later. Where that too is the same, the first is play
 another, with an error where none was due or the other way round; then that other is begun afresh.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from sandbox_scenarios.variants import VARIANTS, presented
 
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import Prompt, PromptTurn
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.tools.free_text import ACT
 from sandbox_mcp.tools.gates import CODE
@@ -71,23 +71,8 @@ class Stagings:
     def place(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> StagingPosition | None:
         """Where a conversation is; ``name`` is the scenario's where that is known. None if nothing fits."""
         candidates = self._candidates(prompt, turns, name)
-        return self._followed(candidates, turns) if candidates else None
-
-    def _candidates(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> list[Staging]:
-        """The stagings that fit best, one per scenario."""
-        said = f"{prompt.system}\n{turns[0].user if turns else ''}"
-        meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
-        fitting = [staging for item in meant for staging in self._stagings(item) if staging.fits(prompt)]
-        ranks = [(len(item.scenario.user.opening), len(item.tools), item.heard(turns)) for item in fitting]
-        best = [staging for staging, rank in zip(fitting, ranks, strict=True) if rank == max(ranks)]
-        return list({staging.scenario.name: staging for staging in reversed(best)}.values())[::-1]
-
-    def _stagings(self, scenario: Scenario) -> tuple[Staging, ...]:
-        if scenario.name not in self.made:
-            self.made[scenario.name] = tuple(_stagings(scenario))
-        return self.made[scenario.name]
-
-    def _followed(self, candidates: list[Staging], turns: Sequence[PromptTurn]) -> StagingPosition:
+        if not candidates:
+            return None
         current, *others = candidates
         done, results = 0, dict[str, Any]()
         for number, turn in enumerate(turns):
@@ -104,6 +89,25 @@ class Stagings:
                 done += len(outputs)
         return StagingPosition(current, done, results)
 
+    def _candidates(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> list[Staging]:
+        """The stagings that fit best, one per scenario."""
+        said = f"{prompt.system}\n{turns[0].user if turns else ''}"
+        meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
+        fitting = [staging for item in meant for staging in self._stagings(item) if staging.fits(prompt)]
+        ranks = [(len(item.scenario.user.opening), len(item.tools), item.heard(turns)) for item in fitting]
+        best = [staging for staging, rank in zip(fitting, ranks, strict=True) if rank == max(ranks)]
+        return list({staging.scenario.name: staging for staging in reversed(best)}.values())[::-1]
+
+    def _stagings(self, scenario: Scenario) -> tuple[Staging, ...]:
+        """A scenario's first solution in every variant; none where it has no solution."""
+        if scenario.name not in self.made:
+            offered = {name: presented(scenario, name) for name in VARIANTS} if scenario.solutions else {}
+            self.made[scenario.name] = tuple(
+                Staging(scenario, variant, staged(scenario.solutions[0], scenario, variant, tools), tools)
+                for variant, tools in offered.items()
+            )
+        return self.made[scenario.name]
+
     def _expected(self, staging: Staging, turn: int, done: int, outputs: Sequence[str]) -> bool:
         """Whether these outputs are refusals where the solution meets refusals, and only there."""
         key = staging.scenario.name, staging.variant
@@ -111,12 +115,6 @@ class Stagings:
             self.outcomes[key] = _rehearsed(staging)
         due = self.outcomes[key][turn][done : done + len(outputs)] if turn < len(self.outcomes[key]) else ()
         return all(refused == _is_refusal(output) for refused, output in zip(due, outputs, strict=False))
-
-
-def _stagings(scenario: Scenario) -> Iterator[Staging]:
-    for variant in VARIANTS if scenario.solutions else ():
-        tools = presented(scenario, variant)
-        yield Staging(scenario, variant, staged(scenario.solutions[0], scenario, variant, tools), tools)
 
 
 def _offers(prompt: Prompt, tool: PresentedTool) -> bool:
@@ -134,35 +132,23 @@ def _rehearsed(staging: Staging) -> Outcomes:
     session = Session(SessionSpec(staging.scenario, staging.variant), user, MemoryLog(), staging.tools)
     session.begin()
     results: dict[str, Any] = {}
+    outcomes: list[tuple[bool, ...]] = []
     try:
-        return tuple(_turn(session, staging, number, results) for number in range(len(staging.solution.turns)))
+        for turn in staging.solution.turns:
+            refused: list[bool] = []
+            for batch in turn.batches:
+                made = [AgentCall(call.tool, ready(call, results)) for call in batch]
+                for call, result in zip(batch, session.call_batch(made), strict=True):
+                    refused.append(result.error is not None)
+                    if call.label:
+                        results[call.label] = refusal(result.error) if result.error else unwrapped(result.structured)
+            reply = as_text(fill(turn.reply, results))
+            if not session.over:
+                settled(session.say(reply))
+            outcomes.append(tuple(refused))
     except PlanError:
         return ()
-
-
-def _turn(session: Session, staging: Staging, number: int, results: dict[str, Any]) -> tuple[bool, ...]:
-    refused: list[bool] = []
-    planned = staging.solution.turns[number]
-    for batch in planned.batches:
-        made = [AgentCall(call.tool, ready(call, results)) for call in batch]
-        for call, result in zip(batch, session.call_batch(made), strict=True):
-            refused.append(result.error is not None)
-            if call.label:
-                results[call.label] = refusal(result.error) if result.error else unwrapped(result.structured)
-    _say(session, as_text(fill(planned.reply, results)))
-    return tuple(refused)
-
-
-def _say(session: Session, text: str) -> None:
-    """Say something to the scripted user, who answers without waiting for anything."""
-    if session.over:
-        return
-    answer = session.say(text)
-    try:
-        answer.send(None)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-    except StopIteration:
-        return
-    raise RuntimeError("the scripted user waits for something")
+    return tuple(outcomes)
 
 
 def _is_refusal(output: str) -> bool:

@@ -2,7 +2,7 @@
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.opening import SessionError, SessionSpec, chosen_instructions
-from sandbox_mcp.session.session import Notice, Reply, Session
+from sandbox_mcp.session.session import Notice, Reply, Session, settled
 
 __all__ = (
     "AgentCall",
@@ -14,4 +14,5 @@ __all__ = (
     "SessionSpec",
     "Unconfirmed",
     "chosen_instructions",
+    "settled",
 )

@@ -35,21 +35,18 @@ class LogFile:
             OSError: it cannot be kept; the log is as it was before.
         """
         try:
-            self._append(event)
+            if self._draft is None:
+                self._pool.writer(self.path).write(event)
+                return
+            with LogWriter(self._draft, exists=True) as writer:
+                writer.write(event)
+            self._draft.replace(self.path)
+            self._draft = None
         except OSError as error:
             if not self._failed:
                 self._failed = True
                 logger.error("a session is over, because its log %s cannot be written: %s", self.path, error)
             raise
-
-    def _append(self, event: Event) -> None:
-        if self._draft is None:
-            self._pool.writer(self.path).write(event)
-            return
-        with LogWriter(self._draft, exists=True) as writer:
-            writer.write(event)
-        self._draft.replace(self.path)
-        self._draft = None
 
     def release(self) -> None:
         """Let go of the file; writing again reopens it."""

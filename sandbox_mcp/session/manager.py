@@ -299,7 +299,7 @@ class SessionManager:
         """
         self._make_room()
         presentation = self.presentation(spec)
-        log = sink or self._new_log(spec)
+        log = sink or (MemoryLog() if self.log_dir is None else self._files.new(self.log_dir, spec.id))
         session = Session(spec, user, sink or traced(log), presentation.tools, looked_up(spec.scenario, self.knowledge))
         try:
             opening = session.begin()
@@ -326,6 +326,10 @@ class SessionManager:
         if seat is not None:
             self._seated[seat] = opened
         return opened
+
+    def named(self, name: str) -> OpenSession | None:  # noqa: ARG002
+        """The session that an earlier process began under that name; None, as none of its sessions are kept."""
+        return None
 
     def seated(self, seat: str) -> OpenSession | None:
         """The session that was begun last at a seat of the lobby; it may be over and closed."""
@@ -424,25 +428,18 @@ class SessionManager:
         """
         key = (spec.scenario.name, spec.scenario.digest, spec.variant, spec.user_channel)
         if key not in self._presented:
-            self._presented[key] = self._shared(presented(spec.scenario, spec.variant), spec.user_channel == "tool")
+            tools = presented(spec.scenario, spec.variant)
+            listed = (*tools.values(), SEND_TOOL) if spec.user_channel == "tool" else tuple(tools.values())
+            digest = fingerprint(listed)
+            shared = self._alike.get(digest)
+            if shared is None:
+                shared = self._alike[digest] = Presentation(tools, listed)
+            self._presented[key] = shared
         return self._presented[key]
-
-    def _shared(self, tools: Mapping[str, PresentedTool], reaches_user: bool) -> Presentation:
-        listed = (*tools.values(), SEND_TOOL) if reaches_user else tuple(tools.values())
-        digest = fingerprint(listed)
-        presentation = self._alike.get(digest)
-        if presentation is None:
-            presentation = self._alike[digest] = Presentation(tools, listed)
-        return presentation
 
     def log_file(self, path: Path) -> LogFile:
         """A log in a file of the caller's choice, open only while it is written to often."""
         return LogFile(path, self._files)
-
-    def _new_log(self, spec: SessionSpec) -> Sink:
-        if self.log_dir is None:
-            return MemoryLog()
-        return self._files.new(self.log_dir, spec.id)
 
 
 def fingerprint(tools: tuple[PresentedTool, ...]) -> bytes:

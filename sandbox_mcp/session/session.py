@@ -6,12 +6,11 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 happened: a session whose log cannot be written is over at once, and says so.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sandbox_scenarios.filling import as_text
 from sandbox_scenarios.stage import NOTHING, OPENING, FallenDue, Stage, failed
@@ -26,11 +25,12 @@ from sandbox_mcp.session.opening import (
     started_event,
     user_briefing,
 )
+from sandbox_mcp.session.recording import Recorder
 from sandbox_mcp.telemetry import answering
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
-from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
-from sandbox_mcp.users import Line, User, UserAct, UserCall, UserError, UserTurn
+from sandbox_mcp.trajectory import EndReason, Message, Role, Sink, ToolCall, Trajectory
+from sandbox_mcp.users import Line, User, UserAct, UserError, UserTurn
 from sandbox_mcp.world import Running
 from sandbox_mcp.world.faults import WorldFailedError
 
@@ -38,6 +38,7 @@ MAX_EVENTS = 1000
 """How many events may happen at one moment: one that falls due again and again at once would never end."""
 
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,6 @@ class Session:
         self._notices: list[str] = []
         self._heard = scenario.clock.now
         self._happened: set[FallenDue] = set()
-        self._end_recorded = False
         self._dialogue: list[Line] = []
         acting = (tool.tool for tool in self._calls.actions.values())
         self._hearing = CallsSoFar(scenario, frozenset(tool.name for tool in acting if tool.action))
@@ -103,12 +103,13 @@ class Session:
 
         Returns the user's first words.
         """
-        self._recorder.write(started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp()))
+        started = started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp())
+        self._recorder.write(started)
         user = self.spec.scenario.user
         for (sender, recipient), text in zip(
             OPENING, (self.spec.instructions, user_briefing(user), user.opening), strict=True
         ):
-            self._message(sender, recipient, text)
+            self._recorder.message(sender, recipient, text, self.stage.tick())
         self._dialogue.append(Line("user", user.opening))
         return user.opening
 
@@ -212,7 +213,8 @@ class Session:
         Raises:
             SessionError: the session is over.
         """
-        self._require_open()
+        if self.ended is not None:
+            raise SessionError(f"session {self.spec.id!r} is over ({self.ended})")
         try:
             return await self._exchange(text, meta or {}, answer)
         except OSError as error:
@@ -230,8 +232,10 @@ class Session:
             return self._over("user_failed", str(error))
         except WorldFailedError as failure:
             return self._over("world_failed", str(failure))
-        for made in turn.calls:
-            self._recall(made)
+        for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
+            outcome = Outcome(made.tool, made.arguments, result=made.result)
+            batch = f"b{self._recorder.seq}"
+            self._record(made.tool.name, outcome, self.stage.now, batch, NOTHING, caller="user")
         told: dict[str, str] = {}
         try:
             for act in turn.does:
@@ -241,9 +245,13 @@ class Session:
         for code in turn.confirms:
             self._confirm(code)
         if turn.says is None:
-            self._end_conversation(turn.meta)
+            clock = self.stage.tick()
+            outcome = self.stage.again(Bound(end_conversation, NOTHING))
+            self._record(END, outcome, clock, f"b{self._recorder.seq}", turn.meta, caller="user")
             return self._over("user_ended")
-        says = _filled(turn.says, told)
+        says = turn.says
+        for name, result in told.items():  # what came of its acts stands where it says ``{act}``
+            says = says.replace(f"{{{name}}}", result)
         self._say("user", says, turn.meta)
         self._announce()
         if self.ended is not None:
@@ -260,13 +268,12 @@ class Session:
             OSError: its end cannot be recorded; it is over all the same, as one whose log has failed.
         """
         if self.ended is not None:
-            if not self._end_recorded:
+            if not self._recorder.ended:
                 self._record_loss()
             return
         self.ended = reason
-        self.stage.tick()
         try:
-            self._record_end(detail)
+            self._recorder.end(reason, detail, self.stage.tick())
         except OSError:
             self.ended = "log_failed"
             raise
@@ -293,14 +300,8 @@ class Session:
     def _record_loss(self) -> None:
         error = self._recorder.lost
         with suppress(OSError):
-            self._record_end(None if error is None else error.strerror)
+            self._recorder.end("log_failed", error.strerror if error else None, self.stage.now)
         self._recorder.lost = error
-
-    def _record_end(self, detail: str | None) -> None:
-        reason = self.ended or "abandoned"
-        now, wall = self.stage.now, self._recorder.stamp()
-        self._recorder.write(SessionEnded(seq=self._recorder.seq, clock=now, reason=reason, detail=detail, wall=wall))
-        self._end_recorded = True
 
     @property
     def world(self) -> Running:
@@ -371,9 +372,8 @@ class Session:
             elif event.sender == "environment":
                 self._announced.append(Notice(event.clock, event.content))
         self.turns = max(0, self.turns - 1)  # the opening does not count
-        self._end_recorded = trajectory.ended is not None
         self.ended = trajectory.ended.reason if trajectory.ended else None
-        self._recorder.seq = 1 + len(trajectory.events) + (trajectory.ended is not None)
+        self._recorder.go_on(trajectory)
 
     def _count_call(self, caller: Role) -> None:
         if caller == "agent":
@@ -392,17 +392,13 @@ class Session:
             return "max_calls"
         return "max_turns" if self.turns >= self.spec.scenario.max_turns else None
 
-    def _require_open(self) -> None:
-        if self.ended is not None:
-            raise SessionError(f"session {self.spec.id!r} is over ({self.ended})")
-
     def _over(self, reason: EndReason, detail: str | None = None) -> Reply:
         self.end(reason, detail)
         return Reply(None, over=True, reason=reason)
 
     def _say(self, speaker: Role, text: str, meta: Mapping[str, Any]) -> None:
         other: Role = "agent" if speaker == "user" else "user"
-        self._message(speaker, other, text, meta)
+        self._recorder.message(speaker, other, text, self.stage.tick(), meta)
         self._dialogue.append(self._line(speaker, text))
         self.turns += 1
 
@@ -425,7 +421,7 @@ class Session:
             if outcome.changes:
                 self._record(due.event.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="environment")
             if notice is not None:
-                self._message("environment", "agent", notice, {due.event.table.name: due.row}, now)
+                self._recorder.message("environment", "agent", notice, now, {due.event.table.name: due.row})
                 self._notices.append(notice)
                 self._announced.append(Notice(now, notice))
                 self.on_notice()
@@ -435,38 +431,6 @@ class Session:
     def _take_notices(self) -> list[str]:
         taken, self._notices = self._notices, []
         return taken
-
-    def _message(
-        self,
-        sender: Role,
-        recipient: Role,
-        content: str,
-        meta: Mapping[str, Any] | None = None,
-        clock: float | None = None,
-    ) -> None:
-        self._recorder.write(
-            Message(
-                seq=self._recorder.seq,
-                clock=self.stage.tick() if clock is None else clock,
-                sender=sender,
-                recipient=recipient,
-                content=content,
-                visible_to=(sender, recipient),
-                meta=meta or {},
-                wall=self._recorder.stamp(),
-            )
-        )
-
-    def _end_conversation(self, meta: Mapping[str, Any]) -> None:
-        clock = self.stage.tick()
-        outcome = self.stage.again(Bound(end_conversation, NOTHING))
-        self._record(END, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
-
-    def _recall(self, made: UserCall) -> None:
-        """Record what the user has looked up. That takes no time: the world is not to know whether its user thinks."""
-        outcome = Outcome(made.tool, made.arguments, result=made.result)
-        now = self.stage.now
-        self._record(made.tool.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="user")
 
     def _act(self, act: UserAct) -> str:
         """Let the user do something in the world; what came of it, as text. Its faults are answers, as an agent's are.
@@ -519,65 +483,19 @@ def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -
     return before is None or before.sender != "agent"
 
 
-def _filled(said: str, told: Mapping[str, str]) -> str:
-    """What the user says, with what came of its acts where ``{act}`` stands."""
-    for name, result in told.items():
-        said = said.replace(f"{{{name}}}", result)
-    return said
-
-
 def _unheard() -> None:
     """What is called when the world speaks up in a session without a listener."""
 
 
-class Recorder:
-    """Counts and stamps events. ``wall`` is the real clock, the only one a session ever looks at."""
+def settled(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
+    """The value of a coroutine that never waits for anything, as that of a session whose user is scripted.
 
-    __slots__ = ("_sink", "_wall", "lost", "seq")
-
-    def __init__(self, sink: Sink, seq: int = 0, wall: Callable[[], float] = time.time) -> None:
-        self._sink = sink
-        self._wall = wall
-        self.seq = seq
-        self.lost: OSError | None = None
-
-    def write(self, event: Event) -> None:
-        """Keep one event and count it.
-
-        Raises:
-            OSError: it cannot be kept, as ``lost`` tells from now on.
-        """
-        try:
-            self._sink.write(event)
-        except OSError as error:
-            self.lost = error
-            raise
-        self.seq += 1
-
-    def call(
-        self, name: str, outcome: Outcome, clock: float, batch: str, meta: Mapping[str, Any], caller: Role
-    ) -> None:
-        """Keep one call, under the name that the caller knows the tool by, and how it came out."""
-        fault = outcome.fault
-        self.write(
-            ToolCall(
-                seq=self.seq,
-                clock=clock,
-                call=f"c{self.seq}",
-                batch=batch,
-                caller=caller,
-                name=name,
-                tool=outcome.tool.name if outcome.tool else None,
-                arguments=outcome.arguments,
-                raw_arguments=outcome.raw_arguments,
-                result=outcome.result,
-                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
-                changes=outcome.changes,
-                meta=meta,
-                wall=self.stamp(),
-            )
-        )
-
-    def stamp(self, **more: float) -> Mapping[str, Any]:
-        """The ``wall`` field of an event: seconds since the epoch, and what else was measured."""
-        return {"time": round(self._wall(), 6), **more}
+    Raises:
+        RuntimeError: it does wait.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as finished:
+        return cast("_Value", finished.value)
+    coroutine.close()
+    raise RuntimeError("a scripted user has to answer at once")

@@ -9,7 +9,7 @@ import errno
 import json
 import re
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
@@ -82,16 +82,20 @@ class StoredSession(OpenSession):
         async with self.turn():
             return self._batch(calls)
 
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """The session to oneself, among all processes, as it now stands."""
-        return self._exclusive()
-
     @asynccontextmanager
-    async def _exclusive(self) -> AsyncGenerator[None]:
+    async def turn(self) -> AsyncGenerator[None]:
+        """The session to oneself, among all processes, with what they have recorded since.
+
+        A log that was removed is not begun anew; its session is over.
+        """
         async with self._lock, AsyncExitStack() as held:
             try:
                 await held.enter_async_context(self._lock_file.held_async())
-                self._catch_up()
+                size = self._size()
+                if size < self._known:
+                    raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self._file.path))
+                if size != self._known:
+                    self._take_up()
             except OSError as error:
                 self.session.lose(error)
             try:
@@ -100,18 +104,6 @@ class StoredSession(OpenSession):
                 self._release()
                 self._known = self._size()
                 self._settled()
-
-    def _catch_up(self) -> None:
-        """Read what others have recorded since; a log that was removed is not begun anew.
-
-        Raises:
-            OSError: the log is gone, or cannot be read or written.
-        """
-        size = self._size()
-        if size < self._known:
-            raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self._file.path))
-        if size != self._known:
-            self._take_up()
 
     def _take_up(self) -> None:
         mend_log(self._file.path)
@@ -169,6 +161,16 @@ class StateDir:
         with usable(self._folder):
             manager = self._manager
             return StoredSession(spec, user, manager.presentation(spec), log, manager.batch_window, manager.knowledge)
+
+    def named(self, session_id: str) -> StoredSession | None:
+        """The session of that id, to go on with; None where the folder has none.
+
+        Raises:
+            StateError: the id cannot name a file, or the folder cannot be used.
+            ScenarioError, SessionError, TrajectoryError: its scenario or its log is no longer what it was.
+        """
+        started = self.started(session_id)
+        return self.resume(started) if started else None
 
     def started(self, session_id: str) -> SessionStarted | None:
         """How a session in the folder began; None where there is none of that id.

@@ -22,9 +22,9 @@ from sandbox_mcp.authoring.mutants.mutant import (
     without,
 )
 from sandbox_mcp.authoring.mutants.wrong import wrong_values
-from sandbox_mcp.authoring.rehearsal import settled
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session import settled
 from sandbox_mcp.tools import fits, present
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.worlds.phone.registry import agent_tools

@@ -1,0 +1,96 @@
+"""What a session writes down: its events, numbered and stamped, one after the other.
+
+Policy: the number of an event is its place in the log, from which calls and batches have their names as well. ``wall``
+is the real clock, the only one that a session ever looks at. An event that could not be kept is not counted.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox_mcp.tools import Outcome
+from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
+
+
+class Recorder:
+    """Counts and stamps the events of one session; ``ended`` tells whether its end is among them."""
+
+    __slots__ = ("_sink", "_wall", "ended", "lost", "seq")
+
+    def __init__(self, sink: Sink, wall: Callable[[], float] = time.time) -> None:
+        self._sink = sink
+        self._wall = wall
+        self.seq = 0
+        self.ended = False
+        self.lost: OSError | None = None
+
+    def go_on(self, trajectory: Trajectory) -> None:
+        """Count on from where a log stops."""
+        self.ended = trajectory.ended is not None
+        self.seq = 1 + len(trajectory.events) + self.ended
+
+    def write(self, event: Event) -> None:
+        """Keep one event and count it.
+
+        Raises:
+            OSError: it cannot be kept, as ``lost`` tells from now on.
+        """
+        try:
+            self._sink.write(event)
+        except OSError as error:
+            self.lost = error
+            raise
+        self.seq += 1
+
+    def message(
+        self, sender: Role, recipient: Role, content: str, clock: float, meta: Mapping[str, Any] | None = None
+    ) -> None:
+        """Keep what one says to another. Raises like :meth:`write`."""
+        self.write(
+            Message(
+                seq=self.seq,
+                clock=clock,
+                sender=sender,
+                recipient=recipient,
+                content=content,
+                visible_to=(sender, recipient),
+                meta=meta or {},
+                wall=self.stamp(),
+            )
+        )
+
+    def call(
+        self, name: str, outcome: Outcome, clock: float, batch: str, meta: Mapping[str, Any], caller: Role
+    ) -> None:
+        """Keep one call, under the name that the caller knows the tool by, and how it came out.
+
+        Raises like :meth:`write`.
+        """
+        fault = outcome.fault
+        self.write(
+            ToolCall(
+                seq=self.seq,
+                clock=clock,
+                call=f"c{self.seq}",
+                batch=batch,
+                caller=caller,
+                name=name,
+                tool=outcome.tool.name if outcome.tool else None,
+                arguments=outcome.arguments,
+                raw_arguments=outcome.raw_arguments,
+                result=outcome.result,
+                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
+                changes=outcome.changes,
+                meta=meta,
+                wall=self.stamp(),
+            )
+        )
+
+    def end(self, reason: EndReason, detail: str | None, clock: float) -> None:
+        """Keep why and when the session ended. Raises like :meth:`write`."""
+        self.write(SessionEnded(seq=self.seq, clock=clock, reason=reason, detail=detail, wall=self.stamp()))
+        self.ended = True
+
+    def stamp(self) -> Mapping[str, Any]:
+        """The ``wall`` field of an event: seconds since the epoch."""
+        return {"time": round(self._wall(), 6)}
