@@ -49,8 +49,12 @@ def command(
     if as_json:
         print_json([asdict(item) for item in found])
     else:
-        headers = ("column", "one", "other", "n", "equal", "kappa", "pearson", "low", "high")
-        print_table(headers, [(*row[:4], *map(_shown, row[4:])) for row in map(_cells, found)])
+        figures = ("share", "kappa", "pearson", "low", "high")
+        rows = [
+            (item.column, item.one, item.other, item.n, *(_shown(getattr(item, name)) for name in figures))
+            for item in found
+        ]
+        print_table(("column", "one", "other", "n", "equal", *figures[1:]), rows)
     if not found:
         click.echo("nothing to compare: no two sheets fill the same column, and no --run is named", err=True)
         raise click.exceptions.Exit(1)
@@ -81,12 +85,6 @@ def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "dict[str, Scor
     report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
     name_left_out(report)
     return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}
-
-
-def _cells(item: object) -> tuple[object, ...]:
-    return tuple(
-        getattr(item, name) for name in ("column", "one", "other", "n", "share", "kappa", "pearson", "low", "high")
-    )
 
 
 def _shown(value: object) -> object:

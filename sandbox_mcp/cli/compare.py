@@ -82,21 +82,29 @@ def command(
         else:
             _show(found, everything=everything)
     else:
-        print_comparisons([one.compare(other) for other in others], as_json=as_json)
+        found = [one.compare(other) for other in others]
+        if as_json:
+            print_json(comparisons_as_json(found))
+        else:
+            print_comparisons(found)
 
 
-def print_comparisons(found: "Sequence[Comparison]", *, as_json: bool = False) -> None:
-    """Print how several runs compare with one: a row each, or their comparisons as a JSON list."""
+def comparisons_as_json(found: "Sequence[Comparison]") -> list[dict[str, Any]]:
+    """How several runs compare with one, each with its p adjusted by Holm for all of them."""
+    from sandbox_grader.comparison import holm
+
+    adjusted = holm([item.p_value for item in found])
+    return [{**item.to_json(), "p_holm": p} for item, p in zip(found, adjusted, strict=True)]
+
+
+def print_comparisons(found: "Sequence[Comparison]") -> None:
+    """Print how several runs compare with one, a row each."""
     from sandbox_grader.comparison import holm
     from sandbox_grader.wording import comparisons_table
 
-    adjusted = holm([item.p_value for item in found])
-    if as_json:
-        print_json([{**item.to_json(), "p_holm": p} for item, p in zip(found, adjusted, strict=True)])
-        return
     for warning in dict.fromkeys(warning for item in found for warning in item.warnings):
         click.echo(f"sandbox-mcp: {warning}", err=True)
-    table = comparisons_table(found, adjusted)
+    table = comparisons_table(found, holm([item.p_value for item in found]))
     print_table(table.headers, table.rows)
     click.echo(f"\neach compared with {found[0].a.name} on what both played; p of McNemar's tests, adjusted by Holm")
 

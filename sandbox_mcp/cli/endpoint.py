@@ -51,7 +51,11 @@ def command(program: tuple[str, ...], host: str, port: int | None, **options: An
     endpoint = Endpoint(_brain(**options))
     if program:
         with running(endpoint, host, port or 0) as url:
-            sys.exit(_call(program, {**os.environ, **_settings(url, root(url))}))
+            env = {**os.environ, **_settings(url, root(url))}
+            try:
+                sys.exit(subprocess.call(program, env=env))  # noqa: S603 - the user's own command line
+            except OSError as error:
+                raise click.UsageError(f"{program[0]!r} cannot be started: {error.strerror}") from error
     listener = bind(host, DEFAULT_PORT if port is None else port)
     url = base_url(listener)
     click.echo(
@@ -67,13 +71,6 @@ def _settings(url: str, root: str) -> dict[str, str]:
     return addresses | dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "any")
 
 
-def _call(program: tuple[str, ...], env: dict[str, str]) -> int:
-    try:
-        return subprocess.call(program, env=env)  # noqa: S603 - the user's own command line
-    except OSError as error:
-        raise click.UsageError(f"{program[0]!r} cannot be started: {error.strerror}") from error
-
-
 def _brain(
     names: tuple[str, ...],
     script: Path | None,
@@ -83,29 +80,22 @@ def _brain(
     fault_times: int,
     retry_after: float | None,
 ) -> "Brain":
-    from sandbox_mcp.endpoint.reply import Failing
-
-    brain = _scripted(script, names, as_user) if script else _knowing(names, as_user, places)
-    return Failing(brain, _fault(fault, fault_times, retry_after)) if fault else brain
-
-
-def _scripted(script: Path, names: tuple[str, ...], as_user: bool) -> "Brain":
-    from sandbox_mcp.endpoint.script import ScriptedModel, read_script
-
-    if names or as_user:
-        raise click.UsageError("--script says what to answer, so it goes with neither --scenario nor --as-user")
-    return ScriptedModel(read_script(script))
-
-
-def _knowing(names: tuple[str, ...], as_user: bool, places: tuple[Path, ...]) -> "Brain":
     from sandbox_scenarios import Suite
 
+    from sandbox_mcp.endpoint.reply import Failing
+    from sandbox_mcp.endpoint.script import ScriptedModel, read_script
     from sandbox_mcp.endpoint.solver import Solver
     from sandbox_mcp.endpoint.user import ScriptedUserModel
 
-    suite = Suite(places)
-    scenarios = [suite.get(name) for name in names or suite.names("*")]
-    return ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
+    if script and (names or as_user):
+        raise click.UsageError("--script says what to answer, so it goes with neither --scenario nor --as-user")
+    if script:
+        brain = ScriptedModel(read_script(script))
+    else:
+        suite = Suite(places)
+        scenarios = [suite.get(name) for name in names or suite.names("*")]
+        brain = ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
+    return Failing(brain, _fault(fault, fault_times, retry_after)) if fault else brain
 
 
 def _fault(kind: str, times: int, retry_after: float | None) -> Any:

@@ -82,6 +82,7 @@ def _train(
     from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import SCORE
+    from sandbox_scenarios import Suite
 
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.log import find_logs
@@ -109,7 +110,7 @@ def _train(
     for why, number in left.most_common():
         click.echo(f"left out {counted(number, 'session')}: {why}", err=True)
     click.echo(f"wrote {counted(written, 'session')} of {len(report.sessions)}", err=True)
-    if built_in := {scores.scenario for scores in report.sessions} & set(_built_in()):
+    if built_in := {scores.scenario for scores in report.sessions} & set(Suite().names("*")):
         click.echo(f"{counted(len(built_in), 'scenario')} of the built-in suite among them: {KEPT_APART}", err=True)
     if report.unreadable:
         for item in report.unreadable:
@@ -117,12 +118,6 @@ def _train(
         raise click.exceptions.Exit(2)
     if not written:
         raise click.exceptions.Exit(1)
-
-
-def _built_in() -> tuple[str, ...]:
-    from sandbox_scenarios import Suite
-
-    return Suite().names("*")
 
 
 def _copy(paths: tuple[Path, ...], out: Path | None, *, packed: bool) -> None:

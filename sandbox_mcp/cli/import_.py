@@ -47,6 +47,8 @@ def command(
     from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import importer, mapped
 
+    from sandbox_mcp.trajectory import SessionStarted
+
     if (format_name == "any") != (mapping is not None):
         raise click.UsageError("the format 'any' and --mapping FILE go together; see docs/grade-what-you-have.md")
     read = partial(mapped.read, mapping=mapped.mapping_in(mapping)) if mapping else importer(format_name)
@@ -54,7 +56,10 @@ def command(
     written: list[dict[str, Any]] = []
     unreadable: list[ImportFormatError] = []
     for session in _of_all(read, inputs, unreadable, together=format_name in TOGETHER):
-        events = [_of_scenario(event, scenario) for event in session.events]
+        events = [
+            replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
+            for event in session.events
+        ]
         path = _kept(out, session.name, events)
         losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
         written.append({"session": session.name, "path": str(path), "losses": losses})
@@ -99,13 +104,6 @@ def _holds(given: Path, place: str) -> bool:
     """Whether the place of an error, which may be a member of an archive, is in what was given."""
     path = Path(place.partition("!")[0])
     return given == path or given in path.parents
-
-
-def _of_scenario(event: "Event", scenario: str | None) -> "Event":
-    """The event, and if it opens a session, under the scenario that was named."""
-    from sandbox_mcp.trajectory import SessionStarted
-
-    return replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
 
 
 def _kept(folder: Path, name: str, events: "Sequence[Event]") -> Path:

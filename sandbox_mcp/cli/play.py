@@ -15,12 +15,10 @@ from sandbox_mcp.cli.options import scenario_files
 from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
-    from sandbox_clients.base import Agent
     from sandbox_scenarios import Suite
 
     from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.unit import Unit
-    from sandbox_mcp.run.users import Users
 
 OUT = Path("runs/play")
 
@@ -79,13 +77,19 @@ def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit"
 def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> None:
     import anyio
 
+    from sandbox_mcp.run.human_agent import PersonAgent
     from sandbox_mcp.run.play import play
     from sandbox_mcp.run.transports import transport
+    from sandbox_mcp.run.users import human_users, require_person
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import SessionManager
     from sandbox_mcp.telemetry import traced
 
-    agent, users = _agent(role, options), _users(role, options)
+    if role == "user":
+        agent, users = chosen_agent(options), human_users(at_once=True)
+    else:
+        require_person()
+        agent, users = PersonAgent(), chosen_users(options)
     spec = SessionSpec(
         suite.get(unit.scenario),
         unit.variant,
@@ -107,24 +111,6 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
 
     anyio.run(session)
     folder.keep(unit)
-
-
-def _agent(role: str, options: Mapping[str, Any]) -> "Agent":
-    if role == "user":
-        return chosen_agent(options)
-    from sandbox_mcp.run.human_agent import PersonAgent
-    from sandbox_mcp.run.users import require_person
-
-    require_person()
-    return PersonAgent()
-
-
-def _users(role: str, options: Mapping[str, Any]) -> "Users":
-    if role == "agent":
-        return chosen_users(options)
-    from sandbox_mcp.run.users import human_users
-
-    return human_users(at_once=True)
 
 
 def _show(log: Path, places: tuple[Path, ...]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
-from sandbox_mcp.cli.compare import print_comparisons
+from sandbox_mcp.cli.compare import comparisons_as_json, print_comparisons
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
@@ -236,24 +236,17 @@ def _runs(models: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, A
     if len(models) < 2:
         return [{**options, "model": "".join(models)}]
     _refuse_what_is_of_one_model(models, options)
-    folders = _folders(options["out"], models)
-    return [{**options, "model": model, "out": place} for model, place in zip(models, folders, strict=True)]
-
-
-def _folders(out: Path, models: Sequence[str]) -> list[Path]:
-    """A folder for each model, named by what of its name a file system takes."""
-    names = list[str]()
+    folders: dict[str, str] = {}  # of each model, by what of its name a file system takes
     for model in models:
         name = re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model"
-        while name in names:
+        while name in folders:
             name += "~"
-        names.append(name)
-    return [out / name for name in names]
+        folders[name] = model
+    return [{**options, "model": model, "out": options["out"] / name} for name, model in folders.items()]
 
 
 def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json: bool) -> None:
     """A row per model, and how each compares with the first."""
-    from sandbox_grader.comparison import holm
     from sandbox_grader.errors import GraderError
 
     try:
@@ -262,16 +255,11 @@ def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json
         found = []
         click.echo(f"sandbox-mcp: {error}", err=True)
     if as_json:
-        adjusted = holm([item.p_value for item in found])
-        print_json(
-            {
-                "runs": [
-                    {"model": model, "out": report.name, **report.summary()}
-                    for model, report in zip(models, reports, strict=True)
-                ],
-                "comparisons": [{**item.to_json(), "p_holm": p} for item, p in zip(found, adjusted, strict=True)],
-            }
-        )
+        told = [
+            {"model": model, "out": report.name, **report.summary()}
+            for model, report in zip(models, reports, strict=True)
+        ]
+        print_json({"runs": told, "comparisons": comparisons_as_json(found)})
         return
     rows = [
         (

@@ -13,7 +13,7 @@ from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader.metric import Mode
-    from sandbox_grader.papers.table import FilledTable, LabelledRun, PaperTable
+    from sandbox_grader.papers.table import LabelledRun, PaperTable
 
 
 @click.command()
@@ -68,7 +68,10 @@ def command(
         print_json([table.to_json() for table in filled])
     else:
         click.echo(FORMS[form](filled, everything=everything), nl=False)
-        _tell_missing(filled, form)
+    # a file for a spreadsheet has no place for remarks, so they go beside it
+    for table in filled if form == "csv" and not as_json else ():
+        for missing in table.missing:
+            click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
 
 
 def _list(tables: "Sequence[PaperTable]", *, as_json: bool) -> None:
@@ -84,13 +87,6 @@ def _list(tables: "Sequence[PaperTable]", *, as_json: bool) -> None:
         return
     for table in tables:
         click.echo(f"{table.asked}: {table.title}\n    needs {table.needs}\n    {table.command}")
-
-
-def _tell_missing(filled: "Sequence[FilledTable]", form: str) -> None:
-    """In a file for a spreadsheet there is no place for remarks, so they go beside it."""
-    for table in filled if form == "csv" else ():
-        for missing in table.missing:
-            click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
 
 
 class _Grading:

@@ -47,36 +47,29 @@ def _call(call: Mapping[str, Any]) -> PromptCall:
 
 def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
-    return {**_head(answer, "chat.completion"), "choices": _choices(answer), "usage": _usage(answer)}
-
-
-def _choices(answer: WireAnswer) -> list[dict[str, Any]]:
-    if answer.void:
-        return []
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
         message["tool_calls"] = [_written(call) for call in answer.calls]
-    return [{"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}]
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
+    choices = [] if answer.void else [choice]
+    return {**_head(answer, "chat.completion"), "choices": choices, "usage": _usage(answer)}
 
 
 def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
     """An answer as server-sent events."""
-    yield from () if answer.void else _choice(answer)
+    if not answer.void:
+        yield event(_chunk(answer, {"role": "assistant", "content": ""}))
+        for piece in pieces(answer.text):
+            yield event(_chunk(answer, {"content": piece}))
+        for index, call in enumerate(answer.calls):
+            head = {"index": index, **_written(PromptCall(call.id, call.name, ""))}
+            yield event(_chunk(answer, {"tool_calls": [head]}))
+            for piece in pieces(call.arguments):
+                yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
+        yield event(_chunk(answer, {}, _finish(answer)))
     if usage:
         yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
     yield event("[DONE]")
-
-
-def _choice(answer: WireAnswer) -> Iterator[str]:
-    yield event(_chunk(answer, {"role": "assistant", "content": ""}))
-    for piece in pieces(answer.text):
-        yield event(_chunk(answer, {"content": piece}))
-    for index, call in enumerate(answer.calls):
-        head = {"index": index, **_written(PromptCall(call.id, call.name, ""))}
-        yield event(_chunk(answer, {"tool_calls": [head]}))
-        for piece in pieces(call.arguments):
-            yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
-    yield event(_chunk(answer, {}, _finish(answer)))
 
 
 def _wanted(answer: WireAnswer, body: Mapping[str, Any]) -> Iterator[str]:

@@ -29,9 +29,12 @@ async def failed(fault: PlannedFault, protocol: Protocol, request: Request, blan
     """What a fault answers in place of an answer; ``blank`` is one that says nothing."""
     match fault.kind:
         case "status":
-            return _status(fault, protocol)
-        case "hang":
-            return await _hang(request)
+            headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}
+            return error(protocol, fault.status, f"this failure with status {fault.status} was asked for", headers)
+        case "hang":  # until the client has given up
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            return Response(status_code=499)
         case "half":
             return _Half(*_cut(protocol, blank, body))
         case "invalid_json":
@@ -44,18 +47,6 @@ async def failed(fault: PlannedFault, protocol: Protocol, request: Request, blan
 def error(protocol: Protocol, status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error in the form of the protocol."""
     return JSONResponse(protocol.error(status, message), status_code=status, headers=headers)
-
-
-def _status(fault: PlannedFault, protocol: Protocol) -> Response:
-    headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}
-    return error(protocol, fault.status, f"this failure with status {fault.status} was asked for", headers)
-
-
-async def _hang(request: Request) -> Response:
-    """Wait until the client has given up."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    return Response(status_code=499)
 
 
 def _cut(protocol: Protocol, blank: WireAnswer, body: Body) -> tuple[str, str]:

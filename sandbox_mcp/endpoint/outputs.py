@@ -32,8 +32,7 @@ def bare(output: str) -> str:
         return given["error"]
     if {"error", "details", "stack"} <= set(given):
         return str(given["details"])
-    return _text(given["content"]) if isinstance(given.get("content"), list) and "isError" in given else output
-
-
-def _text(content: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+    if isinstance(given.get("content"), list) and "isError" in given:
+        parts = cast("Sequence[Mapping[str, Any]]", given["content"])
+        return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+    return output

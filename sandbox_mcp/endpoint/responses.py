@@ -36,25 +36,18 @@ def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[HistoryEntry]:
     for item in items:
         kind = item.get("type") or "message"
         if kind == "message":
-            yield _message(item)
+            role = str(item.get("role"))
+            if role not in _ROLES:
+                raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_ROLES)}")
+            yield HistoryEntry(_ROLES[role], text_of(item.get("content")))
         elif kind == "function_call":
-            yield HistoryEntry("assistant", "", (_call(item),))
+            within = f"{item['namespace']}{WITHIN}" if item.get("namespace") else ""
+            id_, arguments = str(item.get("call_id")), str(item.get("arguments") or "")
+            yield HistoryEntry("assistant", "", (PromptCall(id_, f"{within}{item.get('name')}", arguments),))
         elif kind == "function_call_output":
             yield HistoryEntry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
         elif kind != "reasoning":
             raise BadRequestError(f"items of type {kind!r} are not understood here")
-
-
-def _call(item: Mapping[str, Any]) -> PromptCall:
-    name = f"{item['namespace']}{WITHIN}{item.get('name')}" if item.get("namespace") else str(item.get("name"))
-    return PromptCall(str(item.get("call_id")), name, str(item.get("arguments") or ""))
-
-
-def _message(item: Mapping[str, Any]) -> HistoryEntry:
-    role = str(item.get("role"))
-    if role not in _ROLES:
-        raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_ROLES)}")
-    return HistoryEntry(_ROLES[role], text_of(item.get("content")))
 
 
 def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:

@@ -14,7 +14,7 @@ from sandbox_clients.mcp_tools import parsed
 from sandbox_clients.reference import NOTHING_LEFT
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.plan import PlanError, as_text, fill
-from sandbox_scenarios.yaml_lines import Lines, load
+from sandbox_scenarios.yaml_lines import load
 
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
@@ -86,22 +86,18 @@ def parse_script(text: str, path: str = "<script>") -> ModelScript:
     Raises:
         ScriptError: it has another form; the message says where.
     """
-    data, lines = _loaded(text, path)
+    if not text.strip():
+        raise ScriptError(f"{path}: is empty; expected 'steps', a list of what the model does")
+    try:
+        data, lines = load(text, path)
+    except ScenarioFileError as error:
+        raise ScriptError(str(error)) from error
     try:
         return ModelScript.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ScriptError(f"{path}:{lines.of(first['loc'])}: {where or 'the whole'}: {first['msg']}") from error
-
-
-def _loaded(text: str, path: str) -> tuple[Any, Lines]:
-    if not text.strip():
-        raise ScriptError(f"{path}: is empty; expected 'steps', a list of what the model does")
-    try:
-        return load(text, path)
-    except ScenarioFileError as error:
-        raise ScriptError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

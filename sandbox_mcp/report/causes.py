@@ -59,7 +59,9 @@ def verdict_of(scores: Scores) -> str:
     met = sum(item["effective"] >= FULL for item in milestones)
     state = state_of(scores)
     if state in ("unscored", "spoiled"):
-        return f"not scored: {scores.reason or _inconclusive(scores)}"
+        verdict = scores.verdicts.get("toolsandbox")
+        why = scores.reason or (verdict and verdict.inconclusive) or "its milestones are not known"
+        return f"not scored: {why}"
     if state == "voided":
         return f"voided: would be {scores.verdicts['toolsandbox'].values['milestones']:.2f}"
     return "every milestone met" if met == len(milestones) else f"{met} of {len(milestones)} milestones met"
@@ -69,7 +71,8 @@ def causes(scores: Scores, trajectory: Trajectory) -> list[Cause]:
     """Every reason why the session did not get everything, the most telling first."""
     if not scores.scored:
         kind = "spoiled" if scores.spoiled else "not scored"
-        return [Cause(kind, scores.reason or "", f"{kind}: {scores.reason}", _last(trajectory), "warn")]
+        last = trajectory.events[-1].seq if trajectory.events else None
+        return [Cause(kind, scores.reason or "", f"{kind}: {scores.reason}", last, "warn")]
     found = milestone_details(scores)
     return [*_harm(found), *_missed(found)]
 
@@ -108,12 +111,3 @@ def _missed(found: Sequence[Detail]) -> Iterator[Cause]:
             level = "warn" if item["effective"] > 0 else "bad"
             text, group = f"{item['id']}: {reason['text']}", f"milestone: {reason['constraint']}"
             yield Cause("milestone", text, group, seq, level, undone)
-
-
-def _inconclusive(scores: Scores) -> str:
-    verdict = scores.verdicts.get("toolsandbox")
-    return (verdict.inconclusive if verdict else None) or "its milestones are not known"
-
-
-def _last(trajectory: Trajectory) -> int | None:
-    return trajectory.events[-1].seq if trajectory.events else None

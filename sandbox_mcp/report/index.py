@@ -223,9 +223,12 @@ class Index:
             self.settle()
 
     def take(self, told: Sequence[IndexedLog]) -> None:
-        """Take in what is to be said of some logs."""
+        """Take in what is to be said of some logs, in place of what was said of them before."""
         for row, text in told:
-            self._put(row, text)
+            self.store.execute("DELETE FROM sessions WHERE id = ?", (row["id"],))
+            names, marks = ", ".join(row), ", ".join("?" * len(row))
+            done = self.store.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
+            self.store.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (done.lastrowid, text))
         self.store.commit()
 
     def settle(self) -> None:
@@ -235,15 +238,6 @@ class Index:
             "WHERE score IS NOT NULL GROUP BY 1, 2, 3 HAVING max(score) >= 0.999999999 AND min(score) < 0.999999999)"
         )
         self.store.commit()
-
-    def _put(self, row: Mapping[str, Any], text: str) -> None:
-        before = self.store.execute("SELECT place FROM sessions WHERE id = ?", (row["id"],)).fetchone()
-        if before:
-            self.store.execute("DELETE FROM sessions WHERE place = ?", (before["place"],))
-        names = ", ".join(row)
-        marks = ", ".join("?" * len(row))
-        done = self.store.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
-        self.store.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (done.lastrowid, text))
 
     # ---- reading
 

@@ -29,7 +29,10 @@ def page(kind: Kind, title: str, data: Any = None) -> str:
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
         f"form-action 'none'{fetches}"
     )
-    packed = base64.b64encode(_packed(data)).decode() if kind == "embedded" else ""
+    packed = ""
+    if kind == "embedded":
+        text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+        packed = base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">\n'
@@ -40,11 +43,6 @@ def page(kind: Kind, title: str, data: Any = None) -> str:
         f'<script type="application/octet-stream" id="data" data-kind="{kind}">{packed}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
-
-
-def _packed(data: Any) -> bytes:
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return gzip.compress(text.encode(), compresslevel=9, mtime=0)
 
 
 @cache

@@ -5,7 +5,6 @@ as far as the file stays small. What was left out is said on the first screen.
 """
 
 import json
-from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -46,27 +45,19 @@ def _fill(index: Index, rows: list[dict[str, Any]], details: dict[str, Any], roo
     """Add the sessions of a run that are shown whole; returns what room is left."""
     passed = [row for row in rows if row["state"] == "passed"]
     step = 1 if len(rows) <= WHOLE else max(1, len(passed) // SAMPLE)
-    chosen = [row for row in rows if row["state"] != "passed"] + passed[::step]
-    wanted = {row["id"] for row in chosen}
     for row in rows:
         row["detail"] = False
-    for row in chosen:
+    for row in [row for row in rows if row["state"] != "passed"] + passed[::step]:
         if room <= 0:
             break
-        found = _detail(index, row["id"])
+        found = index.session(row["id"])
         if found is not None:
-            details[row["id"]] = found
-            room -= len(json.dumps(found))
-            row["detail"] = row["id"] in wanted
+            trajectory, scores, scenario, run = found
+            detail = session_page(trajectory, scores, scenario, run, row["id"])
+            details[row["id"]] = detail
+            room -= len(json.dumps(detail))
+            row["detail"] = True
     return room
-
-
-def _detail(index: Index, key: str) -> Mapping[str, Any] | None:
-    found = index.session(key)
-    if found is None:
-        return None
-    trajectory, scores, scenario, run = found
-    return session_page(trajectory, scores, scenario, run, key)
 
 
 def _sample(rows: list[dict[str, Any]]) -> str | None:

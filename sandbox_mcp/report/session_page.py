@@ -43,7 +43,7 @@ def session_page(
         "state": state_of(scores),
         "verdict": verdict_of(scores),
         "floor": verdict.values.get("refusal") if verdict else None,
-        "turns": sum(_answers(event) for event in log),
+        "turns": sum(event.get("event") == "message" and event["sender"] == "agent" for event in log),
         "ending": ended.reason if ended else None,
         "goal": scenario.user.goal if scenario else "",
         "brief": _brief(scenario),
@@ -69,10 +69,6 @@ def _event(event: object) -> dict[str, Any]:
     """An event as its line in the log has it, without what no page shows."""
     line: dict[str, Any] = json.loads(json.dumps(event, default=plain))
     return {name: value for name, value in line.items() if name not in ("wall", "meta", "visible_to")}
-
-
-def _answers(event: Mapping[str, Any]) -> bool:
-    return event.get("event") == "message" and event["sender"] == "agent"
 
 
 def _brief(scenario: Scenario | None) -> Mapping[str, Any] | None:
