@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -133,7 +134,7 @@ class OpenSession:
         self.used = time.monotonic()
         await self._batcher.settle()
         async with self.turn():
-            result = self.session.call_confirmed(call, refused, meta)
+            result = await self._made(partial(self.session.call_confirmed, call, refused, meta))
         self._settled()
         return result
 
@@ -216,18 +217,34 @@ class OpenSession:
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch. Where nothing else can happen meanwhile, a lock that is free need not be taken."""
         ahead = self.session.look_up(calls)
-        if ahead or self.busy:
+        if ahead or self.busy or self.session.live is not None:
             async with self._lock:
                 if ahead:
                     await anyio.to_thread.run_sync(ahead)  # other sessions are served while this one looks
-                return self._batch(calls)
-        return self._batch(calls)
+                return await self._batch(calls)
+        return await self._batch(calls)
 
-    def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
+    async def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         self.used = time.monotonic()
-        results = self.session.call_batch(calls)
+        results = await self._made(partial(self.session.call_batch, calls))
         self._settled()
         return results
+
+    async def _made(self, work: Callable[[], _T]) -> _T:
+        """What comes of calls: in another thread where they may ask live sources, which others need not wait for.
+
+        Whoever watches is told of notices once the calls are back in the thread where they expect it.
+        """
+        if self.session.live is None:
+            return work()
+        told = len(self.session.notices)
+        self.session.on_notice = _later
+        try:
+            return await anyio.to_thread.run_sync(work)
+        finally:
+            self.session.on_notice = self._tell
+            if len(self.session.notices) > told:
+                self._tell()
 
     def _tell(self) -> None:
         for told in self._watchers:
@@ -242,6 +259,10 @@ class OpenSession:
             finally:
                 self._settled()
         raise RuntimeError("a shield was broken")
+
+
+def _later() -> None:
+    """What is called when the world speaks up while its watchers are in another thread."""
 
 
 MAX_SESSIONS = 5000

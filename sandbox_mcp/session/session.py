@@ -76,7 +76,7 @@ class Session:
         """Prepare a session.
 
         ``tools`` are those its scenario and variant present, where they are at hand already. ``knowledge`` is what
-        search tools look things up in; without it, the offline sources.
+        search tools look things up in, kept as ``live``; without it, the offline sources.
         """
         scenario = spec.scenario
         self.spec = spec
@@ -84,7 +84,7 @@ class Session:
         self.tools = presented(scenario, spec.variant) if tools is None else tools
         self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
         self._calls = AgentCalls(spec, self.tools, self.stage)
-        self._offline = knowledge is None
+        self.live = knowledge
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
@@ -120,10 +120,10 @@ class Session:
     def look_up(self, calls: Sequence[AgentCall]) -> Callable[[], None] | None:
         """What may be done in another thread before these calls, so that they do not take long; None if nothing.
 
-        It looks up in the offline sources what they remember from then on, and leaves the session as it is. Other
+        It looks up in the offline sources what they remember from then on, and leaves the session as it is. Live
         sources are asked by the calls alone, because asking costs, or is recorded.
         """
-        slow = self._calls.slow(calls) if self._offline and not self.over else []
+        slow = self._calls.slow(calls) if self.live is None and not self.over else []
         return partial(self._look_up, slow) if slow else None
 
     def _look_up(self, slow: Sequence[Bound]) -> None:

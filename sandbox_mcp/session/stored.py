@@ -80,7 +80,7 @@ class StoredSession(OpenSession):
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch on what all processes have recorded."""
         async with self.turn():
-            return self._batch(calls)
+            return await self._batch(calls)
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None]:
@@ -113,7 +113,7 @@ class StoredSession(OpenSession):
         if trajectory is not None and not _opened(trajectory):
             trajectory = None
         log = traced(self._file, trajectory)
-        self.session = Session(last.spec, last.user, log, last.tools, last.world.knowledge)
+        self.session = Session(last.spec, last.user, log, last.tools, last.live)
         self.session.on_notice = self._tell
         if trajectory is None:
             self._file.path.write_bytes(b"")

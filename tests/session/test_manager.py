@@ -23,7 +23,9 @@ from sandbox_mcp.session.manager import (
 )
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.worlds.phone.knowledge import Knowledge
 from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
+from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks, Quote
 from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
 from tests.each import each
 from tests.suite import SUITE
@@ -342,3 +344,46 @@ async def test_others_are_served_while_a_session_looks_up_what_takes_long(
     assert results[0].error is None
     log = parse_trajectory(looking.lines() or b"")
     assert [event.name for event in log.events if isinstance(event, ToolCall)] == [call.name]
+
+
+class AskedSlowly(OfflineStocks):
+    """A live source that answers only once another session has been served, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked, self.served, self.times = threading.Event(), threading.Event(), 0
+
+    def search(self, query: str, now: float) -> Quote | None:
+        self.times += 1
+        self.asked.set()
+        assert self.served.wait(60), "the other session had to wait"
+        return super().search(query, now)
+
+
+async def test_others_are_served_while_a_live_source_is_asked_and_it_is_asked_once() -> None:
+    stocks = AskedSlowly()
+    manager = SessionManager(SUITE, batch_window=0, knowledge=Knowledge(stocks=stocks))
+    looking, other = begin(manager, "landlord_number", variant="all_tools"), begin(manager)
+    results: list[CallResult] = []
+
+    async def look() -> None:
+        results.append(await looking.call("search_stock", {"query": "Apple"}))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(look)
+        while not stocks.asked.is_set():
+            await anyio.lowlevel.checkpoint()
+        await other.call("set_wifi_status", {"on": False})
+        stocks.served.set()
+    assert (results[0].error, stocks.times) == (None, 1)
+
+
+async def test_watchers_hear_of_notices_in_the_thread_they_watch_from_when_sources_are_live() -> None:
+    session = begin(
+        SessionManager(SUITE, batch_window=0, knowledge=Knowledge()), "landlord_number", variant="all_tools"
+    )
+    heard: list[threading.Thread] = []
+    session.watch(lambda: heard.append(threading.current_thread()), lambda: None)
+    await session.call("set_timer", {"seconds": 1, "label": "tea"})
+    await session.call("get_wifi_status", {})
+    await session.call("get_wifi_status", {})
+    assert heard == [threading.current_thread()]
