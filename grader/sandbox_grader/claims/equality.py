@@ -13,6 +13,20 @@ from sandbox_scenarios.units import UNITS
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.values import FAMILIES, Mention
 
+READ_AS: dict[str, tuple[str, ...]] = {
+    "time": ("time",),
+    "date": ("date",),
+    "weekday": ("weekday",),
+    "duration": ("duration", "time"),
+    "count": ("number", "duration", "phone", "quantity"),
+    "money": ("money", "number"),
+    "temperature": ("temperature", "number"),
+    "quantity": ("quantity", "number"),
+    "phone": ("phone", "number"),
+    "number": ("number", "phone", "percent", "quantity", "money", "temperature", "duration"),
+    "percent": ("percent", "number"),
+}
+"""As what kinds of mentions a fact may be written."""
 SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
 """How far rounding may go, as a share of the value."""
 APPROXIMATELY = re.compile(

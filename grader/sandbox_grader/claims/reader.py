@@ -13,8 +13,9 @@ from sandbox_scenarios.model import Fact
 from sandbox_grader.claims import accounts, deeds, refusals, states, surplus
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken, read
+from sandbox_grader.claims.equality import READ_AS
 from sandbox_grader.claims.finding import Finding
-from sandbox_grader.claims.typed import READ_AS, typed
+from sandbox_grader.claims.typed import typed
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.wordings import worded
 

@@ -1,0 +1,157 @@
+"""Whose a value is: the town, the day or the person that it is told of, and which of a thing's several values.
+
+Policy: ``VALUE in X`` first, then the nearest owner before the value, then the one behind it.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.background import Background
+from sandbox_grader.claims.clauses import Spoken
+from sandbox_grader.claims.values import Mention
+
+SAME_WORDS: dict[str, tuple[str, ...]] = {
+    "high": (
+        "high",
+        "highs",
+        "max",
+        "maximum",
+        "highest",
+        "top",
+        "peak",
+        "peaks",
+        "warmest",
+        "up to",
+        "reach",
+        "reaches",
+        "daytime",
+    ),
+    "low": (
+        "low",
+        "lows",
+        "min",
+        "minimum",
+        "lowest",
+        "coldest",
+        "down to",
+        "drop",
+        "drops",
+        "overnight",
+        "dips",
+        "coolest",
+        "bottom",
+    ),
+    "current": ("current", "currently", "right now", "at the moment", "now"),
+    "sunrise": ("sunrise", "sun rises", "sun comes up", "sun up", "rises", "dawn", "daybreak"),
+    "sunset": ("sunset", "sun sets", "sun goes down", "sundown", "sets", "dusk", "nightfall"),
+    "latitude": ("latitude", "lat"),
+    "longitude": ("longitude", "lon", "lng", "long"),
+    "opens": ("open", "opens", "opening", "from"),
+    "closes": ("close", "closes", "closing", "until", "till"),
+}
+
+
+def words_near(word: str) -> tuple[str, ...]:
+    """The words that tell one of a thing's several values."""
+    return SAME_WORDS.get(word, (word,))
+
+
+def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
+    """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    for name in back.names if "'s " in lead else ():
+        first = name.split()[0].casefold()
+        if f"{first}'s " in lead and first not in back.given_words and first not in back.known_words:
+            return True
+    return False
+
+
+def is_of(
+    spoken: Spoken, item: Mention, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background
+) -> bool:
+    """Whether a fitting value is said of the fact's own thing, as far as the message tells."""
+    if _of_another(spoken, item, back):
+        return False
+    if fact.about or any(other.about for other in others):
+        owners = {name: owner for owner in (fact, *others) for name in owner.about}
+        found = owner_of(spoken, item, owners, mentions)
+        if found is not None and found != fact and fact.about and set(found.about) != set(fact.about):
+            return False
+    if fact.excludes or fact.attribute:
+        bad = [word for name in fact.excludes for word in words_near(name)]
+        good = list(words_near(fact.attribute)) if fact.attribute else []
+        return not nearer(spoken, item, bad, good)
+    return True
+
+
+def nearer(spoken: Spoken, item: Mention, bad: Sequence[str], good: Sequence[str]) -> bool:
+    """Whether the nearest word that says what the value is of, before it or right after it, is a wrong one."""
+    start = spoken.clause_at(item.start).start
+    sentence = spoken.clause_at(item.start).sentence
+    first = next(clause.start for clause in spoken.clauses if clause.sentence == sentence)
+    before, after = spoken.low[min(first, start) : item.start], spoken.low[item.end : item.end + 18]
+    best, wrong = -1, False
+    for words, is_bad in ((bad, True), (good, False)):
+        for word in words:
+            for found in re.finditer(rf"\b{re.escape(word)}\b", before):
+                if found.start() > best:
+                    best, wrong = found.start(), is_bad
+    close = best >= 0 and len(before) - best <= 22
+    if not close and not re.search(r"\d", after):
+        for words, is_bad in ((bad, True), (good, False)):
+            if any(re.match(rf"[^.;,]{{0,12}}\b{re.escape(word)}\b", after) for word in words):
+                return is_bad
+    return wrong
+
+
+def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: Sequence[Mention]) -> Fact | None:
+    """The fact whose town, day or person a value is told of; None where the message tells none."""
+    clause = spoken.clause_at(item.start)
+    parts = [part for part in spoken.clauses if part.sentence == clause.sentence]
+    first, last = parts[0].start, parts[-1].end
+    if not any(re.search(rf"\b{re.escape(name.lower())}", spoken.low[first:last]) for name in owners):
+        first = max(0, first - 80)
+    text = spoken.low[first:last]
+    places = (
+        sorted(
+            (first + found.start(), first + found.end(), fact)
+            for name, fact in owners.items()
+            for found in re.finditer(rf"\b{re.escape(name.lower())}", text)
+        )
+        if len({id(fact) for fact in owners.values()})
+        else []
+    )
+    if not places:
+        return None
+    after = next((place for place in places if place[0] >= item.end), None)
+    if after and re.fullmatch(
+        r"[^\w]*(?:degrees )?(?:celsius |fahrenheit )?(?:in|for|at|on|to|of|from) (?:the )?",
+        spoken.low[item.end : after[0]],
+    ):
+        return after[2]
+    kinds = (item.kind, "number", "temperature", "quantity") if item.kind != "time" else (item.kind,)
+    rivals = [other for other in mentions if other.kind in kinds and first <= other.start < last]
+    if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
+        return places[rivals.index(item)][2]
+    before = [place for place in places if place[1] <= item.start]
+    if before:
+        return before[-1][2]
+    return after[2] if after else None
+
+
+_ATTRIBUTE = {word: name for name, words in SAME_WORDS.items() for word in words} | dict.fromkeys(
+    ("feels like", "humidity", "wind", "gusts", "dew point"), "other"
+)
+_ANY_ATTRIBUTE = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _ATTRIBUTE), key=len, reverse=True)) + r")\b")
+
+
+def attribute_of(spoken: Spoken, item: Mention) -> str:
+    """Which of a thing's several values one is, by the nearest word that tells: its high, its low, its sunset."""
+    start = max(spoken.clause_at(item.start).start, item.start - 28)
+    found = list(_ANY_ATTRIBUTE.finditer(spoken.low, start, item.start))
+    if found:
+        return _ATTRIBUTE[found[-1][0]]
+    after = _ANY_ATTRIBUTE.match(spoken.low, item.end + 1)
+    return _ATTRIBUTE[after[0]] if after else ""
