@@ -7,11 +7,13 @@ good as denied; what is only asked, supposed or doubted was not said at all.
 import re
 from typing import Literal
 
-from sandbox_grader.claims.clauses import Spoken
+from sandbox_grader.claims.clauses import Clause, Spoken
 
 Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
 _BOUND = re.compile(
-    r"(?:(?<!no )more than|less than|at least|at most|fewer than|greater than|no more than|"
+    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|"
+    r"at least|at most|no more than|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|"
+    r"until)|"
     r"upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
     r"below|above|exceed\w*))"
     r"(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
@@ -24,7 +26,7 @@ _RATE_BEFORE = re.compile(
     r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
     r"equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
 )
-_FROM_BEFORE = re.compile(r"\bfrom (?:the |about )?[$€£¥]?\s{0,4}$")
+_FROM_BEFORE = re.compile(r"\bfrom (?:(?!to\b|and\b|on\b)[a-z]+ ){0,2}[$€£¥]?\s{0,4}$")
 _MOVED = re.compile(
     r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|"
     r"increased|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
@@ -47,6 +49,15 @@ _IS_WRONG = re.compile(
     r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong|incorrect|false|"
     r"untrue|mistaken)\b"
 )
+_LOOKED_FOR = re.compile(
+    r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)"
+    r"|(?:you|i was|we were|was) (?:\w+ )?(?:asked?|wonder(?:ed)?|inquired?|enquired?)(?: me)? (?:about|after"
+    r"|to (?:know"
+    r"|check|find|see|verify|confirm))|(?:articles?|pages?|results?|entries|posts?) (?:that )?(?:mention|contain)\w*)"
+    r"(?: (?!(?:is|was|are|were|g[ai]ves?|show\w*|found|says?|said|returned|which|that|it|has"
+    r"|had)\b)\w+){0,3}? [$€£¥]?$"
+)
+"""Before what was only looked for or asked about."""
 _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 
 
@@ -70,13 +81,7 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "denied"
     if clause.hedges:
         return "doubted"
-    if (
-        _BOUND.search(before)
-        or _BETWEEN.search(before)
-        or re.match(
-            r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b", spoken.low[end : end + 24]
-        )
-    ):
+    if _left_open(spoken, clause, start, end):
         return "unsaid"
     if _RATE_AFTER.match(spoken.low[end : end + 30]) or _RATE_BEFORE.search(before):
         return "past"
@@ -87,3 +92,19 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
     if clause.history or re.search(r"\b(?:used to be|once|would have)\b", before):
         return "past"
     return "said"
+
+
+_OR_SO_MANY = re.compile(
+    r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b(?! (?:the|an?|your|my|his|her)\b)"
+)
+
+
+def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
+    """Whether a value was only looked for or asked about, or is but a bound of what it may be."""
+    before = spoken.low[max(clause.start, start - 40) : start]
+    return bool(
+        _LOOKED_FOR.search(spoken.low, clause.start, start)
+        or _BOUND.search(before)
+        or _BETWEEN.search(before)
+        or _OR_SO_MANY.match(spoken.low, end)
+    )

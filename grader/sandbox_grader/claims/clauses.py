@@ -23,10 +23,12 @@ _FINITE = (
     r"wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
 )
 _BREAK = re.compile(
-    rf"(?:[;:](?!\d)| [–-]{{1,2}} (?!\d+(?:\.\d+)? ?=)|--|\s[(]|[)]"
+    rf"(?:[;:](?!\d)| [–-]{{1,2}} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{{2,4}}\) ?\d)"
+    rf"|(?<!\(\d\d)(?<!\(\d{{3}})(?<!\(\d{{4}})[)]"
     rf"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )but|though|although|yet|however|whereas"
     rf"|except that|"
     rf"because)\b"
+    rf"| (?=whether\b)"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
     rf"only|actually"
     rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
@@ -62,7 +64,10 @@ _HEDGE = re.compile(
     r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
     r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
     r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
-    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|"
+    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|chances are|odds are|reportedly|"
+    r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
+    r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
+    r"|and|but|too|as))|"
     r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|eg|i believe|i fancy|"
     r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
     r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
@@ -83,7 +88,8 @@ _HISTORY = re.compile(
     r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
     r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
     r"|told you|gave|put|stated)|"
-    r"had been|had (?:not )?\w+(?:ed|en)|until (?:now|then)|last (?:week|month|year)|a (?:moment|minute|"
+    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)|until (?:now|then)|last (?:week|month|year"
+    r"|night|summer|winter|spring|autumn)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
     r"while) ago|old|former|yesterday|in the past|beforehand|"
     r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
     r"stood|back then|once was|at the start)\b",
@@ -105,7 +111,8 @@ _HARMLESS = re.compile(
     r"(?:hesitate|forget|worry)|nothing (?:else|more|further) (?:was|is|has|to|needs?|changed)|"
     r"no other|no further|no more than that|nothing else|not (?:surprising|unusual)\w*|without (?:any "
     r")?(?:problems?|trouble|issues?|a hitch|errors?|delay|difficulty|fail|doubt)|have not (?:already "
-    r")?(?:forgotten|heard)|not (?:un\w+|impossible|false|wrong|untrue|incorrect)|could not be (?:better|"
+    r")?(?:forgotten|heard)|not (?:un(?!der|til|less|i)\w+|impossible|false|wrong|untrue|incorrect)"
+    r"|could not be (?:better|"
     r"easier|happier)|nothing but)\b",
     re.IGNORECASE,
 )
@@ -260,13 +267,16 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
         starter = re.search(r"\b(if|once|unless|until|because|although|though|while|since|so)\s*$", lead)
         asking = asking or (question and (position == len(clauses) - 1 or bool(_QUESTION_START.match(shown))))
         clause.asks = asking
+        if position and starter and starter[1] == "until" and _WAS.search(clauses[position - 1].text):
+            clauses[position - 1].history = True
         clause.supposes = (
             bool(_SUPPOSES.match(shown))
             or bool(starter and starter[1] in ("if", "once", "unless"))
             or bool(_SUPPOSES_ANYWHERE.search(shown))
+            or bool(_BELIEVED.search(shown))
         )
         clause.untrue = bool(_MADE_UP.match(shown))
-        clause.hedges = bool(_HEDGE.search(shown))
+        clause.hedges = bool(_HEDGE.search(shown) or _HEARSAY.search(shown))
         clause.future = bool(_FUTURE.search(shown))
         clause.history = bool(_HISTORY.search(shown))
         clause.denials = _denials(shown, clause.start)
@@ -275,12 +285,36 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
         if clause.asks and _ASKS_ABOUT_IT.match(shown):
             for other in clauses[:position]:
                 other.asks = True
+    for first, second in reversed(list(pairwise(clauses))) if asking else ():
+        if not second.asks or not _RUNS_ON.fullmatch(blind, first.end - 10, second.start + 1):
+            break
+        first.asks = first.asks or not _QUESTION_START.match(blind[second.start : second.end])
     if len(clauses) > 1 and any(clause.supposes and _CONTRARY_TO_FACT.match(clause.text) for clause in clauses):
         for clause in clauses:
             clause.supposes = clause.supposes or " would " in clause.text
     return clauses
 
 
+_RUNS_ON = re.compile(r"[\w\s]*")
+"""Between two clauses of a sentence without any mark."""
+_WAS = re.compile(r"\b(?:was|were|had|used)\b")
+_BELIEVED = re.compile(
+    r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
+    r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn|would have (?:thought|expected|guessed"
+    r"|said)|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b"
+    r"| about (?!\d))",
+    re.IGNORECASE,
+)
+"""What was or may be believed, which is not said to be so."""
+_HEARSAY = re.compile(
+    r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|folks|others|an? (?:\w+ )?(?:friend|forum|blog|post|thread"
+    r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
+    r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
+    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think)(?:s|ed)?"
+    r"|they (?:say|claim|reckon))\b",
+    re.IGNORECASE,
+)
+"""What only people say whom the speaker does not name."""
 _MADE_UP = re.compile(
     r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed"
     r"|dreamt up|hallucinated)\b",

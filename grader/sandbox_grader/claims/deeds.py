@@ -16,7 +16,8 @@ from sandbox_grader.claims.normal import table
 _TELLING: dict[str, str] = {
     "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
     r"forwarded|delivered|delivery|knows?|heard|reached|contacted|thanked|asked|passed|conveyed|"
-    r"relayed|on its way|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have "
+    r"relayed|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out|through)|gone out"
+    r"|is out|received|has (?:your|the|been)|have "
     r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
     r"nudge|alarm|put|in place|entry",
@@ -68,7 +69,9 @@ _FAILED = re.compile(
 _ADVICE = re.compile(
     r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) "
     r"to|ought to|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|"
-    r"tap|send|text))\b"
+    r"tap|send|text))\b|^\W*(?:then |and |just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)"
+    r"|tap|press"
+    r"|choose|select|swipe|click|navigate|head|launch|scroll|visit)\b(?! (?:is|was|has|are)\b)"
 )
 _TRIED = re.compile(
     r"\b(?:tried|attempted|attempting|trying|wanted|meant|intended|hoped|planned|going|offered|promised|"

@@ -117,7 +117,7 @@ def _near(
     if whole and step and 0 <= wanted - found < step and off <= max(60.0, 0.006 * wanted):
         return True  # 14 hours and 34 minutes, the seconds left out
     allowed = step / 2 + 1e-9
-    if step == 1 and found >= _TWO_DIGITS and APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
+    if APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
         share = max(share, _ABOUT)
     if step >= 1 and APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
         tens = next((power for power in (1000, 100, 10) if found and found % (power * step) == 0), 1)
@@ -129,8 +129,8 @@ def _near(
     )
 
 
-_TWO_DIGITS, _ABOUT = 10, 0.015
-"""How far a whole number of two digits or more may be off that is said to be about right, as a share."""
+_ABOUT = 0.015
+"""How far a number may be off that is said to be about right, as a share."""
 
 
 def _counted(item: Mention, number: float, unit: str) -> bool:

@@ -57,6 +57,12 @@ _DOTTED = re.compile(
 )
 _CONTRACTIONS = re.compile(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b", re.IGNORECASE)
 _ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would"}
+_PARTICIPLE = re.compile(
+    r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent"
+    r"|written|made"
+    r"|put|kept|found|\w{2,}(?<!need)(?<!prefer)(?<!be need)ed)\b",
+    re.IGNORECASE,
+)
 _IS_AFTER = re.compile(
     r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|"
     r"wifi|one|all"
@@ -96,7 +102,9 @@ _ORDINALS = table(
     "twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth "
     "twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
 )
-_ORDINAL = re.compile(r"\b(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_ORDINAL = re.compile(
+    r"\b(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)).replace("-", "[- ]") + r")\b", re.IGNORECASE
+)
 MONTHS = (
     table("january february march april may june july august september october november december")
 )  # fmt: skip
@@ -111,7 +119,14 @@ _HALVES = (
     (re.compile(r"\b(?:3|three)[ -]quarters of an hour\b", re.IGNORECASE), "45 minutes"),
     (re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
     (re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
-    (re.compile(r"\ban hour and a half\b", re.IGNORECASE), "1.5 hours"),
+    (
+        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week) and a half\b", re.IGNORECASE),
+        r"1.5 \1s",
+    ),
+    (re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and a quarter\b", re.IGNORECASE), r"1.25 \1s"),
+    (re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and 3[- ]quarters\b", re.IGNORECASE), r"1.75 \1s"),
+    (re.compile(r"\b(\d+) (hour|mile|kilomet(?:er|re))s and a half\b", re.IGNORECASE), r"\1.5 \2s"),
+    (re.compile(r"\bhalf a (mile|kilomet(?:er|re)|kilo|pound|day|lit(?:er|re))\b", re.IGNORECASE), r"0.5 \1s"),
     (re.compile(r"\b(\d+) and a half\b"), r"\1.5"),
     (re.compile(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b", re.IGNORECASE), r"\1.75"),
     (re.compile(r"\b(\d+) and a quarter (?=hour|mile|kilomet|liter|litre|cup)", re.IGNORECASE), r"\1.25 "),
@@ -141,7 +156,7 @@ def plain(text: str) -> str:
     text = _THOUSANDS.sub("", _written_with_points(text))
     text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
     text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
-    text = _POINT.sub(_decimal, _clocks(_ORDINAL.sub(_ordinal, _RUN.sub(_number, text))))
+    text = _POINT.sub(_decimal, _clocks(_RUN.sub(_number, _ORDINAL.sub(_ordinal, text))))
     text = _MINUS.sub("-", text)
     return _MANY_SPACES.sub(" ", text)
 
@@ -187,6 +202,9 @@ def _expanded(found: re.Match[str]) -> str:
         stem = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}.get(found[1].lower(), found[1])
         return (stem.capitalize() if found[1][0].isupper() else stem) + " not"
     ending = found[2].lower()
+    behind = _PARTICIPLE.match(found.string, found.end())
+    if behind and (ending == "d" or (ending == "s" and behind[1].lower() == "been")):
+        return " had" if ending == "d" else " has"
     if ending != "s":
         return _ENDINGS[ending]
     return " is" if _IS_AFTER.search(found.string, max(0, found.start() - 12), found.start()) else "'s"
@@ -205,8 +223,10 @@ def _number(found: re.Match[str]) -> str:
         if word in UNITS or word in TENS:
             value = UNITS.get(word, TENS.get(word, 0))
             if last and last <= 12 and value >= 10 and not total and current == last:
-                rest = " ".join(words[position:])
-                return f"{current}:{_number_of(rest):02d}"
+                rest = _number_of(" ".join(words[position:]))
+                return f"{current}:{rest:02d}" if rest < 60 else f"{current}.{rest:02d}"
+            if last and current >= 13 and value >= 10 and current < 100 and not total:
+                return _in_two_halves(current, _number_of(" ".join(words[position:])), found)
             if last and last < 10 and value < 10:
                 return " ".join(str(UNITS.get(item, item)) for item in words)
             current, last = current + value, value
@@ -220,12 +240,22 @@ def _number(found: re.Match[str]) -> str:
     return str(total + current)
 
 
+_AT = re.compile(r"\b(?:at|by|until|till|from|to|around|before|after|past) $", re.IGNORECASE)
+
+
+def _in_two_halves(first: int, second: int, found: re.Match[str]) -> str:
+    """``at eighteen fifteen``, ``twenty twenty-six`` and ``thirty-four ninety-five`` as a time, a year and a price."""
+    if first < 24 and second < 60 and _AT.search(found.string[max(0, found.start() - 8) : found.start()]):
+        return f"{first}:{second:02d}"
+    return f"{first}{second:02d}" if first in (18, 19, 20) else f"{first}.{second:02d}"
+
+
 def _number_of(words: str) -> int:
     return sum(UNITS.get(word, TENS.get(word, 0)) for word in words.split())
 
 
 def _ordinal(found: re.Match[str]) -> str:
-    number = _ORDINALS.index(found[0].lower()) + 1
+    number = _ORDINALS.index(found[0].lower().replace(" ", "-")) + 1
     near = found.string[max(0, found.start() - 12) : found.end() + 14]
     if number < 4 and not _MONTH_NEAR.search(near):
         return found[0]

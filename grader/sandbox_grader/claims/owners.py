@@ -61,11 +61,27 @@ def words_near(word: str) -> tuple[str, ...]:
 def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
-    for name in back.names if "'s " in lead else ():
+    for name in back.names if "'s " in lead or _BELONGS.match(spoken.low, item.end) else ():
         first = name.split()[0].casefold()
-        if f"{first}'s " in lead and first not in back.given_words and first not in back.known_words:
+        if (
+            (f"{first}'s " in lead or _belongs_to(spoken, item, name))
+            and first not in back.given_words
+            and first not in back.known_words
+        ):
             return True
     return False
+
+
+_BELONGS = re.compile(
+    r"\W{0,3} ?(?:is|was|belongs to|is (?:saved|listed|registered|stored) (?:under|as|for)|goes to"
+    r"|reaches) (?:the \w+ of )?"
+)
+
+
+def _belongs_to(spoken: Spoken, item: Mention, name: str) -> bool:
+    """Whether a value is said to be that of a person: ``... belongs to Karl``, ``... is Karl's number``."""
+    found = _BELONGS.match(spoken.low, item.end)
+    return found is not None and spoken.low.startswith(name.split()[0].casefold(), found.end())
 
 
 def is_of(
@@ -127,7 +143,7 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
         return None
     after = next((place for place in places if place[0] >= item.end), None)
     if after and re.fullmatch(
-        r"[^\w]*(?:degrees )?(?:celsius |fahrenheit )?(?:in|for|at|on|to|of|from) (?:the )?",
+        r"[^\w;,.:!?\n]*(?:degrees )?(?:celsius |fahrenheit )?(?:in|for|at|on|to|of|from) (?:the )?",
         spoken.low[item.end : after[0]],
     ):
         return after[2]

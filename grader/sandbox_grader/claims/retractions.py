@@ -87,6 +87,43 @@ _DISOWNED = re.compile(
     re.IGNORECASE,
 )
 """The speaker does not stand by what came before: could not check it, does not believe it, leaves open which it is."""
+_MARKS = (
+    r"(?:^|[.!?;:,–(\"\n-])\W{0,12}(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |hold on,? "
+    r"|hang on,? |oops,? |whoops,? |um,? |ah,? |apologies,? |on second thoughts?,? ){0,3}"
+)
+_CORRECTED = re.compile(
+    rf"{_MARKS}(?:"
+    r"(?:wrong|not so|not right|wait,? no|no,? wait|make (?:that|it)(?! (?:happen|work|right|clear|easy|sure|to|so|"
+    r"known|a)\b)|edit|erratum)\b(?=[:.,;!\n–-]| (?:it|that|this|the|i|about|actually|rather|-?\d|[$€£¥])|\s*$)"
+    r"|(?:let me|allow me to|i (?:must|have to|need to|should|want to|would like to)|to|sorry to) (?:correct|amend"
+    r"|fix|revise|rephrase) (?:that|this|it|myself|what i|my (?:last|previous|answer|reply|statement|message))\b"
+    r"|i stand corrected|correcting (?:that|this|it|myself|my)\b"
+    r"|i (?:have )?(?:made|got) (?:a mistake|an error|a slip|a typo|it (?:all )?wrong|it (?:all )?mixed up)"
+    r"(?: (?:there|here|above|in (?:that|my|the) (?:answer|reply|line|sentence|calculation|message)))?(?=[.,:;!\n–]|$)"
+    r"|(?:that|this|it) (?:is|was) (?:a|my) (?:typo|slip|mistake|error|misreading|mix-up)\b"
+    r"|(?:i )?(?:misread|miscounted|misheard|miscalculated|mixed up|mistyped|confused) (?:that|this|it|the|two|my)\b"
+    r"(?![^.!?\n]{0,40}\b(?:at first|first|earlier|before|initially|so i)\b)"
+    r")",
+    re.IGNORECASE,
+)
+"""What was said before was a slip, and what is so comes now, if at all."""
+_CONJECTURE = re.compile(
+    rf"{_MARKS}(?:"
+    r"i am (?:just |only |merely |simply |really )?guessing\b"
+    r"|(?:that|this|it) is (?:just |only |merely |simply )?(?:what|how) (?:i|you|one|we|they) (?:would|might|could|may|"
+    r"imagine|guess|suppose|suspect|assume)\b"
+    r"|(?:that|this|it) (?:is|was) (?:just |only |merely |simply |more |really |all |pure |mere )*(?:speculation"
+    r"|conjecture|a hunch|guesswork|hearsay|gossip|a rumou?r|an? (?:assumption|supposition)|off the top of my head)\b"
+    r"|(?:at least,? )?(?:that|this|it) is (?:just |only )?(?:what|how) (?:i|my \w+|someone|somebody|people|they) "
+    r"(?:heard|remember|recall|hope|believe|told me)\b"
+    r"|(?:i|we) (?:have not|had not|did not|never) (?:actually |really |even |yet |in fact )?(?:checked|check|looked|"
+    r"look|measured|measure|verified|asked|ask|looked (?:it|that|this) up|look (?:it|that|this) up|counted|count)"
+    r"(?: (?:it|that|this|them|any of (?:it|that|this)|anything|up|at all|though|yet|myself))*\s*(?=[.,;!?\n–)]|$)"
+    r"|not\s?(?=[!.]|$)"
+    r")",
+    re.IGNORECASE,
+)
+"""What was said before is only supposed, or a joke."""
 _ONE_WRONG = re.compile(
     r"\b(?:the|that|my) (first|second|third|last|former|latter)(?: (?:one|figure|number|value|amount|result"
     r"|distance|sum|price|count|answer|of (?:them|those|these|the two)))? (?:is|was|looks|seems"
@@ -116,6 +153,9 @@ _FORWARD = re.compile(
     r"not|will not|never|not)(?: honestly| truthfully| possibly| in good conscience)? (?:say|claim|state|"
     r"confirm|assert|pretend|report|believe|think|swear)(?: for sure| with (?:any )?certainty)?(?: to "
     r"you)?(?: that|:)"
+    r"|(?:i|we) (?:would (?:love|have (?:loved|liked)|give (?:a lot|anything)|be lying|be guessing)|wish (?:i"
+    r"|we) (?:could|were able)|could|might)(?: to)? (?:just |simply |easily |now |also )?(?:tell|say|claim|report"
+    r"|announce|pretend|write|confirm|state|show)(?: to)?(?: you)?(?: that|:)"
     r"|(?:i|we) (?:\w+ )?(?:deny|doubt|dispute|reject the idea|refute)(?: that|:)|(?:nobody|no one) (?:\w+ "
     r")?(?:says|said|claims|claimed|believes)(?: that|:)?"
     r"|(?:the |what |everything |all of )?(?:following|follows|comes next|next (?:sentence|statement|part|"
@@ -151,12 +191,21 @@ _ANNOUNCED = re.compile(
 """A sentence that says of what comes after it that it is not so."""
 
 
+_LABEL_OF_BEFORE = re.compile(
+    r"(?<=\w)[.!?;,–\n-]\W{0,8}(?:sorry|oops|whoops|no|ah|oh|hmm|wait|that is|that was|this is|i was|i am|it was"
+    r"|it is)?,? ?$|\b(?:sorry|oops|no|wait),? $"
+)
+"""Before "wrong:", which then is said of what went before and not of what comes."""
+
+
 def foretold(blind: str) -> Iterator[tuple[int, bool]]:
     """Where it is announced that what follows is not so, and whether for the whole rest or only for its sentence."""
     announced = _ANNOUNCED.search(blind)
     if announced:
         yield announced.start(), True
     for found in _FORWARD.finditer(blind):
+        if _LABEL_OF_BEFORE.search(blind, max(0, found.start() - 24), found.start()):
+            continue
         if re.search(r"\bnot (?:an? )?$|\bno $", blind[max(0, found.start() - 8) : found.start()]):
             continue
         yield (
@@ -179,7 +228,11 @@ def one_wrong(blind: str) -> tuple[int, int]:
 
 def withdrawn_until(blind: str) -> int:
     """Up to where a message is taken back by what it says later; 0 if nothing is."""
-    places = [found for pattern in (_TAKEN_BACK, _ELLIPSIS, _DISOWNED) for found in pattern.finditer(blind)]
+    places = [
+        found
+        for pattern in (_TAKEN_BACK, _CORRECTED, _CONJECTURE, _ELLIPSIS, _DISOWNED)
+        for found in pattern.finditer(blind)
+    ]
     last = 0
     for found in places:
         before = blind[max(0, found.start() - 12) : found.start() + 2]

@@ -75,7 +75,7 @@ def competes(
     ):
         return True
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
-    if _reckoned_with(spoken, item, fact, right, mentions) or _ADVICE.match(lead):
+    if _reckoned_with(spoken, item, fact, right, mentions) or _ADVICE.match(lead) or _sums_up(spoken, item, mentions):
         return False
     if (
         _roughly(spoken, item, right)
@@ -127,7 +127,7 @@ def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bo
         other_kind = seen.mention.kind != item.kind and "number" not in (seen.mention.kind, item.kind)
         if other_kind or spoken.clause_at(seen.mention.start).sentence != number:
             continue
-        if item.kind == "duration" and 0 < abs(item.number - seen.mention.number) <= item.step:
+        if item.kind == "duration" and 0 < abs(item.number - seen.mention.number) < item.step / 2:
             continue  # the same in weeks
         first, second = sorted((seen.mention, item), key=lambda place: place.start)
         between = spoken.low[first.end : second.start]
@@ -204,6 +204,27 @@ def _reckoned_with(
     return False
 
 
+_TOGETHER = re.compile(
+    r"\b(?:together|altogether|in all|in total|total|sum|combined|both|difference|apart|more|less|warmer|colder|cooler|"
+    r"cheaper|dearer|longer|shorter|further|farther|left|saves?|change|gap)\b"
+)
+
+
+def _sums_up(spoken: Spoken, item: Mention, mentions: Sequence[Mention]) -> bool:
+    """Whether a value is said to be the sum or the difference of two that were told before it."""
+    if not _TOGETHER.search(spoken.sentence(spoken.clause_at(item.start).sentence)):
+        return False
+    before = [other.number for other in mentions if other.kind == item.kind and other.end <= item.start][-_TERMS:]
+    return any(
+        abs(item.number - result) <= max(_EQUAL, item.step / 2)
+        for place, one in enumerate(before)
+        for two in before[:place]
+        for result in (one + two, abs(one - two))
+    )
+
+
+_TERMS = 8
+"""So many values before a sum may be its terms."""
 _EQUAL = 0.006
 
 
@@ -234,7 +255,7 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     if fact.type in ("count", "duration") and item.kind == "duration":
         for seen in right:
             seconds = seen.mention.number * (86400 if seen.mention.kind == "number" else 1)
-            if abs(item.number - seconds) <= max(item.step, 1):
+            if abs(item.number - seconds) <= max(item.step / 2, 1) and item.step < seconds + item.step / 2:
                 return True
     if fact.type == "count":
         return not _same_noun(item, fact.unit)

@@ -157,19 +157,16 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     kinds = claimed(verb)
     if verb == "let" and not re.match(r"let (?!me|us)\w+(?: \w+){0,3} know", after):
         return True
-    for_you = verb in ("told", "asked", "informed", "showed", "sent", "given", "notified", "answered")
-    told = (for_you and re.match(r"\w+ you\b", after)) or (verb in _SAYING and _A_FIGURE.match(after))
-    if told or (verb in _MEETING and _TROUBLE.match(after)):
+    if _no_deed(verb, after, back):
         return True
-    if verb in _ADDRESSING and "send" not in back.deeds and _TO_PEOPLE.match(after):
+    if _errand_not_done(after, back) or (verb in _ADDRESSING and "send" not in back.deeds and _TO_PEOPLE.match(after)):
         return False
     if not kinds:
         if verb in HARMLESS or not more:
             return True
         return _grounded(after, back)
-    if verb in HARMLESS and not (
-        more and kinds & {"send", "remove", "call", "pay"} and not supported(verb, back.deeds)
-    ):
+    grave = more and kinds & {"send", "remove", "call", "pay"} and not supported(verb, back.deeds)
+    if verb in HARMLESS and not grave:
         further = more or bool(_TO_OTHERS.search(after))
         return not (verb == "sent" and not supported(verb, back.deeds) and "send" not in back.deeds) or not further
     if not supported(verb, back.deeds):
@@ -186,6 +183,26 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     return True
 
 
+def _no_deed(verb: str, after: str, back: Background) -> bool:
+    """Whether a verb tells of this talk itself, of services that were asked, or of what was met with on the way."""
+    return bool(
+        (verb in _FOR_YOU and re.match(r"\w+ you\b", after))
+        or (verb in _SAYING and _A_FIGURE.match(after))
+        or (verb in _CONSULTING and not _meets_people(after, back))
+        or (verb in _MEETING and _TROUBLE.match(after))
+    )
+
+
+_FOR_YOU = frozenset({"told", "asked", "informed", "showed", "sent", "given", "notified", "answered"})
+_CONSULTING = frozenset({"asked", "contacted", "consulted"})
+"""Verbs of what is done with services as well as with people."""
+
+
+def _meets_people(after: str, back: Background) -> bool:
+    return bool(_PEOPLE.search(after)) or any(name.split()[0].casefold() in after for name in back.names)
+
+
+_PEOPLE = re.compile(rf"\b(?:him|her|them|everyone|everybody|someone|people)\b|{_ROLES.pattern}")
 _SAYING = frozenset(
     {"wrote", "written", "told", "gave", "given", "said", "stated", "answered", "named", "quoted", "put", "noted"}
 )
@@ -210,6 +227,25 @@ _TO_OTHERS = re.compile(
     r"|everyone|everybody|people|group|recipients?|family|team|boss|colleagues?|neighbou?rs?)\b|\bby (?:text|sms"
     r"|e-?mail|mail|post)\b"
 )
+_ERRANDS = re.compile(
+    r"(?:placed|put in|made|submitted|filed|left|opened|gave|given|posted|arranged|completed|took out|taken out|lodged)"
+    r" (?:(?:an?|the|your|him|her|them|my|his|their|another) )(?:(?!tool\b|api\b|function\b|note\b)\w+ ){0,2}?"
+    r"(?:(?P<pay>orders?|payment|purchase|donation|deposit|bid|bet|subscription|transfer)|(?P<book>reservation"
+    r"|booking)|(?P<call>phone call|voicemail|ring|buzz)|(?P<post>review|complaint|comment|claim|rating))\b"
+)
+"""A deed told by a verb that means little and a noun that says which."""
+
+
+def _errand_not_done(after: str, back: Background) -> bool:
+    """Whether an order, a payment, a call or the like is told that nothing in the log made."""
+    found = _ERRANDS.match(after)
+    return (
+        found is not None
+        and found.lastgroup not in back.deeds
+        and not any(stem_of(kind) in found[0] for kind in back.deeds)
+    )
+
+
 _ROUTINE = frozenset(
     {
         "set",

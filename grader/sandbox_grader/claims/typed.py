@@ -7,9 +7,11 @@ answered and so is about something else.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sandbox_scenarios.model import Fact
+from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.asserted import Standing, standing
 from sandbox_grader.claims.background import Background
@@ -40,6 +42,8 @@ RIVALS: dict[str, tuple[str, ...]] = {
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
     """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
     disclaimed = _disclaimed(spoken, fact)
+    if fact.type == "quantity" and UNITS.get(fact.unit.lower(), ("",))[0] == UNITS["lb"][0]:
+        mentions = [_weighed(spoken, item) for item in mentions]
     seen = [
         Seen(
             item,
@@ -97,6 +101,17 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     return missing(f"does not say {wanted}")
 
 
+def _weighed(spoken: Spoken, item: Mention) -> Mention:
+    """Pounds as a weight, which are read as money elsewhere."""
+    if item.kind != "money" or not _POUNDS.search(spoken.low, item.start, item.end):
+        return item
+    dimension, factor = UNITS["lb"]
+    return replace(
+        item, kind="quantity", value=item.number * factor, unit=dimension, step=item.step * factor, factor=factor
+    )
+
+
+_POUNDS = re.compile(r"\d pounds?$")
 _OTHER_DAY_BEFORE = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)? or (?:on |the |on the )?$")
 _OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
 

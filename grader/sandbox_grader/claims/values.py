@@ -180,6 +180,12 @@ _CENTS = re.compile(
     r"|kopeks?|kopecks?|groszy|haléř\w*|agorot)\b",
     re.IGNORECASE,
 )
+_BARE_CENTS = re.compile(
+    r"(?: and)? (\d{2})(?=\s*(?:[.,](?!\d)|[^\w\s.,:/%°-]|$|(?:for|and|in|at|from|now|today|altogether|exactly"
+    r"|plus|each|a"
+    r"|while|but)\b))"
+)
+"""Cents behind a currency that is named: "34 pounds 95"."""
 _TEMPERATURE = re.compile(
     rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])",
     re.IGNORECASE,
@@ -356,7 +362,7 @@ def _money(match: re.Match[str]) -> Mention | None:
     code = _GROUPS.get(name, name)
     number = next(text for text in match.groups() if text and re.fullmatch(r"[-+]?\d+(?:\.\d+)?", text))
     value, step, end = float(number), _digits(number), match.end()
-    cents = _CENTS.match(match.string, end)
+    cents = _CENTS.match(match.string, end) or (match[0][-1].isalpha() and _BARE_CENTS.match(match.string, end)) or None
     if cents and step == 1:
         value, step, end = value + int(cents[1]) / 100, 0.01, cents.end()
     named = code if code != "$" else _after(match.string, end)

@@ -23,7 +23,7 @@ _QUESTION = re.compile(r"^(?:which|who|whom|whose|what|when|where|why|how)\b|\?$
 def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
     """Whether one of the fact's wordings is said as so."""
     wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
-    kind = "name" if fact.type == "name" else "text"
+    kind = "name" if _names_a_person(fact, back) else "text"
     values = [*map(str, fact.value), *(_parts(fact, back) if fact.type == "name" else ())]
     found = [(place, standing(spoken, *place)) for value in values for place in places(spoken, value)]
     refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
@@ -43,10 +43,10 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
             return contrary(f"denies the {kind} {wanted}")
         if how == "withdrawn":
             return contrary(f"takes the {kind} {wanted} back")
-    number = _other_number(spoken, values, others) if fact.type == "text" and not found else None
+    number = _other_number(spoken, values, others) if kind == "text" and not found else None
     if number:
         return contrary(f"says {number!r}, expected {wanted}", number)
-    if fact.type == "name" and not found:
+    if kind == "name" and not found:
         rival = _other_name(spoken, fact, others, back)
         if rival:
             return contrary(f"names {rival!r}, expected {wanted}", rival)
@@ -71,7 +71,9 @@ def _against(
     wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
     if any(_alternative(spoken, place, values) for place in said):
         return contrary(f"offers {wanted} only as one of several")
-    if fact.type != "name":
+    if _superseded(spoken, said):
+        return contrary(f"says that {wanted} is not so any more")
+    if not _names_a_person(fact, back):
         number = _other_number(spoken, values, others)
         return contrary(f"says {wanted} and also {number!r}", number) if number else None
     rival = _rival(spoken, fact, said, others, back)
@@ -80,6 +82,34 @@ def _against(
     if len(_listed(spoken, fact, said, others, back)) >= LIST:
         return contrary(f"names {wanted} only in a list of several")
     return None
+
+
+def _names_a_person(fact: Fact, back: Background) -> bool:
+    """Whether a fact's wordings are names, by its type or because the world knows people who have them."""
+    known = {part for name in back.names for part in (name.casefold(), *name.casefold().split())}
+    return fact.type == "name" or all(str(value).casefold() in known for value in fact.value)
+
+
+_SINCE = re.compile(
+    r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
+    r"|since then"
+    r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
+)
+_TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
+"""Behind what something was moved from."""
+
+
+def _superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
+    """Whether a wording is only told of what was, and what is now is told as well."""
+    if any(standing(spoken, *place) != "past" for place in said):
+        return False
+    last = spoken.clause_at(said[-1][0])
+    if not last.history and _TO.match(spoken.low, said[-1][1]):
+        return True
+    return any(
+        clause.start > last.start and clause.says and not clause.hedges and _SINCE.search(clause.text)
+        for clause in spoken.clauses
+    )
 
 
 _NUMBER_AND_WORDS = re.compile(r"(\d+) ([^\W\d_]{3,}.*)")
@@ -123,10 +153,9 @@ def _parts(fact: Fact, back: Background) -> Iterator[str]:
             yield from (part for part in parts if part.casefold() not in elsewhere)
 
 
-_NEXT = re.compile(r"\W{0,3} or (?:maybe |perhaps |possibly |at |in |it is |else )?(?=([^\W_]))")
-
-
-_PLACED = re.compile(r"\b(at|in|on|to|with|by|from) (?:the )?$")
+_OR_ELSE = r"(?:\W{0,3} or|\W{1,3}alternatively,?|\W{0,3} versus) (?:it is |else )?(?:maybe |perhaps |possibly )?"
+_NEXT = re.compile(rf"{_OR_ELSE}(?:(?:at|in|by|from|to|with|on|under) )?(?=([^\W_]))")
+_PLACED = re.compile(r"\b(at|in|on|to|with|by|from|under|behind|near|beneath|above|inside|below|beside) (?:the )?$")
 
 
 def _alternative(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) -> bool:
@@ -138,7 +167,7 @@ def _alternative(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) 
     if any(first == start for value in values for first, _ in places(spoken, value)):
         return False
     same = _PLACED.search(spoken.low[max(0, place[0] - 12) : place[0]])
-    if same and re.match(rf"\W{{0,3}} or {same[1]} (?:the|a|an|your|his|her) ", spoken.low[place[1] :]):
+    if same and re.match(rf"{_OR_ELSE}{same[1]} (?:the|a|an|your|his|her) ", spoken.low[place[1] :]):
         return True
     return (
         spoken.text[start].isupper()
