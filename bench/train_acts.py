@@ -25,7 +25,9 @@ from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
 
 TRAINING = Path(__file__).resolve().parent / "corpora" / "training"
 TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "users" / "acts" / WEIGHTS
-EPOCHS, RATE, DECAY, SEED = 20, 0.05, 0.0006, 20
+EPOCHS, RATE, DECAY, SEED = 10, 0.05, 0.0006, 20
+SETTLED = 0.005
+"""What a message would still teach about a class is left out if it is less than this."""
 SMALLEST = 2
 """A feature none of whose weights reaches this is left out of the file."""
 _CLASS = {"A": Act.ASKS, "G": Act.LEAVE, "N": Act.OFFERS, "K": Act.PROMISES, "X": Act.DELIVERS, "R": Act.SMALL}
@@ -94,7 +96,7 @@ def train(data: Sequence[Example]) -> ActModel:
             whole = reduce(add, odds, 0.0)
             for k in range(count):
                 slope = odds[k] / whole - (k == data[place].label)
-                if -0.001 < slope < 0.001:
+                if -SETTLED < slope < SETTLED:
                     continue
                 for row, square in zip(mine, past[place], strict=True):
                     step = slope + DECAY * row[k]

@@ -37,6 +37,8 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
     if rules.act is Act.OFFERS and (_hands_over(found) or (Act.GIVES_UP in rules.acts and _hands_on(found))):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
+    if act is Act.SMALL and not calls and not met and _only_greets(found):
+        act = Act.OPEN  # whoever says nothing but hello waits to hear what is wanted
     claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))
     if met and claimed and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
         act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
@@ -55,6 +57,18 @@ def _hands_over(found: Sequence[Sentence]) -> bool:
     return found[-1].asks and bool(_PERSON.search(" ".join(sentence.text for sentence in found[-2:])))
 
 
+def _only_greets(found: Sequence[Sentence]) -> bool:
+    """Whether a message is a greeting of a few words and agrees to nothing."""
+    words = [word for sentence in found for word in sentence.text.split()]
+    text = " ".join(words)
+    return len(words) <= _FEW and bool(_GREETING.match(text)) and not _AGREES.search(text)
+
+
+_FEW = 10
+_GREETING = re.compile(r"(?:hello|hi|hey|hiya|howdy|yo|greetings|welcome|good (?:day|morning|afternoon|evening))\b")
+_AGREES = re.compile(
+    r"\b(?:sure|certainly|okay|of course|gladly|absolutely|understood|right|yes|thanks?|on it|will do|no problem|bye)\b"
+)
 _PERSON = re.compile(
     r"\b(?:transfer(?:ring)? you|connect(?:ing)? you|human agent|live agent|supervisor|representative)\b"
 )
@@ -71,14 +85,14 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     refused = rules.acts == frozenset((Act.GIVES_UP,))
     caution = CAUTION * (1 + (voted in _ASKING)) + UNHEARD * (not rules.acts & _HEARD)
     asks = rules.asks or bool(rules.acts & _WAITING)
+    chosen = CHOICE * (rules.chooses and voted is Act.ASKS)
+    sought = rules.asks and voted in _ASKING and any(map(_SEEKS.search, rules.asking))
     weighed = {
         act: score
-        + VOTE
-        * (1 + refused + 2 * (rules.chooses and voted is Act.ASKS))
-        * (act is voted and rules.act is not Act.UNREADABLE)
-        - caution * (act in _ENDING and not refused)
+        + (VOTE * (1 + refused) + chosen) * (act is voted and rules.act is not Act.UNREADABLE)
+        - (caution + SOUGHT * sought) * (act in _ENDING and not refused)
         - UNASKED * (act in _WAITING and not asks)
-        - PENDING * (act is Act.PROMISES and rules.asks and voted in _ASKING)
+        - (PENDING + SOUGHT * sought) * (act is Act.PROMISES and rules.asks and voted in _ASKING)
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
@@ -92,15 +106,23 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     return finer, agreed
 
 
-VOTE = 3 * UNIT // 2
-CAUTION = 1 * UNIT
+VOTE = UNIT // 2
+CHOICE = 3 * UNIT
+"""So much more speaks for a question where the rules hear two ways out of it."""
+CAUTION = UNIT // 2
 """So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question."""
-UNHEARD = 1 * UNIT
+UNHEARD = UNIT // 4
 """And so much more where the rules hear nothing that ends a talk."""
-UNASKED = 2 * UNIT
+UNASKED = UNIT
 """And so much more for what waits for an answer where no sentence is a question and the rules hear none."""
-PENDING = 2 * UNIT
+PENDING = UNIT // 2
 """And so much more for a promise beside a question that the rules hear."""
+SOUGHT = 2 * UNIT
+"""And so much more for what waits for no answer where a question begins with which, what, who and the like."""
+_SEEKS = re.compile(
+    r"^(?:(?:and|so|but|only|now|then|sorry|okay|oh) ,?)*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?"
+    r"(?:which|what|whom?|when|where|how (?:much|many|long|far|late))\b(?! (?:an?|about|else|if)\b)"
+)
 _WAITING = frozenset({Act.ASKS, Act.LEAVE, Act.OPEN, Act.OFFERS})
 _HEARD = frozenset({Act.DELIVERS, Act.GIVES_UP, Act.OFFERS, Act.CLOSES})
 _ASKING = frozenset({Act.ASKS, Act.LEAVE})
