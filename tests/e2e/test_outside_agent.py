@@ -29,6 +29,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.completions import Completions
 from tests.clients.sessions import SUITE, solver
+from tests.each import each
 from tests.warm import program
 
 SCENARIO = SUITE.get("colleagues_to_friends")
@@ -89,28 +90,29 @@ def assert_solved(logs: Path) -> None:
 # a framework, as it is published
 
 
-@contextmanager
-def outside_agent(url: str, bearer: str, model_url: str, protocol: str) -> Iterator[Callable[[str], str]]:
-    """The agent as a process of its own; gives a function that puts one line to it."""
+@pytest.fixture(scope="module")
+def outside_agent() -> Iterator[Callable[[object], str]]:
+    """The agent as a process of its own, which takes seconds to start; the function puts one line to it."""
+    pytest.importorskip("agents", reason="openai-agents is not installed; it comes with the dev extra")
     script = Path(__file__).parent / "outside" / "openai_agents_process.py"
-    environment = {"OPENAI_BASE_URL": model_url, "OPENAI_API_KEY": "any", "SESSION_BEARER": bearer}
     process = subprocess.Popen(
-        [sys.executable, str(script), url, protocol],
+        [sys.executable, str(script)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **environment},
     )
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
 
-    def ask(text: str) -> str:
-        print(json.dumps(text), file=process.stdin, flush=True)
-        line = process.stdout.readline()
-        assert line, process.stderr.read()
-        return str(json.loads(line))
+    def ask(line: object) -> str:
+        print(json.dumps(line), file=process.stdin, flush=True)
+        if not isinstance(line, str):
+            return ""
+        answer = process.stdout.readline()
+        assert answer, process.stderr.read()
+        return str(json.loads(answer))
 
     with process.stdin, process.stdout, process.stderr:
         yield ask
@@ -118,17 +120,19 @@ def outside_agent(url: str, bearer: str, model_url: str, protocol: str) -> Itera
         assert process.wait(60) == 0, process.stderr.read()
 
 
-@pytest.mark.parametrize("protocol", ["responses", "chat_completions"])
-def test_the_openai_agents_sdk_finishes_a_scenario(tmp_path: Path, protocol: str) -> None:
-    pytest.importorskip("agents", reason="openai-agents is not installed; it comes with the dev extra")
+@each("protocol", ["responses", "chat_completions"])
+def test_the_openai_agents_sdk_finishes_a_scenario(
+    outside_agent: Callable[[object], str], tmp_path: Path, protocol: str
+) -> None:
     seen: list[Mapping[str, Any]] = []
     with served(tmp_path, "--auth") as harness, running(Endpoint(solver(), seen.append)) as model_url:
         session = harness.post("/sessions", scenario=SCENARIO.name, agent={"name": "openai-agents"})
-        with outside_agent(session["url"], session["bearer"], model_url, protocol) as ask:
-            said, over = session["opening"], False
-            while not over:
-                reply = harness.post(f"/sessions/{session['id']}/messages", text=ask(said))
-                said, over = reply["reply"], reply["over"]
+        at = {"url": session["url"], "bearer": session["bearer"]}
+        outside_agent({**at, "model_url": model_url, "protocol": protocol})
+        said, over = session["opening"], False
+        while not over:
+            reply = harness.post(f"/sessions/{session['id']}/messages", text=outside_agent(said))
+            said, over = reply["reply"], reply["over"]
         assert reply["reason"] == "user_ended"
     assert_solved(tmp_path)
     assert len(seen) == 6, "three answers of the model per turn: look, change, reply"
