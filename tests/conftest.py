@@ -19,6 +19,10 @@ settings.load_profile("unhurried")  # a law holds on a busy machine as well
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# No test leaves this machine; yet each client would read all certificates there are, which takes as long as ten tests.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+
 
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what was collected: thousands of tests, which stay until the end."""

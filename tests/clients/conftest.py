@@ -11,12 +11,8 @@ from tests.clients.sessions import solver
 
 
 @pytest.fixture(scope="module")
-def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    """Plays a conversation of an agent with a model, which all tests of a module share a server for.
-
-    Clients are kept from reading the machine's certificates, which takes longer than such a conversation.
-    """
+def play() -> Iterator[Play]:
+    """Plays a conversation of an agent with a model, which all tests of a module share a server for."""
     endpoint = Endpoint(solver())
-    with pytest.MonkeyPatch.context() as patch, running(endpoint) as url:
-        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("no-certificates")))
+    with running(endpoint) as url:
         yield Play(endpoint, url)
