@@ -65,16 +65,14 @@ def kept_bounds(report: Report, places: Iterable[Path], folder: Path) -> "KeptSc
 
     None where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
     """
-    from sandbox_grader.kept import KeptScores, LogState
+    from sandbox_grader.kept import KeptScores
     from sandbox_grader.many import FIXED, scores_key
 
     key = scores_key(places, "bounds", report.mode, report.similarity, *_asked(report))
     if key is None or report.similarity not in FIXED:
         return None
-    same = LogState("", "as the key says")
-    return KeptScores(
-        folder, {f"{side}/{name}": same for side in ("floor", "ceiling") for name in _scenarios(report)}, key
-    )
+    known = {f"{side}/{name}": "as the key says" for side in ("floor", "ceiling") for name in _scenarios(report)}
+    return KeptScores(folder, lambda place: known.get(place, ""), key)
 
 
 def _asked(report: Report) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from sandbox_grader.scores import KEPT_FROM, Scores
 from sandbox_grader.spending import Spent
 from sandbox_mcp.trajectory import TrajectoryError
 from sandbox_mcp.trajectory.log import folder_of, log_digest
-from sandbox_mcp.trajectory.packs import in_pack, packed_digests
+from sandbox_mcp.trajectory.packs import PACKED, LogPaths, packed_digests
 
 PLACE = ".scores.db"
 """The database in a folder of logs."""
@@ -82,13 +82,6 @@ class GradedLog(NamedTuple):
     def of(cls, scores: Scores) -> "GradedLog":
         """What became of a log that has these scores, of which there is nothing else to tell."""
         return cls(scores.session, scores.trial, scores.seconds, ToldScores.of(scores))
-
-
-class LogState(NamedTuple):
-    """A log as it is now: its path, and what tells its lines from any others."""
-
-    path: str
-    digest: str
 
 
 class SharedScores:
@@ -152,14 +145,15 @@ def _named(scores: Scores, details: Mapping[str, Details]) -> Scores:
 class KeptScores:
     """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one.
 
-    ``logs`` are its logs by their names in the folder.
+    ``digest`` tells the lines of a log as they are now from any others, by its name in the folder; it gives nothing for
+    a log that is not there, or cannot be read.
     """
 
-    def __init__(self, folder: Path, logs: Mapping[str, LogState], key: str) -> None:
+    def __init__(self, folder: Path, digest: Callable[[str], str], key: str) -> None:
         self._place = folder / PLACE
         self._key = key
-        self._logs = logs
-        self._new: list[tuple[str, GradedLog]] = []
+        self._digest = digest
+        self._new: list[tuple[str, str, GradedLog]] = []
         self._holding = set[int]()
         self._grown = False
 
@@ -187,17 +181,16 @@ class KeptScores:
             for places, text in zip(places_of, details, strict=True)
         ]
         for name, digest, session, trial, seconds, which, *more in counted["logs"]:
-            log = self._logs.get(name)
-            if log is not None and log.digest == digest:
+            if digest and self._digest(name) == digest:
                 warnings, problem = more or ((), "")
                 found = None if which is None else told[int(which)]
                 yield name, GradedLog(session, trial, seconds, found, tuple(warnings), problem)
 
     def add(self, name: str, graded: GradedLog) -> None:
         """Keep what was graded now, together with what comes next, where it can be told of which lines it is true."""
-        if not self._logs[name].digest:
+        if not (digest := self._digest(name)):
             return
-        self._new.append((name, graded))
+        self._new.append((name, digest, graded))
         if len(self._new) >= TOGETHER:
             self.write()
 
@@ -208,10 +201,10 @@ class KeptScores:
         parts: dict[str, int] = {}
         told: dict[ToldScores, int] = {}
         logs: list[list[Any]] = []
-        for name, graded in self._new:
+        for name, digest, graded in self._new:
             session, trial, seconds, said, warnings, problem = graded
             which = None if said is None else told.setdefault(said, len(told))
-            row = [name, self._logs[name].digest, session, trial, seconds, which]
+            row = [name, digest, session, trial, seconds, which]
             logs.append([*row, warnings, problem] if warnings or problem else row)
         places = [[parts.setdefault(part, len(parts)) for part in said.counted] for said in told]
         counted = _packed({"parts": list(parts), "told": places, "logs": logs})
@@ -252,22 +245,28 @@ class ScoreBook:
     """
 
     def __init__(self, paths: Sequence[Path], key: str | None) -> None:
-        self._folders = list(_folders(paths, key)) if key else []
-        self._homes: list[KeptScores | None] = [None] * len(paths)
-        self._names = [""] * len(paths)
-        for kept, places in self._folders:
-            for log, place in places.items():
-                self._homes[place], self._names[place] = kept, log
+        self._folders: list[tuple[KeptScores, _LogFolder]] = []
+        self._homes: dict[str, tuple[KeptScores, str]] = {}
+        self._paths = LogPaths.of(paths)
+        if key is None:
+            return
+        for folder in _folders(self._paths.texts):
+            if len(folder.places) >= KEPT_FROM:
+                kept = KeptScores(Path(folder.path), folder.digest, key)
+                self._folders.append((kept, folder))
+                self._homes |= {parent: (kept, before) for parent, before in folder.parents.items()}
 
     def read(self) -> Iterator[tuple[int, GradedLog]]:
         """What still holds; of what is told twice the last counts."""
-        for kept, places in self._folders:
-            yield from ((places[log], graded) for log, graded in kept.read())
+        for kept, folder in self._folders:
+            yield from ((folder.places[log], graded) for log, graded in kept.read() if log in folder.places)
 
     def add(self, place: int, graded: GradedLog) -> None:
         """Keep what was graded now."""
-        if kept := self._homes[place]:
-            kept.add(self._names[place], graded)
+        parent, _, name = self._paths.texts[place].rpartition(os.sep)
+        if home := self._homes.get(parent):
+            kept, before = home
+            kept.add(before + name, graded)
 
     def __enter__(self) -> "ScoreBook":
         return self
@@ -281,36 +280,59 @@ class ScoreBook:
             kept.close()
 
 
-def _folders(paths: Sequence[Path], key: str) -> Iterator[tuple[KeptScores, dict[str, int]]]:
-    """The folders of many logs, whose scores are kept: each with its logs' names and their numbers among all."""
-    folders: dict[str, dict[str, int]] = {}
-    states: dict[str, dict[str, LogState]] = {}
-    homes: dict[str, tuple[str, str, Mapping[str, str] | None]] = {}
+class _LogFolder:
+    """The logs of one folder, and of the packs in it: by name their places among all logs, and what tells their lines.
+
+    ``parents`` are the folder and its packs, each with how the names of the logs in it begin.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.places: dict[str, int] = {}
+        self.parents: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+        self._packed: dict[str, Callable[[str], str]] = {}
+
+    def begin(self, parent: str) -> str:
+        """How the names of the logs begin that are in the folder, or in one of its packs."""
+        if parent in self.parents:
+            return self.parents[parent]
+        pack = parent.rpartition(os.sep)[2]
+        if not pack.endswith(PACKED):
+            self.parents[parent] = ""
+            return ""
+        self.parents[parent] = f"{pack}{os.sep}"
+        with suppress(TrajectoryError):
+            self._packed[pack] = packed_digests(Path(parent))
+        return self.parents[parent]
+
+    def add(self, name: str, place: int, path: str) -> None:
+        """One more log; its lines are read now unless it is in a pack, which knows."""
+        if name not in self.places:
+            self.places[name] = place
+            if os.sep not in name:
+                self._digests[name] = _digest(Path(path))
+
+    def digest(self, name: str) -> str:
+        """What tells the lines of a log from any others; nothing where there is no such log."""
+        pack, packed, log = name.partition(os.sep)
+        if not packed:
+            return self._digests.get(name, "")
+        return self._packed[pack](log) if pack in self._packed else ""
+
+
+def _folders(paths: Sequence[str]) -> list[_LogFolder]:
+    """The folders of many logs."""
+    folders: dict[str, _LogFolder] = {}
+    last, home, before = "", None, ""
     for place, path in enumerate(paths):
-        whole = str(path)
-        parent, _, name = whole.rpartition(os.sep)
-        if parent not in homes:
-            homes[parent] = _home(path)
-        folder, before, digests = homes[parent]
-        log = before + name
-        if log not in states.setdefault(folder, {}):
-            digest = _digest(path) if digests is None else digests.get(name, "")
-            states[folder][log] = LogState(whole, digest)
-            folders.setdefault(folder, {})[log] = place
-    for folder, places in folders.items():
-        if len(places) >= KEPT_FROM:
-            yield KeptScores(Path(folder), states[folder], key), places
-
-
-def _home(path: Path) -> tuple[str, str, Mapping[str, str] | None]:
-    """The folder of a log's scores, how names of logs beside it begin there, and what a pack knows of these."""
-    folder = str(folder_of(path))
-    if not in_pack(path):
-        return folder, "", None
-    try:
-        return folder, f"{path.parent.name}{os.sep}", packed_digests(path.parent)
-    except TrajectoryError:
-        return folder, f"{path.parent.name}{os.sep}", {}
+        parent, _, name = path.rpartition(os.sep)
+        if home is None or parent != last:
+            folder = str(folder_of(Path(path)))
+            home = folders.setdefault(folder, _LogFolder(folder))
+            last, before = parent, home.begin(parent)
+        home.add(before + name, place, path)
+    return list(folders.values())
 
 
 def _digest(path: Path) -> str:

@@ -16,8 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import sandbox_scenarios
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
+from sandbox_scenarios.cache import stamps_in
 
+import sandbox_grader
 import sandbox_mcp
 from sandbox_grader.alike import LogOutline
 from sandbox_grader.errors import GraderError
@@ -33,6 +36,7 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
 from sandbox_mcp.trajectory import TrajectoryError
 from sandbox_mcp.trajectory.log import log_bytes
+from sandbox_mcp.trajectory.packs import LogPaths
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
 
@@ -42,7 +46,7 @@ CHUNK, MOST = 16, 128
 """Logs that a process gets at a time: few, so that all end at about the same moment, and more where there are many."""
 REMEMBERED = 64
 """Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
-CODE = frozenset({".py", ".yaml", ".tsv", ".json", ".gz"})
+CODE = (".py", ".yaml", ".csv", ".tsv", ".json", ".jsonl", ".gz")
 """How files end that have a say: code, scenarios, and what the worlds know."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
@@ -99,31 +103,41 @@ def grade_many(
     ours = all_ours()
     key = scores_key(find.places, mode, str(keep_spoiled), similarity) if keep and similarity in FIXED else None
     shared = SharedScores(details=details)
-    found: list[_Found | None] = [None] * len(paths)
+    texts = LogPaths.of(paths).texts
+    found: list[Scores | None] = [None] * len(texts)
+    told: dict[int, _Found] = {}  # of the few of which there is more to tell, or no score
+    known = bytearray(len(texts))
+
+    def keep_in_mind(place: int, one: _Found) -> None:
+        known[place] = 1
+        found[place] = one.scores
+        if one.warnings or one.scores is None:
+            told[place] = one
+        else:
+            told.pop(place, None)
+
     with ScoreBook(paths, key) as book:
         with without_collection():
             for place, graded in book.read():
-                found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
-        todo = [place for place, known in enumerate(found) if known is None]
-        done = len(paths) - len(todo)
+                keep_in_mind(place, _Found.of(graded, shared.scores(graded, texts[place])))
+        todo = [place for place, already in enumerate(known) if not already]
+        done = len(texts) - len(todo)
         jobs = jobs or (cores() if len(todo) > ALONE else 1)
         work = _Work(find, mode, options, ours=ours)
         for place, graded in work.all(paths, todo, jobs):
             if isinstance(graded, _Found):
-                found[place] = graded
+                keep_in_mind(place, graded)
             else:
-                found[place] = _Found.of(graded, shared.scores(graded, str(paths[place])))
+                keep_in_mind(place, _Found.of(graded, shared.scores(graded, texts[place])))
                 book.add(place, graded)
             done += 1
             if watch:
-                watch(done, len(paths))
-    for path, known in zip(paths, found, strict=True):
-        assert known is not None  # noqa: S101  (all that was to do is done)
-        report.warnings += known.warnings
-        if known.scores is None:
-            report.unreadable.append(Unreadable(str(path), known.problem))
-        else:
-            report.sessions.append(known.scores)
+                watch(done, len(texts))
+    for place, one in sorted(told.items()):
+        report.warnings += one.warnings
+        if one.scores is None:
+            report.unreadable.append(Unreadable(texts[place], one.problem))
+    report.sessions += [scores for scores in found if scores is not None]
     return report
 
 
@@ -233,15 +247,9 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
 @cache
 def _code() -> str:
     """What tells this code, and the built-in scenarios, from any other state of theirs."""
-    roots = [Path(str(sandbox_mcp.__file__)).parent, Path(__file__).parent, _suite_folder()]
-    files = [path for root in roots for path in sorted(root.rglob("*")) if path.suffix in CODE]
-    return sha256("\n".join(map(_stamp, files)).encode()).hexdigest()
-
-
-def _suite_folder() -> Path:
-    import sandbox_scenarios
-
-    return Path(str(sandbox_scenarios.__file__)).parent
+    roots = [Path(str(package.__file__)).parent for package in (sandbox_mcp, sandbox_grader, sandbox_scenarios)]
+    stamps = sorted(stamp for root in roots for stamp in stamps_in(root) if stamp[0].endswith(CODE))
+    return sha256("\n".join(map(repr, stamps)).encode()).hexdigest()
 
 
 def _stamp(path: Path) -> str:

@@ -107,6 +107,7 @@ def command(
     """
     from sandbox_grader.conversation import conversation
     from sandbox_grader.gallery import gallery as examples
+    from sandbox_grader.kept import without_collection
     from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import KEPT_FROM
@@ -115,7 +116,8 @@ def command(
     from sandbox_mcp.trajectory.log import find_logs, folder_of
 
     check_threshold(threshold, metric)
-    logs = find_logs(paths)
+    with without_collection():
+        logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     find = finder(places)
     details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
@@ -143,7 +145,8 @@ def command(
             click.echo(conversation(read_trajectory(path)))
             click.echo(scores.explain())
     elif report.sessions:
-        _print_scores(report, rows, gallery=gallery)
+        with without_collection():
+            _print_scores(report, rows, gallery=gallery)
     if judged and not as_json:
         _print_judged(report, judged)
     if report.unreadable:

@@ -22,6 +22,7 @@ from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, 
 from sandbox_mcp.trajectory.packs import (
     PACKED,
     SUFFIX,
+    LogPaths,
     digest_of,
     has_log,
     in_pack,
@@ -324,18 +325,41 @@ def _adapter() -> "TypeAdapter[Event]":
     return TypeAdapter(Annotated[Event, Field(discriminator="event")])
 
 
-def logs_at(path: Path) -> list[Path]:
+def logs_at(path: Path) -> LogPaths:
     """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
 
     Raises:
         TrajectoryError: a pack cannot be read.
     """
     if path.is_dir():
-        found = sorted([*path.rglob(f"*{SUFFIX}"), *path.rglob(f"*{PACKED}")])
-        return [log for file in found for log in (packed_logs(file) if file.name.endswith(PACKED) else [file])]
+        found: list[str] = []
+        for file in sorted(_log_files(path), key=_in_order_of_parts):
+            if file.endswith(PACKED):
+                found += packed_logs(Path(file)).texts
+            else:
+                found.append(file)
+        return LogPaths(found)
     if is_pack(path):
         return packed_logs(path)
-    return [path] if path.exists() or has_log(path) else []
+    return LogPaths([str(path)] if path.exists() or has_log(path) else [])
+
+
+def _log_files(folder: Path) -> Iterator[str]:
+    """The files of logs and the packs in a folder at any depth."""
+    waiting = ["" if str(folder) == os.curdir else os.path.join(folder, "")]  # noqa: PTH118  (as scandir joins them)
+    while waiting:
+        inside = waiting.pop()
+        with suppress(PermissionError), os.scandir(inside or os.curdir) as entries:
+            for entry in entries:
+                if entry.name.endswith((SUFFIX, PACKED)):
+                    yield inside + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{inside}{entry.name}{os.sep}")
+
+
+def _in_order_of_parts(path: str) -> str:
+    """A key that puts paths into the order in which ``Path`` has them, part by part."""
+    return os.path.normcase(path).replace(os.sep, "\0")
 
 
 def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
@@ -361,13 +385,13 @@ def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((str(log), stamp) for log in logs_at(pack) if (stamp := log_stamp(log)))
 
 
-def find_logs(paths: Iterable[Path]) -> list[Path]:
+def find_logs(paths: Iterable[Path]) -> LogPaths:
     """The logs among ``paths``, see :func:`logs_at`.
 
     Raises:
         TrajectoryError: a path does not exist, or a folder or pack holds no log, or a pack cannot be read.
     """
-    found: list[Path] = []
+    found: list[str] = []
     for path in paths:
         inside = logs_at(path)
         if not inside and not path.exists():
@@ -376,5 +400,5 @@ def find_logs(paths: Iterable[Path]) -> list[Path]:
             raise TrajectoryError(str(path), None, "does not exist; expected a log or a folder of logs")
         if not inside:
             raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX} or {PACKED}")
-        found += inside
-    return found
+        found += inside.texts
+    return LogPaths(found)

@@ -17,13 +17,13 @@ import json
 import mmap
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, overload
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
 
@@ -62,6 +62,44 @@ class _Place:
     digest: str
 
 
+class LogPaths(Sequence[Path]):
+    """The paths of logs in order, each made when it is asked for: there may be millions, most of them never opened."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """The paths as texts, written as ``str`` writes them."""
+        self.texts = list(texts)
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> "LogPaths":
+        """The same paths."""
+        return paths if isinstance(paths, cls) else cls(map(str, paths))
+
+    @overload
+    def __getitem__(self, index: int) -> Path: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LogPaths": ...
+    def __getitem__(self, index: int | slice) -> "Path | LogPaths":
+        return LogPaths(self.texts[index]) if isinstance(index, slice) else Path(self.texts[index])
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[Path]:
+        return map(Path, self.texts)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LogPaths):
+            return self.texts == other.texts
+        return list(self) == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"LogPaths({self.texts!r})"
+
+
 def in_pack(path: Path) -> bool:
     """Whether a path is that of a session in a pack."""
     return path.parent.name.endswith(PACKED)
@@ -72,14 +110,14 @@ def is_pack(path: Path) -> bool:
     return path.name.endswith(PACKED) and path.is_file()
 
 
-def packed_logs(pack: Path) -> list[Path]:
+def packed_logs(pack: Path) -> LogPaths:
     """The paths of all logs in a pack that count, sorted.
 
     Raises:
         TrajectoryError: it cannot be read.
     """
     out = _left_out(pack)
-    return [pack / f"{name}{SUFFIX}" for name in sorted(_places(pack)) if name not in out]
+    return LogPaths(f"{pack}{os.sep}{name}{SUFFIX}" for name in sorted(_places(pack)) if name not in out)
 
 
 def has_log(path: Path) -> bool:
@@ -114,13 +152,21 @@ def packed_digest(path: Path) -> str:
     return _place(path).digest
 
 
-def packed_digests(pack: Path) -> Mapping[str, str]:
-    """What :func:`packed_digest` says of every session of a pack, by the names of their logs.
+def packed_digests(pack: Path) -> Callable[[str], str]:
+    """What :func:`packed_digest` says of the sessions of a pack as it is now, by the names of their logs.
+
+    It gives nothing for a log that the pack does not have.
 
     Raises:
         TrajectoryError: it cannot be read.
     """
-    return {f"{name}{SUFFIX}": place.digest for name, place in _places(pack).items()}
+    places = _places(pack)
+
+    def digest(log: str) -> str:
+        place = places.get(log.removesuffix(SUFFIX))
+        return place.digest if place else ""
+
+    return digest
 
 
 def leave_out(path: Path) -> None:

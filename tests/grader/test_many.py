@@ -8,10 +8,11 @@ import pytest
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import grade_logs
 from sandbox_grader.kept import PLACE
-from sandbox_grader.many import SuiteFinder, grade_many
+from sandbox_grader.many import CODE, SuiteFinder, grade_many
 from sandbox_grader.report import Report
 from sandbox_grader.scores import KEPT_FROM
 
+import sandbox_mcp
 from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed, packed_logs
 from tests.grader.test_runs_and_tables import record
 
@@ -53,6 +54,11 @@ def test_several_processes_give_the_report_of_one(folder: Path) -> None:
     alone = grade_logs(logs(folder), FIND, skip_unreadable=True)
     assert told(grade_many(logs(folder), FIND, jobs=2, keep=False)) == told(alone)
     assert not (folder / PLACE).exists()
+
+
+def test_a_change_to_whatever_the_worlds_know_makes_kept_scores_old() -> None:
+    known = [path for path in Path(str(sandbox_mcp.__file__)).parent.joinpath("worlds").rglob("*") if path.is_file()]
+    assert {path.suffix for path in known if path.suffix != ".pyc"} <= set(CODE)
 
 
 def test_what_is_unchanged_is_not_graded_again(folder: Path) -> None:

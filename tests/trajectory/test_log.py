@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from sandbox_mcp.trajectory import (
     read_trajectory,
     to_line,
 )
-from sandbox_mcp.trajectory.log import find_logs, mend_log
+from sandbox_mcp.trajectory.log import find_logs, logs_at, mend_log
 from tests.each import each
 from tests.trajectory.events import SESSION, between, called, calls, ended, ends, messages, said, started, starts
 
@@ -287,6 +288,29 @@ class TestFinding:
     def test_a_folder_without_logs(self, tmp_path: Path) -> None:
         with pytest.raises(TrajectoryError, match=r"holds no log; expected files that end in \.jsonl"):
             find_logs([tmp_path])
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "a-b", "a.b", "A", "b", ".c"]), min_size=1, max_size=3), max_size=8))
+def test_logs_are_found_in_the_order_of_paths(places: list[list[str]]) -> None:
+    with TemporaryDirectory() as place:
+        root = Path(place)
+        for *folders, name in places:
+            root.joinpath(*folders).mkdir(parents=True, exist_ok=True)
+            root.joinpath(*folders, f"{name}.jsonl").touch()
+            root.joinpath(*folders, f"{name}.jsonl.zst").touch()  # an empty pack
+        assert logs_at(root) == sorted(root.rglob("*.jsonl"))
+
+
+def test_paths_of_logs_are_written_as_paths_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "one.jsonl").touch()
+    monkeypatch.chdir(tmp_path)
+    for given_as in (".", "runs", "./runs/", "runs/../runs", str(tmp_path)):
+        found = find_logs([Path(given_as)])
+        assert found.texts == [str(path) for path in Path(given_as).rglob("*.jsonl")]
+        assert list(found) == [Path(given_as, "one.jsonl" if "runs" in given_as else "runs/one.jsonl")]
+        assert found[:1] == found
+        assert found != []
 
 
 def test_a_line_that_is_missing_is_told() -> None:
