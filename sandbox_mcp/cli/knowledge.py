@@ -1,6 +1,6 @@
 """Options that say what search tools look things up in: live sources, a recording of them, or neither."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,8 @@ import click
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.own_code import OwnCodeError, own_code
+from sandbox_mcp.tools.sources import Sources
+from sandbox_mcp.world.faults import ToolFault
 
 Command = Callable[..., Any]
 
@@ -33,34 +35,66 @@ def knowledge_options(command: Command) -> Command:
 
 
 def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Path | None) -> object:
-    """What the options ask for; None for the offline sources.
+    """What the options ask for, for the first world that takes it; None for what worlds know by themselves.
 
     Raises:
-        SandboxError: the options contradict each other, or name something that is neither knowledge nor a tape.
+        SandboxError: the options contradict each other, or name something that is neither knowledge nor a recording.
     """
     if replay_tape and (live or record_tape):
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")
     if record_tape and not live:
         raise SandboxError("--record needs live sources to record; name them with --knowledge")
-    from sandbox_mcp.worlds.phone.knowledge import QuestionTapeError, tape
-
+    if replay_tape:
+        return _replayed(replay_tape)
+    if not live:
+        return None
+    knowledge, world, sources = _live(live)
+    if record_tape is None:
+        return knowledge
+    if sources.record is None:
+        raise SandboxError(f"the world {world!r} does not say how what it looks up is recorded; leave out --record")
     try:
-        if replay_tape:
-            return tape.replay(replay_tape)
-        knowledge = _live(live) if live else None
-        return tape.record(knowledge, record_tape) if knowledge and record_tape else knowledge
-    except QuestionTapeError as error:
+        return sources.record(knowledge, record_tape)
+    except ToolFault as error:
         raise SandboxError(str(error)) from error
 
 
-def _live(name: str) -> Any:
-    from sandbox_mcp.worlds.phone.knowledge import Knowledge
+def _with_sources() -> Iterator[tuple[str, Sources]]:
+    """The worlds whose knowledge may come from elsewhere: those of files and packages first, then our own."""
+    from sandbox_mcp.worlds import BUILT_IN, named, names
 
+    for name in sorted(names(), key=BUILT_IN.__contains__):
+        sources = named(name).sources
+        if sources is not None:
+            yield name, sources
+
+
+def _live(name: str) -> tuple[Any, str, Sources]:
+    """What ``--knowledge`` names or what it makes when called, and the world that takes it."""
     try:
         found: Any = own_code(name)
     except OwnCodeError as error:
         raise SandboxError(f"--knowledge {name!r}: {error}") from error
-    knowledge = found if isinstance(found, Knowledge) else found()
-    if not isinstance(knowledge, Knowledge):
-        raise SandboxError(f"--knowledge {name!r} gives a {type(knowledge).__name__}; expected a Knowledge")
-    return knowledge
+    worlds = list(_with_sources())
+    kinds = tuple(sources.kind for _, sources in worlds)
+    try:
+        knowledge = found() if callable(found) and not isinstance(found, kinds) else found
+    except Exception as error:
+        raise SandboxError(f"--knowledge {name!r} failed with {type(error).__name__}: {error}") from error
+    for world, sources in worlds:
+        if isinstance(knowledge, sources.kind):
+            return knowledge, world, sources
+    expected = " or ".join(f"a {sources.kind.__name__} for the world {world!r}" for world, sources in worlds)
+    raise SandboxError(f"--knowledge {name!r} gives a {type(knowledge).__name__}; expected {expected}")
+
+
+def _replayed(tape: Path) -> object:
+    """What answers from a recording, by the first world that can read it."""
+    problems: list[str] = []
+    for _, sources in _with_sources():
+        if sources.replay is not None:
+            try:
+                return sources.replay(tape)
+            except ToolFault as error:
+                problems.append(str(error))
+    raise SandboxError("; ".join(problems))

@@ -231,20 +231,11 @@ class OpenSession:
         return results
 
     async def _made(self, work: Callable[[], _T]) -> _T:
-        """What comes of calls: in another thread where they may ask live sources, which others need not wait for.
-
-        Whoever watches is told of notices once the calls are back in the thread where they expect it.
-        """
+        """What comes of calls: in another thread where they may ask live sources, which others need not wait for."""
         if self.session.live is None:
             return work()
-        told = len(self.session.notices)
-        self.session.on_notice = _later
-        try:
+        with self.session.handing_back(anyio.from_thread.run_sync):
             return await anyio.to_thread.run_sync(work)
-        finally:
-            self.session.on_notice = self._tell
-            if len(self.session.notices) > told:
-                self._tell()
 
     def _tell(self) -> None:
         for told in self._watchers:
@@ -259,10 +250,6 @@ class OpenSession:
             finally:
                 self._settled()
         raise RuntimeError("a shield was broken")
-
-
-def _later() -> None:
-    """What is called when the world speaks up while its watchers are in another thread."""
 
 
 MAX_SESSIONS = 5000

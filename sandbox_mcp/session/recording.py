@@ -6,16 +6,23 @@ is the real clock, the only one that a session ever looks at. An event that coul
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from sandbox_mcp.tools import Outcome
 from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 
+Back = Callable[[Callable[[], None]], None]
+"""Does something in the thread that it belongs to, and comes back once it is done, or raises what it raised."""
+
 
 class Recorder:
-    """Counts and stamps the events of one session; ``ended`` tells whether its end is among them."""
+    """Counts and stamps the events of one session; ``ended`` tells whether its end is among them.
 
-    __slots__ = ("_sink", "_wall", "ended", "lost", "seq")
+    ``back`` has something done in the thread that the sink belongs to, where events come about in another.
+    """
+
+    __slots__ = ("_sink", "_wall", "back", "ended", "lost", "seq")
 
     def __init__(self, sink: Sink, wall: Callable[[], float] = time.time) -> None:
         self._sink = sink
@@ -23,6 +30,7 @@ class Recorder:
         self.seq = 0
         self.ended = False
         self.lost: OSError | None = None
+        self.back: Back | None = None
 
     def go_on(self, trajectory: Trajectory) -> None:
         """Count on from where a log stops."""
@@ -36,7 +44,10 @@ class Recorder:
             OSError: it cannot be kept, as ``lost`` tells from now on.
         """
         try:
-            self._sink.write(event)
+            if self.back is None:
+                self._sink.write(event)
+            else:
+                self.back(partial(self._sink.write, event))
         except OSError as error:
             self.lost = error
             raise

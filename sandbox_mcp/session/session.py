@@ -6,8 +6,8 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 happened: a session whose log cannot be written is over at once, and says so.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -25,7 +25,7 @@ from sandbox_mcp.session.opening import (
     started_event,
     user_briefing,
 )
-from sandbox_mcp.session.recording import Recorder
+from sandbox_mcp.session.recording import Back, Recorder
 from sandbox_mcp.telemetry import answering
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
@@ -84,7 +84,7 @@ class Session:
         self.tools = presented(scenario, spec.variant) if tools is None else tools
         self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
         self._calls = AgentCalls(spec, self.tools, self.stage)
-        self.live = knowledge
+        self.live = knowledge if self.stage.running.knowledge is knowledge else None
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
@@ -145,6 +145,16 @@ class Session:
         except OSError as error:
             self._check_lost(error)
         return [results.get(index, CallResult({}, UNRECORDED)) for index in range(len(calls))]
+
+    @contextmanager
+    def handing_back(self, back: Back) -> Generator[None]:
+        """While calls are made in another thread, have ``back`` do in this one what they record and announce."""
+        tell = self.on_notice
+        self._recorder.back, self.on_notice = back, partial(back, tell)
+        try:
+            yield
+        finally:
+            self._recorder.back, self.on_notice = None, tell
 
     def _carry_out(self, calls: Sequence[AgentCall], results: dict[int, CallResult]) -> None:
         """Make the calls of a batch, and keep what comes of each as soon as it is recorded."""

@@ -15,11 +15,12 @@ from sandbox_mcp.tools.calling import (
 from sandbox_mcp.tools.declaring import GateRule, World
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Parameter, Tool, ToolFault, object_schema
 from sandbox_mcp.tools.races import Plan, plan
+from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.value_schemas import fits, fits_schema, misfits
 
 __all__ = (
     "UNSET", "Bound", "DuplicateError", "Fault", "GateRule",
-    "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool",
-    "Tool", "ToolFault", "World", "attempt", "bind", "call", "fits", "fits_schema", "misfits", "object_schema", "plan",
-    "present", "run", "speak",
+    "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool", "Sources",
+    "Tool", "ToolFault", "World", "attempt", "bind", "call", "fits", "fits_schema", "misfits", "object_schema",
+    "plan", "present", "run", "speak",
 )  # fmt: skip

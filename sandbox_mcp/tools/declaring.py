@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
 from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
 from sandbox_mcp.tools.hints import Hints
+from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import value_schema
 from sandbox_mcp.world.clock import IdStream
@@ -111,6 +112,7 @@ class World:
         user: str = "",
         place: str = "",
         knowledge: Callable[[], object] | None = None,
+        sources: Callable[[], Sources] | None = None,
         modules: Sequence[str] = (),
         hints: Callable[[], Hints] = Hints,
     ) -> None:
@@ -118,8 +120,9 @@ class World:
 
         ``policy`` and ``instructions`` are told to the agent, ``user`` to a model that plays the user, ``place`` says
         where all this is in texts such as "on the phone". ``knowledge`` makes what tools look things up in, outside the
-        state. ``modules`` are imported before the tools are first asked for, and declare theirs. ``hints`` makes what
-        those who try scenarios may want to know beside the declaration.
+        state, and ``sources`` says what may take its place; where neither is given, anything may. ``modules`` are
+        imported before the tools are first asked for, and declare theirs. ``hints`` makes what those who try scenarios
+        may want to know beside the declaration.
 
         Raises:
             WorldError: the name cannot be written in a scenario.
@@ -137,6 +140,7 @@ class World:
         self.origin = str(caller.f_globals.get("__file__", "")) if caller else ""
         self._classes = tuple(tables)
         self._knowledge = knowledge
+        self._sources = sources
         self._modules = tuple(modules)
         self._hints = hints
         self.ids: Callable[[str], IdStream] = IdStream
@@ -371,6 +375,18 @@ class World:
     def knowledge(self) -> object:
         """What tools look things up in where a session brings nothing else."""
         return self._knowledge() if self._knowledge else None
+
+    @cached_property
+    def sources(self) -> Sources | None:
+        """What may take the place of what tools look things up in; None where the world does not say."""
+        return self._sources() if self._sources else None
+
+    def looked_up(self, given: object) -> object:
+        """What tools look things up in where a session brings this: that, if it is for this world."""
+        if given is None:
+            return self.knowledge
+        takes = self._knowledge is None if self.sources is None else isinstance(given, self.sources.kind)
+        return given if takes else self.knowledge
 
     @cached_property
     def hints(self) -> Hints:

@@ -67,8 +67,7 @@ class Stage:
         """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow."""
         seed = "/".join(map(str, played))
         self.home = home
-        looked_up = home.knowledge if knowledge is None else knowledge
-        self.running = Running(state, clock, home.ids(seed), looked_up)
+        self.running = Running(state, clock, home.ids(seed), home.looked_up(knowledge))
         self.gates = Gates(seed, confirm, rules)
 
     @classmethod

@@ -1,6 +1,6 @@
 """The phone as a world: its tables, where its tools are declared, what goes off by itself, and signing in."""
 
-from sandbox_mcp.tools import World
+from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.phone.tables import TABLES, PhoneAccount, Timer
@@ -14,12 +14,19 @@ def _hints() -> Hints:
     return hints()
 
 
+def _sources() -> Sources:
+    from sandbox_mcp.worlds.phone.knowledge import Knowledge, tape  # costs, and is seldom asked for
+
+    return Sources(Knowledge, tape.record, tape.replay)
+
+
 phone = World(
     "phone",
     tables=TABLES,
     instructions="You are the assistant on somebody's phone and act through the tools you are given.",
     user="You play a person who owns a phone and writes to the assistant on it.",
     place="on the phone",
+    sources=_sources,
     hints=_hints,
     modules=[f"sandbox_mcp.worlds.phone.tools.{domain}" for domain in DOMAINS],
 )

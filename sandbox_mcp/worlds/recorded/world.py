@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
-from sandbox_mcp.tools import World
+from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.definition import Parameter, Tool
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.faults import ToolFault
@@ -75,6 +75,7 @@ def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
         version=tape.digest,
         policy=str(tape.server.get("instructions") or ""),
         knowledge=(lambda: Fills(fills_beside(path))) if filled else None,
+        sources=(lambda: Sources(Fills)) if filled else None,
     )
     world.origin = str(path)
     answers = _Answers(tape)
