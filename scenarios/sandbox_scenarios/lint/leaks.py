@@ -6,7 +6,7 @@ its goal may slip out, and a name or number that stands in the script alone it c
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from sandbox_mcp.tools import World
@@ -50,9 +50,11 @@ def leaks(scenario: Scenario) -> Iterator[LintFinding]:
                 yield LintFinding("argument_name", text.path, problem, "say it as a person would")
         if _UUID.search(text.text) and not _UUID.search(known(scenario)):
             yield LintFinding("id", text.path, f"{_shown(text)} contains an id", "people do not know ids; leave it out")
+    numbers = [(what, cell) for what, cell in unsaid_cells(scenario) if is_number(cell)]
+    words = list(_only_looked_up(scenario))
     for text in texts(scenario):
         if text.spoken or "demonstration" in text.path:  # what an example says a user takes for known, whoever says it
-            secrets = tuple(_secrets(scenario, text))
+            secrets = tuple(_secrets(known(scenario), text, numbers, words))
             yield from secrets or _unbriefed(scenario, text)
     yield from _answers(scenario)
 
@@ -65,13 +67,15 @@ def _technical(home: World) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(name for name in tools if "_" in name), frozenset(name for name in arguments if "_" in name)
 
 
-def _secrets(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
+def _secrets(
+    knows: str, text: Text, numbers: Iterable[tuple[str, str]], words: Iterable[tuple[str, str]]
+) -> Iterator[LintFinding]:
     mend = "leave it out, or say under 'knows' that the user knows it"
-    for what, cell in unsaid_cells(scenario):
-        if is_number(cell) and has_number(text.text, cell) and not has_number(known(scenario), cell):
+    for what, number in numbers:
+        if has_number(text.text, number) and not has_number(knows, number):
             yield LintFinding("secret", text.path, f"{_shown(text)} tells {what}", mend)
-    for what, form in _only_looked_up(scenario):
-        if contains(text.text, form) and not contains(known(scenario), form):
+    for what, form in words:
+        if contains(text.text, form) and not contains(knows, form):
             yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
 
 

@@ -79,8 +79,13 @@ def contains(text: str, words: str) -> bool:
 
 def has_number(text: str, number: str) -> bool:
     """Whether a phone number occurs in a text, however it is written."""
-    tail = _DIGITS.sub("", number)[-TAIL:]
-    return len(tail) == TAIL and tail in _DIGITS.sub("", text)
+    tail = _digits(number)[-TAIL:]
+    return len(tail) == TAIL and tail in _digits(text)
+
+
+@lru_cache(maxsize=16384)
+def _digits(text: str) -> str:
+    return _DIGITS.sub("", text)
 
 
 def has_ending(text: str, number: str) -> bool:
