@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,18 @@ def run(*args: str) -> Done:
         except SystemExit as leave:
             return Done(leave.code, out.getvalue(), err.getvalue())
     return Done(0, out.getvalue(), err.getvalue())
+
+
+def run_in_turn(python: str | Path, commands: Sequence[Sequence[str]], cwd: Path, env: Mapping[str, str]) -> list[Done]:
+    """Commands that end by themselves, one after the other in one process of an interpreter that finds these tests."""
+    code = (
+        "import dataclasses, json, sys; from tests.e2e.processes import run; "
+        "print(json.dumps([dataclasses.astuple(run(*command)) for command in json.loads(sys.argv[1])]))"
+    )
+    options: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
+    done = subprocess.run([python, "-c", code, json.dumps(commands)], cwd=cwd, env=env, **options)
+    assert done.returncode == 0, done.stderr
+    return [Done(*each) for each in json.loads(done.stdout)]
 
 
 class StdioProcess:

@@ -18,6 +18,7 @@ from sandbox_mcp.authoring.world_check import RULES, check_world
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.worlds import BUILT_IN, FILES, load, named
+from tests.e2e.processes import run_in_turn
 
 ROOT = Path(__file__).resolve().parents[2]
 DECLARED = Path(__file__).parent / "declared"
@@ -152,33 +153,12 @@ def test_a_new_world_installed_in_a_clean_environment_is_found_by_name_and_passe
     Path(paths["purelib"], "ours.pth").write_text(here, encoding="utf-8")
     python = Path(paths["scripts"], "python")
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", FILES)}
-    for arguments, told in (
-        (["worlds", "check", "workshop"], "0 findings"),
-        (["scenarios", "lint", "--deep", "--scenarios", "scenarios"], "0 complaints"),
-        (
-            [
-                "run",
-                "world:workshop",
-                "--scenarios",
-                "scenarios",
-                "--agent",
-                "reference",
-                "--threshold",
-                "1",
-                "--out",
-                "a",
-            ],
-            "",
-        ),
-        (["grade", "a", "--scenarios", "scenarios", "--mode", "compat", "--threshold", "1"], ""),
-        (["replay", "a"], ""),
-    ):
-        done = subprocess.run(
-            [python, "-m", "sandbox_mcp.cli", *arguments],
-            cwd=made,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, told in done.stderr) == (0, True), done.stderr
+    told = {
+        "worlds check workshop": "0 findings",
+        "scenarios lint --deep --scenarios scenarios": "0 complaints",
+        "run world:workshop --scenarios scenarios --agent reference --threshold 1 --out a": "",
+        "grade a --scenarios scenarios --mode compat --threshold 1": "",
+        "replay a": "",
+    }
+    for done, words in zip(run_in_turn(python, [line.split() for line in told], made, env), told.values(), strict=True):
+        assert (done.code, words in done.err) == (0, True), done.err
