@@ -92,7 +92,9 @@ class _Chatting:
             answer = await self._ask()
             usage += answer.usage
             if answer.calls:
-                await self._act(answer.calls)
+                requests = [ToolRequest(call.name, as_arguments(call.arguments)) for call in answer.calls]
+                outputs = await self.tools.call_together(requests)
+                self.asking.give(list(zip(answer.calls, outputs, strict=True)))
                 continue
             correction = self.asking.correction(answer)
             if correction is None:
@@ -108,11 +110,6 @@ class _Chatting:
             raise AgentError(str(error)) from error
         self.asking.keep(answer)
         return answer
-
-    async def _act(self, calls: Sequence[FunctionCall]) -> None:
-        requests = [ToolRequest(call.name, as_arguments(call.arguments)) for call in calls]
-        outputs = await self.tools.call_together(requests)
-        self.asking.give(list(zip(calls, outputs, strict=True)))
 
     def _meta(self, usage: Usage, finish: str | None, malformed: Sequence[str]) -> dict[str, Any]:
         kept = {"malformed": list(malformed)} if malformed else {}

@@ -82,7 +82,10 @@ class LineProcess:
                 raise AgentError(f"the agent's process wrote {LONGEST_LINE} bytes without an end of line")
             self.rest = await self._more()
             if not self.rest:
-                return await self._last(b"".join(found))
+                last = b"".join(found)
+                if last.strip():
+                    return _text(last)
+                raise AgentError(await self._ended())
         line, _, self.rest = self.rest.partition(b"\n")
         return _text(b"".join([*found, line]))
 
@@ -92,19 +95,11 @@ class LineProcess:
         while not ended:
             ended = self.process.returncode is not None
             with anyio.move_on_after(GLANCE):
-                return await self._received()
+                try:
+                    return await cast("ByteReceiveStream", self.process.stdout).receive()
+                except (anyio.EndOfStream, *GONE):
+                    return b""
         return b""
-
-    async def _received(self) -> bytes:
-        try:
-            return await cast("ByteReceiveStream", self.process.stdout).receive()
-        except (anyio.EndOfStream, *GONE):
-            return b""
-
-    async def _last(self, line: bytes) -> str:
-        if line.strip():
-            return _text(line)
-        raise AgentError(await self._ended())
 
     async def _ended(self) -> str:
         """How the process ended, for people."""

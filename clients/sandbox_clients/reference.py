@@ -4,12 +4,12 @@ Policy: it does what the solution says, whatever the tools answer; once the solu
 What it scores is the most that the scenario can give, and is expected to be 1.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from sandbox_scenarios.model import PlannedCall, Solution
+from sandbox_scenarios.model import Solution
 from sandbox_scenarios.plan import as_text, fill, ready, refusal
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolRequest, Tools
@@ -29,18 +29,14 @@ class _Playing:
         if position >= len(self.solution.turns):
             return AgentTurn(NOTHING_LEFT)
         planned = self.solution.turns[position]
+        concrete = self.solution.concrete
         for calls in planned.batches:
-            await self._act(calls)
-        return AgentTurn(planned.reply if self.solution.concrete else as_text(fill(planned.reply, self.results)))
-
-    async def _act(self, calls: Sequence[PlannedCall]) -> None:
-        requests = [
-            ToolRequest(call.tool, ready(call, self.results, concrete=self.solution.concrete)) for call in calls
-        ]
-        outputs = await self.tools.call_together(requests)
-        for call, output in zip(calls, outputs, strict=True):
-            if call.label:
-                self.results[call.label] = refusal(output.text) if output.is_error else output.value
+            requests = [ToolRequest(call.tool, ready(call, self.results, concrete=concrete)) for call in calls]
+            outputs = await self.tools.call_together(requests)
+            for call, output in zip(calls, outputs, strict=True):
+                if call.label:
+                    self.results[call.label] = refusal(output.text) if output.is_error else output.value
+        return AgentTurn(planned.reply if concrete else as_text(fill(planned.reply, self.results)))
 
 
 @dataclass(frozen=True, slots=True)

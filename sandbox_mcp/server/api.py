@@ -4,7 +4,7 @@ Policy: it lies outside MCP and has its own credential, so that no agent can res
 in. One table of operations makes the routes and the OpenAPI document, so that the two cannot differ.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -101,21 +101,22 @@ class Api:
     def routes(self) -> list[Route]:
         """One route per path."""
         paths = dict.fromkeys(operation.path for operation in OPERATIONS)
-        return [Route(path, self._handler(path), methods=_methods(path)) for path in paths]
+        return [self._route(path, {item.method: item for item in OPERATIONS if item.path == path}) for path in paths]
 
-    def _handler(self, path: str) -> Callable[[Request], Awaitable[Response]]:
-        by_method = {operation.method: operation for operation in OPERATIONS if operation.path == path}
-
+    def _route(self, path: str, by_method: Mapping[str, Operation]) -> Route:
         async def handle(request: Request) -> Response:
             if not is_one_of(bearer_in(request.scope), (self._token,)):
                 return problem(401, "unauthorized", "the control API needs its own token: Authorization: Bearer ...")
             operation = by_method[request.method if request.method != "HEAD" else "GET"]
             try:
-                return _response(operation, await getattr(self, operation.name)(request))
+                result: Body | Response = await getattr(self, operation.name)(request)
             except (ScenarioError, ManagerError, SessionError, OSError, _BadBodyError) as error:
                 return _told(error)
+            if isinstance(result, Response):
+                return result
+            return JSONResponse(result.model_dump(mode="json"), operation.status)
 
-        return handle
+        return Route(path, handle, methods=list(by_method))
 
     async def list_scenarios(self, _: Request) -> ScenarioList:
         """All scenarios of the suite."""
@@ -207,16 +208,6 @@ class Api:
         if body.count(b'":') > MOST_NAMES:
             raise _BadBodyError(413, "too_large", str(TooManyNamesError()))
         return body
-
-
-def _methods(path: str) -> list[str]:
-    return [operation.method for operation in OPERATIONS if operation.path == path]
-
-
-def _response(operation: Operation, result: Body | Response) -> Response:
-    if isinstance(result, Response):
-        return result
-    return JSONResponse(result.model_dump(mode="json"), operation.status)
 
 
 def _info(opened: OpenSession) -> SessionInfo:

@@ -26,7 +26,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
-from sandbox_mcp.server.confirming import ConfirmationQuestion, Confirming, Refused
+from sandbox_mcp.server.confirming import Confirming, Refused
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.server.listing import listing
@@ -184,15 +184,17 @@ class _Answering:
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         match ctx.method:
             case "tools/call":
-                return await self._call(ctx) if self._meter is None else await self._measured(ctx, self._meter)
+                began = time.perf_counter()
+                wire = await self._call(ctx)
+                if self._meter is not None:
+                    self._meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
+                return wire
             case "tools/list":
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
                 offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
-                if (
-                    self._pages.extensions
-                ):  # the SDK leaves them out of the older protocols, whose hosts look for them too
+                if self._pages.extensions:  # the SDK leaves them out of older protocols, whose hosts look for them too
                     offered["extensions"] = self._pages.extensions
                 return {**answer, "capabilities": offered, "instructions": self._face.instructions(ctx)}
             case method if method in METHODS and not self._face.announces(ctx):
@@ -200,42 +202,23 @@ class _Answering:
             case _:
                 return await call_next(ctx)
 
-    async def _measured(self, ctx: Context, meter: CallMeter) -> dict[str, Any]:
-        began = time.perf_counter()
-        wire = await self._call(ctx)
-        meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
-        return wire
-
     async def _call(self, ctx: Context) -> dict[str, Any]:
+        """What comes of a call, also of one about which the person at the client was or may be asked."""
         params = ctx.params or {}
-        name = name_in(params.get("name"))
+        name, arguments = name_in(params.get("name")), params.get("arguments")
         try:
-            result = await self._answered(ctx, name, params) if "inputResponses" in params else None
+            result: CallResult | PreparedResult | None = None
+            if "inputResponses" in params and (opened := self._face.attended(ctx)) is not None:
+                result = await self._confirming.answered(opened, AgentCall(name, arguments), params)
             if result is None:
-                result = await self._face.call(ctx, name, params.get("arguments"), params.get("_meta"))
-                if isinstance(result, Refused):
-                    result = await self._refused(ctx, name, params, result)
+                result = await self._face.call(ctx, name, arguments, params.get("_meta"))
+                if isinstance(result, Refused) and (opened := self._face.attended(ctx)) is not None:
+                    result = await self._confirming.ask(ctx, opened, AgentCall(name, arguments), result)
         except Exception:  # whatever it was, the agent's run must not die of a bug of ours
             logger.exception("the call of %r failed", name)
             result = CallResult({}, BROKEN)
         stamp = self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
         return wire_result(result, stamp) if isinstance(result, CallResult) else result.wire(stamp)
-
-    async def _refused(
-        self, ctx: Context, name: str, params: Mapping[str, Any], refused: Refused
-    ) -> CallResult | ConfirmationQuestion:
-        """What comes of a refusal where the person at the client may be asked."""
-        opened = self._face.attended(ctx)
-        if opened is None:
-            return refused
-        return await self._confirming.ask(ctx, opened, AgentCall(name, params.get("arguments")), refused)
-
-    async def _answered(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | None:
-        """What comes of a call that brings the person's answer; None for a call that was not asked about."""
-        opened = self._face.attended(ctx)
-        if opened is None:
-            return None
-        return await self._confirming.answered(opened, AgentCall(name, params.get("arguments")), params)
 
     async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The SDK's own answer for this protocol version; all servers without pages share it."""

@@ -74,7 +74,6 @@ class Keeper:
         self._lifeline = os.pipe()
         self._workers: dict[int, int] = {}
         self._begun = [0.0] * count
-        self._failures = 0
 
     def run(self) -> int:
         """Keep the workers alive until a signal says to stop; gives its number.
@@ -84,30 +83,26 @@ class Keeper:
         """
         import uvicorn.protocols.http.auto  # pyright: ignore[reportUnusedImport]  # noqa: F401  (for all workers at once)
 
-        heard = {*TOLD, signal.SIGCHLD}
+        heard, failures = {*TOLD, signal.SIGCHLD}, 0
         before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
         gc.collect()
         gc.freeze()  # what is there now is never written to by a collection, and stays shared
         try:
             for index in range(self._tallies.count):
                 self._start(index, before)
-            return self._kept(heard, before)
+            while (number := signal.sigwaitinfo(heard).si_signo) == signal.SIGCHLD:
+                for index, how in self._ended():
+                    young = time.monotonic() - self._begun[index] < YOUNG
+                    failures = failures + 1 if young else 0
+                    if failures >= TRIES:
+                        told = f"workers end as soon as they begin, the last one {how}; its messages say why"
+                        raise ServerError(told)
+                    self._told(f"worker {index + 1} {how}; another goes on with its sessions")
+                    self._start(index, before)
+            return number
         finally:
             self._stop()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def _kept(self, heard: set[signal.Signals], before: set[signal.Signals | int]) -> int:
-        while True:
-            number = signal.sigwaitinfo(heard).si_signo
-            if number != signal.SIGCHLD:
-                return number
-            for index, how in self._ended():
-                young = time.monotonic() - self._begun[index] < YOUNG
-                self._failures = self._failures + 1 if young else 0
-                if self._failures >= TRIES:
-                    raise ServerError(f"workers end as soon as they begin, the last one {how}; its messages say why")
-                self._told(f"worker {index + 1} {how}; another goes on with its sessions")
-                self._start(index, before)
 
     def _ended(self) -> list[tuple[int, str]]:
         """The workers that have ended since this was last asked, and how."""

@@ -29,7 +29,11 @@ def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | 
     named = {"gen_ai.operation.name": "evaluate", **about(started), "sandbox_mcp.scenario": started.scenario}
     span = out.tracer.start_span(f"evaluate {started.scenario}", around, SpanKind.INTERNAL, named)
     for name, value in figures.items():
-        attributes = {"gen_ai.evaluation.name": name, **_outcome(value)}
+        attributes: dict[str, str | float] = {"gen_ai.evaluation.name": name}
+        if value is None:
+            attributes["gen_ai.evaluation.score.label"] = NOT_SCORED
+        else:
+            attributes["gen_ai.evaluation.score.value"] = float(value)
         if out.events is None:
             span.add_event(EVENT, attributes)
         else:
@@ -37,9 +41,3 @@ def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | 
             told = {**attributes, **about(started)}
             out.events.emit(LogRecord(timestamp=time.time_ns(), context=within, event_name=EVENT, attributes=told))
     span.end()
-
-
-def _outcome(value: float | None) -> dict[str, str | float]:
-    if value is None:
-        return {"gen_ai.evaluation.score.label": NOT_SCORED}
-    return {"gen_ai.evaluation.score.value": float(value)}

@@ -89,8 +89,16 @@ class TracedSink:
             session.turn = turn
             return
         self.sink.write(event)
-        if session is not None:
-            self._tell(session, event)
+        if session is None:
+            return
+        if isinstance(event, ToolCall):
+            self._call(session, event)
+        elif isinstance(event, SessionEnded):
+            self._end(session, event)
+        elif (event.sender, event.recipient) == ("system", "agent"):
+            session.instructions = event.content
+        elif (event.sender, event.recipient) == ("agent", "user"):
+            self._turn(session, _at(event), said=event)
 
     def ambient(self) -> AbstractContextManager[Any]:
         """The turn that is going on, or the session, as what anything else that is traced belongs to."""
@@ -134,16 +142,6 @@ class TracedSink:
         return session
 
     # -- what happened --------------------------------------------------------------------------------------------
-
-    def _tell(self, session: _Session, event: Message | ToolCall | SessionEnded | SessionStarted) -> None:
-        if isinstance(event, ToolCall):
-            self._call(session, event)
-        elif isinstance(event, SessionEnded):
-            self._end(session, event)
-        elif isinstance(event, Message) and event.sender == "system" and event.recipient == "agent":
-            session.instructions = event.content
-        elif isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user"):
-            self._turn(session, _at(event), said=event)
 
     def _turn(
         self, session: _Session, at: int, *, said: Message | None = None, failed: SessionEnded | None = None
@@ -244,7 +242,15 @@ class TracedSink:
             "gen_ai.operation.name": "invoke_workflow",
             "gen_ai.workflow.name": started.scenario,
             **session.about,
-            **_setting(started),
+            # what decided the session, so that whoever has its spans can find its scenario
+            "sandbox_mcp.session": started.session,
+            "sandbox_mcp.scenario": started.scenario,
+            "sandbox_mcp.digest": started.digest,
+            "sandbox_mcp.variant": started.variant,
+            "sandbox_mcp.seed": started.seed,
+            "sandbox_mcp.trial": started.trial,
+            "sandbox_mcp.user_channel": started.user_channel,
+            "sandbox_mcp.user": str(started.user.get("kind") or ""),
             "sandbox_mcp.end": event.reason,
         }
         self._out.ids.choose(session.context)
@@ -267,20 +273,6 @@ def about(started: SessionStarted) -> dict[str, Any]:
     if started.agent.get("name"):
         told["gen_ai.agent.name"] = str(started.agent["name"])
     return told
-
-
-def _setting(started: SessionStarted) -> dict[str, Any]:
-    """What decided the session, so that whoever has its spans can find its scenario."""
-    return {
-        "sandbox_mcp.session": started.session,
-        "sandbox_mcp.scenario": started.scenario,
-        "sandbox_mcp.digest": started.digest,
-        "sandbox_mcp.variant": started.variant,
-        "sandbox_mcp.seed": started.seed,
-        "sandbox_mcp.trial": started.trial,
-        "sandbox_mcp.user_channel": started.user_channel,
-        "sandbox_mcp.user": str(started.user.get("kind") or ""),
-    }
 
 
 def _title(started: SessionStarted) -> str:

@@ -46,19 +46,14 @@ async def converse(start: Start) -> AsyncGenerator["CodexChat"]:
     """Write the configuration; Codex itself is started for every message."""
     program = found("codex", "codex")
     upstream = start.base_url or os.environ.get("OPENAI_BASE_URL") or OWN_URL
-    with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:  # noqa: SIM117 - too long for one
+    with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:
+        home, work = Path(folder) / "home", Path(folder) / "work"
+        home.mkdir()
+        work.mkdir()
         with gate_to(upstream, start.parameters, start.timeout) as gate:
-            yield CodexChat(program, start, gate, *_prepared(Path(folder), start, gate.url))
-
-
-def _prepared(folder: Path, start: Start, model_url: str) -> tuple[Path, Path]:
-    """A folder with the configuration, and one to work in."""
-    home, work = folder / "home", folder / "work"
-    home.mkdir()
-    work.mkdir()
-    (home / "instructions.md").write_text(start.instructions, encoding="utf-8")
-    (home / "config.toml").write_text(_toml(_configuration(start, model_url, home)), encoding="utf-8")
-    return home, work
+            (home / "instructions.md").write_text(start.instructions, encoding="utf-8")
+            (home / "config.toml").write_text(_toml(_configuration(start, gate.url, home)), encoding="utf-8")
+            yield CodexChat(program, start, gate, home, work)
 
 
 class CodexChat:
@@ -137,6 +132,23 @@ def _read(events: Iterator[dict[str, Any]]) -> _Heard:
 
 
 def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:
+    provider = {
+        "name": "given",
+        "base_url": model_url,
+        "env_key": KEY,
+        "wire_api": "responses",
+        "request_max_retries": start.retries,
+        "stream_max_retries": start.retries,
+        "stream_idle_timeout_ms": int(start.timeout * 1000),
+    }
+    server = {
+        "url": start.url,
+        "default_tools_approval_mode": "approve",
+        "required": True,
+        "startup_timeout_sec": 60,
+        "tool_timeout_sec": 60,
+        **{f'env_http_headers."{name}"': f"{HEADER}{number}" for number, name in enumerate(start.headers)},
+    }
     return {
         "model": start.model,
         "model_provider": "given",
@@ -161,31 +173,9 @@ def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:
         "tools.experimental_request_user_input.enabled": False,
         "tools.update_plan.enabled": False,
         **{f"features.{name}": False for name in OFF},
-        **_within("model_providers.given", _provider(start, model_url)),
-        **_within("mcp_servers.sandbox", _server(start)),
+        **{f"model_providers.given.{key}": value for key, value in provider.items()},
+        **{f"mcp_servers.sandbox.{key}": value for key, value in server.items()},
     }
-
-
-def _provider(start: Start, model_url: str) -> dict[str, Any]:
-    return {
-        "name": "given",
-        "base_url": model_url,
-        "env_key": KEY,
-        "wire_api": "responses",
-        "request_max_retries": start.retries,
-        "stream_max_retries": start.retries,
-        "stream_idle_timeout_ms": int(start.timeout * 1000),
-    }
-
-
-def _server(start: Start) -> dict[str, Any]:
-    headers = {f'env_http_headers."{name}"': f"{HEADER}{number}" for number, name in enumerate(start.headers)}
-    limits = {"required": True, "startup_timeout_sec": 60, "tool_timeout_sec": 60}
-    return {"url": start.url, "default_tools_approval_mode": "approve", **limits, **headers}
-
-
-def _within(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{table}.{key}": value for key, value in values.items()}
 
 
 def _toml(values: Mapping[str, Any]) -> str:
