@@ -6,7 +6,7 @@ played; whether it is a good one is for lint to say.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 from zoneinfo import available_timezones
@@ -53,10 +53,8 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
     readers: list[Callable[[], object]] = [lambda: _clock(raw)]
     try:
         home, (rows, place) = home_of(raw.world, worlds), _rows_of(raw)
-        labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
-        called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
         zone = raw.clock.zone if raw.clock.zone in available_timezones() else None
-        parts = ScenarioParts(home, Resolver(zone or "UTC", labels, called))
+        parts = ScenarioParts(home, _resolver(home, rows, zone or "UTC"))
         readers += [lambda: parts.user(raw.user), *parts.readers(raw, rows, place), lambda: _gates(raw, home)]
     except ProblemError:  # without a world nothing else can be told; this one has been
         pass
@@ -71,9 +69,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
     home = home_of(raw.world, worlds)
     rows, place = _rows_of(raw)
     clock = _clock(raw)
-    labels = {table: frozenset(labels_of(home, table, labelled)) for table, labelled in rows.items()}
-    called = {table: dict(_names(labelled)) for table, labelled in rows.items()}
-    parts = ScenarioParts(home, Resolver(clock.zone, labels, called))
+    parts = ScenarioParts(home, _resolver(home, rows, clock.zone))
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
     built = tuple(parts.milestones(listed, "milestones"))
@@ -159,8 +155,12 @@ def _clock(raw: RawScenario) -> Clock:
     return Clock(timestamp, zone, 1.0 if raw.clock.step is None else raw.clock.step)
 
 
-def _names(rows: Any) -> Iterable[tuple[str, str]]:
-    """The names of a table's rows by label, where rows have names."""
-    for label, row in cast("dict[Any, Any]", rows).items() if isinstance(rows, dict) else ():
-        if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("name"), str):
-            yield str(label), cast("dict[str, Any]", row)["name"]
+def _resolver(home: World, tables: Mapping[str, Any], zone: str) -> Resolver:
+    """What turns values of a scenario into what they mean, by the labels of its rows and the names in them."""
+    labels = {table: frozenset(labels_of(home, table, rows)) for table, rows in tables.items()}
+    names: dict[str, dict[str, str]] = {table: {} for table in tables}
+    for table, rows in tables.items():
+        for label, row in cast("dict[Any, Any]", rows).items() if isinstance(rows, dict) else ():
+            if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("name"), str):
+                names[table][str(label)] = cast("dict[str, Any]", row)["name"]
+    return Resolver(zone, labels, names)

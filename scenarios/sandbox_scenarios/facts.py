@@ -5,7 +5,7 @@ is not a typed fact is a list of wordings, of which one must be said.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
 from sandbox_scenarios.errors import ValueProblemError
@@ -163,14 +163,23 @@ def measured_in(kind: FactType, unit: str) -> tuple[FactType, str]:
 
 def wordings_of(item: Any) -> tuple[str, ...]:
     """The wordings of a fact that is written as a text or a list of texts."""
-    items = cast("list[Any]", item) if isinstance(item, list) else [item]
-    for text in items:
-        if isinstance(text, bool | dict | list) or text is None:
-            raise ValueProblemError(f"facts expects texts, not {text!r}; put it in quotes")
-        if not str(text).strip():
-            raise ValueProblemError(f"facts expects texts that say something, not {text!r}")
-    if not items:
+    texts = texts_of(cast("list[Any]", item) if isinstance(item, list) else [item], "facts")
+    if not texts:
         raise ValueProblemError("a fact needs at least one wording")
+    return texts
+
+
+def texts_of(items: Sequence[Any], what: str) -> tuple[str, ...]:
+    """The items of a list as texts; ``what`` is the key that it stands under.
+
+    Raises:
+        ValueProblemError: one of them is something else, or says nothing.
+    """
+    for item in items:
+        if isinstance(item, bool | dict | list) or item is None:
+            raise ValueProblemError(f"{what} expects texts, not {item!r}; put it in quotes")
+        if not str(item).strip():
+            raise ValueProblemError(f"{what} expects texts that say something, not {item!r}")
     return tuple(map(str, items))
 
 
@@ -178,7 +187,7 @@ def _state(parts: Mapping[Any, Any]) -> Fact:
     things = [key for key in parts if key not in OPTIONS]
     if len(things) != 1:
         raise ValueProblemError(
-            f"expected one type of {', '.join(TYPES)}, or a thing and its state; found {_keys(parts)}"
+            f"expected one type of {', '.join(TYPES)}, or a thing and its state; found {keys_of(parts)}"
         )
     value = parts[things[0]]
     state = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else str(value).lower()
@@ -250,5 +259,6 @@ def _strings(value: Any, what: str) -> tuple[str, ...]:
     return tuple(map(str, items))
 
 
-def _keys(parts: Mapping[Any, Any]) -> str:
+def keys_of(parts: Mapping[Any, Any]) -> str:
+    """The keys of a mapping, for an error message."""
     return ", ".join(map(repr, parts)) or "nothing"

@@ -22,14 +22,11 @@ def with_means(milestones: Sequence[Milestone], stated: Iterable[bool | None], u
     """The milestones, those that are only means marked as transient; ``stated`` is what each says of that itself."""
     said = " ".join((user.goal, user.opening, *user.script.then)).casefold().replace("-", "")
     words = tuple(_WORD.findall(said))
-    return tuple(
-        replace(item, transient=_is_means(item, words) if told is None else told)
-        for item, told in zip(milestones, stated, strict=True)
-    )
-
-
-def _is_means(milestone: Milestone, words: Sequence[str]) -> bool:
-    return all(_switches(item) and not _names(words, item) for item in milestone.constraints)
+    found: list[Milestone] = []
+    for milestone, told in zip(milestones, stated, strict=True):
+        only_means = all(_switches(item) and not _names(words, item) for item in milestone.constraints)
+        found.append(replace(milestone, transient=only_means if told is None else told))
+    return tuple(found)
 
 
 def _switches(constraint: Constraint) -> bool:
@@ -40,12 +37,9 @@ def _switches(constraint: Constraint) -> bool:
 
 def _names(words: Sequence[str], constraint: Constraint) -> bool:
     """Whether the words name one of the switches: all that its name says, each perhaps with another ending."""
-    columns = (
-        {name for row in constraint.rows for name in row} if isinstance(constraint, TableConstraint) else set[str]()
-    )
-    return any(all(any(word.startswith(stem) for word in words) for stem in _stems(name)) for name in columns)
-
-
-def _stems(column: str) -> list[str]:
-    parts = [part for part in column.split("_") if len(part) >= SHORT and part not in NAMELESS]
-    return [part.removesuffix("ing").removesuffix("ed") for part in parts]
+    for column in {name for row in constraint.rows for name in row} if isinstance(constraint, TableConstraint) else ():
+        parts = [part for part in column.split("_") if len(part) >= SHORT and part not in NAMELESS]
+        stems = [part.removesuffix("ing").removesuffix("ed") for part in parts]
+        if all(any(word.startswith(stem) for word in words) for stem in stems):
+            return True
+    return False

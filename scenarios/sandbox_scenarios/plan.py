@@ -4,8 +4,8 @@ Policy: what a solution takes from earlier results is filled in as ``sandbox_sce
 cannot be filled in is a fault of whoever plays it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sandbox_mcp.tools import PresentedTool
@@ -23,29 +23,19 @@ class PlanError(ScenarioError):
     """A reference solution refers to something that no call before it returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Renaming:
-    tools: Mapping[str, str]
-    arguments: Mapping[str, Mapping[str, str]]
-
-    def call(self, planned: PlannedCall) -> PlannedCall:
-        names = self.arguments.get(planned.tool, {})
-        given = {names.get(name, name): value for name, value in planned.arguments.items()}
-        return replace(planned, tool=self.tools.get(planned.tool, planned.tool), arguments=given)
-
-
 def presented_solution(solution: Solution, offered: Mapping[str, PresentedTool]) -> Solution:
     """The solution in the names under which a session presents its tools and their arguments."""
     tools = {tool.tool.name: name for name, tool in offered.items()}
     arguments = {
         tool.tool.name: {canonical: shown for shown, canonical in tool.names.items()} for tool in offered.values()
     }
-    renaming = _Renaming(tools, arguments)
-    turns = tuple(
-        PlannedTurn(tuple(tuple(renaming.call(call) for call in batch) for batch in turn.batches), turn.reply)
-        for turn in solution.turns
-    )
-    return Solution(turns, solution.about, solution.concrete)
+
+    def renamed(call: PlannedCall) -> PlannedCall:
+        names = arguments.get(call.tool, {})
+        given = {names.get(name, name): value for name, value in call.arguments.items()}
+        return replace(call, tool=tools.get(call.tool, call.tool), arguments=given)
+
+    return _with_each_call(solution, renamed)
 
 
 def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mapping[str, PresentedTool]) -> Solution:
@@ -56,16 +46,18 @@ def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mappin
     """
     if not variant_named(variant).free_text:
         return presented_solution(solution, offered)
-    named = presented_solution(solution, actions(scenario, variant))
+
+    def as_action(call: PlannedCall) -> PlannedCall:
+        return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
+
+    return _with_each_call(presented_solution(solution, actions(scenario, variant)), as_action)
+
+
+def _with_each_call(solution: Solution, changed: Callable[[PlannedCall], PlannedCall]) -> Solution:
     turns = tuple(
-        PlannedTurn(tuple(tuple(_as_action(call) for call in batch) for batch in turn.batches), turn.reply)
-        for turn in named.turns
+        PlannedTurn(tuple(tuple(map(changed, batch)) for batch in turn.batches), turn.reply) for turn in solution.turns
     )
-    return Solution(turns, named.about, named.concrete)
-
-
-def _as_action(call: PlannedCall) -> PlannedCall:
-    return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
+    return Solution(turns, solution.about, solution.concrete)
 
 
 def ready(call: PlannedCall, results: Mapping[str, Any], *, concrete: bool = False) -> Mapping[str, Any]:

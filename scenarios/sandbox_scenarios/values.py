@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sandbox_mcp.world import to_timestamp
 from sandbox_scenarios.errors import ValueProblemError
-from sandbox_scenarios.facts import facts_of
+from sandbox_scenarios.facts import facts_of, keys_of, texts_of
 from sandbox_scenarios.model import Conversion, Expected, Fact, ValueRef
 from sandbox_scenarios.wordings import wordings
 
@@ -85,7 +85,7 @@ class Resolver:
         named = [key for key in parts if key in MEASURES]
         if len(named) != 1:
             raise ValueProblemError(
-                f"expected a plain value or a mapping with one of {', '.join(MEASURES)}; found {_keys(parts)}"
+                f"expected a plain value or a mapping with one of {', '.join(MEASURES)}; found {keys_of(parts)}"
             )
         build = {"facts": self._facts, "from": self._reference}.get(named[0], self._measured)
         return build(named[0], parts)
@@ -114,7 +114,7 @@ class Resolver:
         denies = self._claims(parts.get("denies") or [], "denies")
         facts = tuple(wording for fact in claims for wording in wordings(fact))
         values = {name: _value_ref(item) for name, item in _mapping(parts.get("values") or {}, "values").items()}
-        avoid = tuple(_texts(parts.get("avoid") or [], "avoid"))
+        avoid = _texts(parts.get("avoid") or [], "avoid")
         if not facts and not avoid and not denies:
             raise ValueProblemError("facts expects at least one fact, or something to avoid")
         denied = (wording for fact in denies for words in wordings(fact) for wording in words)
@@ -173,10 +173,10 @@ def parse_path(text: object) -> tuple[str | int, ...]:
 
 
 def _synonyms(items: Any) -> tuple[tuple[str, ...], ...]:
-    groups = [tuple(_texts(item, "synonyms")) for item in _list(items, "synonyms")]
+    groups = tuple(_texts(item, "synonyms") for item in _list(items, "synonyms"))
     if any(len(group) < 2 for group in groups):
         raise ValueProblemError("synonyms expects lists of words that may stand for each other")
-    return tuple(groups)
+    return groups
 
 
 def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:
@@ -187,14 +187,8 @@ def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) ->
         raise ValueProblemError(f"no text says where the value {name!r} goes; expected {{{name}}} in one of them")
 
 
-def _texts(items: Any, what: str) -> list[str]:
-    texts = _list(items, what)
-    for item in texts:
-        if isinstance(item, bool | dict | list) or item is None:
-            raise ValueProblemError(f"{what} expects texts, not {item!r}; put it in quotes")
-        if not str(item).strip():
-            raise ValueProblemError(f"{what} expects texts that say something, not {item!r}")
-    return [str(item) for item in texts]
+def _texts(items: Any, what: str) -> tuple[str, ...]:
+    return texts_of(_list(items, what), what)
 
 
 def _mapping(value: Any, what: str) -> dict[str, Any]:
@@ -213,10 +207,6 @@ def _only(parts: Mapping[str, Any], allowed: set[str]) -> None:
     extra = sorted(set(parts) - allowed)
     if extra:
         raise ValueProblemError(f"unknown key {', '.join(map(repr, extra))}; expected {', '.join(sorted(allowed))}")
-
-
-def _keys(parts: Mapping[str, Any]) -> str:
-    return ", ".join(map(repr, parts)) or "nothing"
 
 
 def _number(value: Any) -> bool:

@@ -150,7 +150,7 @@ def _times(text: str) -> Sequence[str]:
     if 0 < minute < 30 and minute % 5 == 0 and minute != 15:
         forms += [f"{_spelt(minute)[0]} past {words[0]}", f"{minute} past {short}"]
     if minute:
-        forms.append(f"{words[0]} {_spelt(minute)[0].replace('-', '-')}")
+        forms.append(f"{words[0]} {_spelt(minute)[0]}")
     return forms
 
 

@@ -210,7 +210,12 @@ def _parsed(text: str, path: str) -> tuple[Any, Any]:
         _check_depth(text, path)
         loader = _Loader(text)
         try:
-            return _construct(loader, path)
+            root = loader.get_single_node()
+            if root is None:
+                raise ScenarioFileError(path, None, "is empty; expected 'family' and 'scenarios'")
+            for line, problem in _faults(root):
+                raise ScenarioFileError(path, line, problem)
+            return loader.construct_document(root), root
         finally:
             loader.dispose()
     except yaml.reader.ReaderError as error:
@@ -244,15 +249,6 @@ def _may_be_deep(text: str) -> bool:
         deepest = max(deepest, depth)
     indented = max((len(line) - len(line.lstrip(" -?:")) for line in text.split("\n")), default=0)
     return deepest + indented > DEEPEST
-
-
-def _construct(loader: Any, path: str) -> tuple[Any, Any]:
-    root = loader.get_single_node()
-    if root is None:
-        raise ScenarioFileError(path, None, "is empty; expected 'family' and 'scenarios'")
-    for line, problem in _faults(root):
-        raise ScenarioFileError(path, line, problem)
-    return loader.construct_document(root), root
 
 
 def _faults(root: Any) -> Iterator[tuple[int, str]]:

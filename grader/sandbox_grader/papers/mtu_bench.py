@@ -72,18 +72,17 @@ def _means(setting: str, part: Part = "all") -> dict[str, ObservedMean]:
         return ObservedMean(lambda scores: (float(row[key]) for row in turns(scores) if key in row))
 
     def over_dialogues(name: str) -> ObservedMean:
-        return ObservedMean(lambda scores: _dialogue_value(scores, setting, name) if part == "all" else ())
+        def observe(scores: Scores) -> Iterable[float]:
+            verdict = counted_verdict(scores, FAMILY) if part == "all" else None
+            value = verdict.values.get(name) if verdict and verdict.values["setting"] == setting else None
+            return () if value is None else (float(value),)
+
+        return ObservedMean(observe)
 
     found = {name: over_turns(name.lower()) for name in TURN[setting]}
     if setting[0] != "S":
         found |= {name: over_dialogues(name) for name in DIALOGUE_COLUMNS}
     return found
-
-
-def _dialogue_value(scores: Scores, setting: str, name: str) -> Iterable[float]:
-    verdict = counted_verdict(scores, FAMILY)
-    value = verdict.values.get(name) if verdict and verdict.values["setting"] == setting else None
-    return () if value is None else (float(value),)
 
 
 def _columns(settings: Sequence[str], part: Part = "all") -> tuple[PaperColumn, ...]:

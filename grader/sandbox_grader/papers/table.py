@@ -101,7 +101,11 @@ class PaperTable:
         """The table with what these runs have to say; they are taken as graded, in whatever mode."""
         rows = tuple(self._row(label, sessions) for label, sessions in self.rows(runs).items())
         played = {plain(row.label) for row in rows}
-        others = tuple(self._printed_row(name) for name in self.published if plain(name) not in played)
+        others = tuple(
+            PaperRow(name, tuple(PaperCell(None, printed.get(column.name)) for column in self.columns))
+            for name, printed in self.published.items()
+            if plain(name) not in played
+        )
         filled = FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode, bool(runs))
         cells = list(zip(*(row.cells for row in (*rows, *others)), strict=True))
         said = [any(cell.found or cell.printed is not None for cell in column) for column in cells]
@@ -120,10 +124,6 @@ class PaperTable:
             for column in self.columns
         ]
         return PaperRow(label, tuple(cells))
-
-    def _printed_row(self, name: str) -> "PaperRow":
-        row = self.published[name]
-        return PaperRow(name, tuple(PaperCell(None, row.get(column.name)) for column in self.columns))
 
 
 @dataclass(frozen=True, slots=True)

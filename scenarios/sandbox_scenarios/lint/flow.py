@@ -19,7 +19,8 @@ def flow(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``unknowable``."""
     if any(scenario.home.agent_tools[name].domain == "search" for name in scenario.tools):
         return
-    told = "\n".join((*(text.text for text in spoken(scenario)), *_in_the_world(scenario)))
+    cells = (cell for rows in scenario.world.tables.values() for row in rows.values() for cell in row.values())
+    told = "\n".join((*(text.text for text in spoken(scenario)), *(cell for cell in cells if isinstance(cell, str))))
     for number, milestone in enumerate(scenario.milestones):
         for constraint in milestone.constraints:
             if isinstance(constraint, TableConstraint):
@@ -28,12 +29,6 @@ def flow(scenario: Scenario) -> Iterator[LintFinding]:
                         problem = f"milestone {milestone.id!r} wants {column} {value!r}, which is never told"
                         mend = "let the scripted user say it when asked ('answers')"
                         yield LintFinding("unknowable", ("milestones", number), problem, mend)
-
-
-def _in_the_world(scenario: Scenario) -> Iterator[str]:
-    for rows in scenario.world.tables.values():
-        for row in rows.values():
-            yield from (value for value in row.values() if isinstance(value, str))
 
 
 def _written(scenario: Scenario, constraint: TableConstraint) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,8 @@ def categories(scenario: Scenario) -> Iterator[LintFinding]:
     yield from _counted(scenario)
     off = [blocked(scenario, solution) for solution in scenario.solutions]
     if all(off) and "state_dependency" not in scenario.categories:
-        yield _wrong(f"needs {_listed(off[0])} to be changed first, but is not in state_dependency", "add the category")
+        switches = " and ".join(off[0])
+        yield _wrong(f"needs {switches} to be changed first, but is not in state_dependency", "add the category")
 
 
 def _wrong(problem: str, mend: str) -> LintFinding:
@@ -77,22 +78,15 @@ def _counted(scenario: Scenario) -> Iterator[LintFinding]:
     if not calls:
         yield _wrong("a solution makes no call", f"make it {LACKS}, or add the calls")
     made = f"the shortest solution makes {counted(calls, 'call')}"
+    taken = f"the shortest solution takes {counted(turns, 'turn')}"
+    if follows:
+        taken = "the user wants more afterwards ('then')"
     for right, name, why in (
         (calls == 1, "single_tool_call", made),
         (calls > 1, "multiple_tool_call", made),
-        (not several, "single_user_turn", _turns(turns, follows)),
-        (several, "multiple_user_turn", _turns(turns, follows)),
+        (not several, "single_user_turn", taken),
+        (several, "multiple_user_turn", taken),
     ):
         if calls and right is not (name in mine):
             mend = f"add {name}" if right else f"take {name} out"
             yield _wrong(f"is {'not ' if right else ''}in {name}, but {why}", mend)
-
-
-def _turns(turns: int, follows: bool) -> str:
-    if follows:
-        return "the user wants more afterwards ('then')"
-    return f"the shortest solution takes {counted(turns, 'turn')}"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(names)

@@ -234,18 +234,16 @@ def _features(scenarios: Sequence[Scenario], timed: set[str]) -> tuple[Count, ..
         "required confirmation": lambda item: bool(item.confirm),
         "sign-in": lambda item: bool(item.gates),
         "timers or waiting": lambda item: not timed.isdisjoint(item.tools),
-        f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(map(_wide, item.solutions)),
-        f"more than {MANY_TOOLS} tools in a turn": lambda item: any(map(_busy, item.solutions)),
+        f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(
+            len(call.arguments) > MANY_ARGUMENTS for solution in item.solutions for call in _planned(solution)
+        ),
+        f"more than {MANY_TOOLS} tools in a turn": lambda item: any(
+            len({call.tool for call in turn.calls}) > MANY_TOOLS
+            for solution in item.solutions
+            for turn in solution.turns
+        ),
     }
     return tuple(Count(name, sum(map(has, scenarios))) for name, has in counted.items())
-
-
-def _wide(solution: Solution) -> bool:
-    return any(len(call.arguments) > MANY_ARGUMENTS for call in _planned(solution))
-
-
-def _busy(solution: Solution) -> bool:
-    return any(len({call.tool for call in turn.calls}) > MANY_TOOLS for turn in solution.turns)
 
 
 def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similarity) -> Mapping[str, float]:

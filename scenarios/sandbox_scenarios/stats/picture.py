@@ -30,7 +30,8 @@ def picture(stats: Stats) -> str:
 def _heads(categories: list[str]) -> Iterator[str]:
     for number, name in enumerate(categories):
         x = LEFT + CELL * number + CELL // 2
-        yield f'<text x="{x}" y="{TOP - 10}" transform="rotate(-40 {x} {TOP - 10})">{_words(name)}</text>'
+        shown = escape(name.replace("_", " "))
+        yield f'<text x="{x}" y="{TOP - 10}" transform="rotate(-40 {x} {TOP - 10})">{shown}</text>'
     x = LEFT + CELL * len(categories) + 12
     yield f'<text x="{x}" y="{TOP - 10}">arguments given</text>'
 
@@ -57,7 +58,3 @@ def _bar(x: int, y: int, given: int, of: int) -> Iterator[str]:
         yield f'<rect x="{x}" y="{y + 4}" width="{BAR}" height="{ROW - 8}" fill="#eeeeee"/>'
         yield f'<rect x="{x}" y="{y + 4}" width="{BAR * given // of}" height="{ROW - 8}" fill="#2f7d4f"/>'
         yield f'<text x="{x + BAR + 6}" y="{y + 14}">{given}/{of}</text>'
-
-
-def _words(name: str) -> str:
-    return escape(name.replace("_", " "))
