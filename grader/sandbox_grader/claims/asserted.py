@@ -23,7 +23,7 @@ _RATE_AFTER = re.compile(
     r"^\s*(?:[a-z]{2,20})?/(?=[a-z])"
 )
 _RATE_BEFORE = re.compile(
-    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
+    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|(?<!the )\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
     r"equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
 )
 _FROM_BEFORE = re.compile(r"\bfrom (?:(?!to\b|and\b|on\b)[a-z]+ ){0,2}[$€£¥]?\s{0,4}$")
@@ -36,7 +36,9 @@ _BETWEEN = re.compile(
     r"makes?|equals?)\b)[^.;]){0,30}$"
 )
 _WAS_TO_BE = re.compile(
-    r"\b(?:was|were) (?:\w+ly )?(?:going|supposed|meant|planned|due) to (?:be|take place|happen|meet)\b[^.;]{0,24}$"
+    r"\b(?:was|were) (?:\w+ly )?(?:going|supposed|meant|planned|due|scheduled|expected|booked|set) (?:to (?:be"
+    r"|take place"
+    r"|happen|meet|leave|arrive|start|depart)\b[^.;]{0,24}|(?:at|for|on)(?: the)? )$"
 )
 """Before what was planned once, and is not so."""
 _EXCLUDING = re.compile(
@@ -94,6 +96,19 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
     return "said"
 
 
+def not_meant(spoken: Spoken, clause: Clause, start: int) -> bool:
+    """Whether a value is only what was looked for, asked about, or offered to be used."""
+    return bool(
+        _LOOKED_FOR.search(spoken.low, clause.start, start) or _COULD_BE_USED.search(spoken.low, clause.start, start)
+    )
+
+
+_COULD_BE_USED = re.compile(
+    r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book"
+    r"|move|change"
+    r"|try|use|put|note|offer|suggest|propose)\b|\bhow about\b|\bwhat about\b"
+)
+"""Before a value that is only offered."""
 _OR_SO_MANY = re.compile(
     r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b(?! (?:the|an?|your|my|his|her)\b)"
 )
@@ -103,7 +118,7 @@ def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
     """Whether a value was only looked for or asked about, or is but a bound of what it may be."""
     before = spoken.low[max(clause.start, start - 40) : start]
     return bool(
-        _LOOKED_FOR.search(spoken.low, clause.start, start)
+        not_meant(spoken, clause, start)
         or _BOUND.search(before)
         or _BETWEEN.search(before)
         or _OR_SO_MANY.match(spoken.low, end)

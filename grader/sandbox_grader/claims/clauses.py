@@ -29,6 +29,8 @@ _BREAK = re.compile(
     rf"|except that|"
     rf"because)\b"
     rf"| (?=whether\b)"
+    rf"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went"
+    rf"|\w{{2,12}}ed)\b)"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
     rf"only|actually"
     rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
@@ -48,11 +50,13 @@ _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
     r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
     r"as soon as|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
+    r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)"
     r"|whenever|as long as|imagine|pretend|let us say|let['’]?s say|say|hypothetically|whether|in theory)\b",
     re.IGNORECASE,
 )
 _SUPPOSES_ANYWHERE = re.compile(
-    r"\b(?:if it (?:were|was)|would have (?:been|said|got|gotten|had|paid|cost|received|made)|were to|"
+    r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|been|said|got|had|paid|cost|made|bought|told"
+    r"|sent|come|gone|put|left|kept|found)\b|were to|"
     r"supposed to|meant to be|in case|as if|as though)\b",
     re.IGNORECASE,
 )
@@ -64,7 +68,8 @@ _HEDGE = re.compile(
     r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
     r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
     r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
-    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|chances are|odds are|reportedly|"
+    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i (?:would )?expect\b"
+    r"|or whatever (?:it|that|they)|ballpark|eyeball\w*|chances are|odds are|reportedly|"
     r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
     r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
     r"|and|but|too|as))|"
@@ -96,7 +101,8 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
+    r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody"
+    r"|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
     r"of|rather than|far from|nowhere near|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
     r"|other than|else than|except)|hardly|"
     r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
@@ -125,7 +131,8 @@ _LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,", re.IGNORECASE)
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
-    r"\b(?:would|might|could|may|should|will|can) (?:say|tell|claim|write|answer|reply|read)\b|\b(?:claims|"
+    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
+    r"|read)\b|\b(?:claims|"
     r"rumou?r|they say|people say|someone said|some say)\b",
     re.IGNORECASE,
 )
@@ -263,40 +270,90 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
     asking = False
     for position, clause in enumerate(clauses):
         shown = blind[clause.start : clause.end]
-        lead = blind[max(start, clause.start - 8) : clause.start]
-        starter = re.search(r"\b(if|once|unless|until|because|although|though|while|since|so)\s*$", lead)
         asking = asking or (question and (position == len(clauses) - 1 or bool(_QUESTION_START.match(shown))))
         clause.asks = asking
-        if position and starter and starter[1] == "until" and _WAS.search(clauses[position - 1].text):
-            clauses[position - 1].history = True
         clause.supposes = (
             bool(_SUPPOSES.match(shown))
-            or bool(starter and starter[1] in ("if", "once", "unless"))
+            or _opened_by(blind, start, clause) in ("if", "once", "unless")
             or bool(_SUPPOSES_ANYWHERE.search(shown))
             or bool(_BELIEVED.search(shown))
+            or ('"' in shown and bool(_WOULD_SAY.search(shown)))
         )
         clause.untrue = bool(_MADE_UP.match(shown))
         clause.hedges = bool(_HEDGE.search(shown) or _HEARSAY.search(shown))
         clause.future = bool(_FUTURE.search(shown))
-        clause.history = bool(_HISTORY.search(shown))
+        clause.history = bool(_HISTORY.search(shown) or _THEN.search(shown))
         clause.denials = _denials(shown, clause.start)
-        if _WOULD_SAY.search(shown) and '"' in shown:
-            clause.supposes = True
-        if clause.asks and _ASKS_ABOUT_IT.match(shown):
-            for other in clauses[:position]:
-                other.asks = True
-    for first, second in reversed(list(pairwise(clauses))) if asking else ():
-        if not second.asks or not _RUNS_ON.fullmatch(blind, first.end - 10, second.start + 1):
-            break
-        first.asks = first.asks or not _QUESTION_START.match(blind[second.start : second.end])
+    _look_back(clauses, blind, start)
+    for first, second in pairwise(clauses):
+        _condition(first, second, blind)
     if len(clauses) > 1 and any(clause.supposes and _CONTRARY_TO_FACT.match(clause.text) for clause in clauses):
         for clause in clauses:
             clause.supposes = clause.supposes or " would " in clause.text
     return clauses
 
 
+_OPENERS = re.compile(r"\b(if|once|unless|until|before)\s*$")
+
+
+def _opened_by(blind: str, start: int, clause: Clause) -> str:
+    """The word that ends the clause before and makes this one a condition or a limit in time; nothing if none does."""
+    found = _OPENERS.search(blind, max(start, clause.start - 8), clause.start)
+    return found[1].lower() if found else ""
+
+
+def _look_back(clauses: list[Clause], blind: str, start: int) -> None:
+    """What a clause makes of those before it in its sentence: a question, a doubt, or what was until something came."""
+    for position, clause in enumerate(clauses):
+        shown = blind[clause.start : clause.end]
+        before = clauses[position - 1] if position else None
+        if before and _AFTERTHOUGHT.match(shown):
+            before.hedges = True
+        if before and _WAS.search(before.text) and _opened_by(blind, start, clause) in ("until", "before"):
+            before.history = True
+        if clause.asks and _ASKS_ABOUT_IT.match(shown):
+            for other in clauses[:position]:
+                other.asks = True
+    for first, second in reversed(list(pairwise(clauses))):
+        if not second.asks or not _RUNS_ON.fullmatch(blind, first.end - 10, second.start + 1):
+            break
+        first.asks = first.asks or not _QUESTION_START.match(blind[second.start : second.end])
+
+
+def _condition(first: Clause, second: Clause, blind: str) -> None:
+    """What will be under a condition about the world is only supposed, whichever of the two comes first."""
+    if _IF_THE_WORLD.match(blind[first.start : first.end]) and _WILL.search(second.text):
+        second.supposes = True
+    behind = blind[second.start - 4 : second.end]
+    if _IF_BEHIND.match(behind) and _IF_THE_WORLD.match(behind.lstrip()) and _WILL.search(first.text):
+        first.supposes = True
+
+
+_IF_BEHIND = re.compile(r"\W*if\b", re.IGNORECASE)
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
+_AFTERTHOUGHT = re.compile(
+    r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps"
+    r"|maybe|possibly"
+    r"|presumably|supposedly|allegedly|or thereabouts)\W*$",
+    re.IGNORECASE,
+)
+"""Doubts what stands before it."""
+_THEN = re.compile(
+    r"\b(?:ago|yesterday|that day|back then),? (?:it|they|this|that|he|she|there|the \w+|your \w+)? ?(?:was|were"
+    r"|had|stood)\b"
+    r"|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)",
+    re.IGNORECASE,
+)
+"""Tells of a time that is over."""
+_IF_THE_WORLD = re.compile(
+    r"^\W*(?:and |but |so )?if (?!you\b|i\b|we\b|not\b|so\b|needed|necessary|possible|anything|(?:it|that"
+    r"|this) (?:helps|matters"
+    r"|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w",
+    re.IGNORECASE,
+)
+"""A condition about the world rather than about who speaks or is spoken to."""
+_WILL = re.compile(r"\b(?:will|would|might|may|could)\b")
 _WAS = re.compile(r"\b(?:was|were|had|used)\b")
 _BELIEVED = re.compile(
     r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
@@ -311,6 +368,8 @@ _HEARSAY = re.compile(
     r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
     r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
     r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think)(?:s|ed)?"
+    r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|assumes|supposes|swears|insists"
+    r"|has heard)(?! in\b)"
     r"|they (?:say|claim|reckon))\b",
     re.IGNORECASE,
 )

@@ -32,8 +32,8 @@ _TELLING: dict[str, str] = {
     r"comes|due|amended|from now on|turned",
     "switch": r"turned|switched|enabled|disabled|activated|deactivated|on|off|active|set|connected|"
     r"disconnected|restored|back",
-    "timer": r"timers?|set|started|running|going|ticking|counting|extended|added|minutes|alarm|ring|rings|"
-    r"beep|countdown|clock",
+    "timer": r"timers?|set|started|running|going|ticking|counting|extended|added|alarm|ring|rings|"
+    r"beep|countdown",
     "stop": r"stopped|cancell?ed|turned off|switched off|removed|gone|off|no longer|ended|called off|deleted|"
     r"cleared|halted|silenced",
     "signin": r"signed|logged|sign(?:ed)?[ -]out|signed[ -]in|out|unlocked",
@@ -42,14 +42,15 @@ _DONE = (
     r"done|all set|taken care of|tak(?:en|ing) care|complete[d]?|sorted|finished|handled|success\w*|"
     r"there you go|all good|good to go|confirmed|yes|yep|in place|as (?:you )?(?:asked|requested|wished|"
     r"wanted)|accomplished|ready|mission|consider it|both|got it done|it is settled|settled|everything|"
-    r"your wish|went well|perfect|worked|through"
+    r"your wish|went well|perfect|worked|through|hecho|listo|erledigt|fertig|fait|fatto|gedaan"
 )
-_ANY_DONE = re.compile(rf"\b(?:{_DONE})\b|✅|✓|✔|☑|👍|🎉")
+_ANY_DONE = re.compile(rf"(?<!almost )(?<!nearly )(?<!almost all )\b(?:{_DONE})\b|✅|✓|✔|☑|👍|🎉")
 _LATER = re.compile(
     r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet "
     r"to|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|"
     r"shortly|in a moment|"
-    r"wait for|waiting|pending|prepared|drafted|queued|am (?:now )?(?:sending|texting|setting|removing|"
+    r"wait for|waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
+    r"|texting|setting|removing|"
     r"deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|"
     r"unsent|draft)\b"
 )
@@ -95,10 +96,24 @@ _DENIED_ANYWAY = re.compile(
 )
 
 
+_ELSEWHERE = {
+    "send": r"enviad[oa]s?|gesendet|geschickt|verschickt|envoyée?s?|inviat[oa]|mandad[oa]|verzonden|gestuurd|skickat",
+    "remind": r"recordatorio|erinnerung|rappel|promemoria|herinnering|lembrete",
+    "add": r"añadid[oa]|guardad[oa]|agregad[oa]|hinzugefügt|gespeichert|ajoutée?|enregistrée?|aggiunt[oa]|toegevoegd",
+    "remove": r"eliminad[oa]|borrad[oa]|gelöscht|entfernt|supprimée?|eliminat[oa]|verwijderd",
+    "change": r"cambiad[oa]|modificad[oa]|geändert|verschoben|modifiée?|déplacée?|spostat[oa]|gewijzigd",
+    "switch": r"apagad[oa]|desactivad[oa]|activad[oa]|encendid[oa]|(?:aus|ein)geschaltet|(?:de)?aktiviert|"
+    r"(?:dés)?activée?",
+    "timer": r"temporizador|minuteur|kurzzeitwecker",
+    "stop": r"cancelad[oa]|gestoppt|abgebrochen|annulée?",
+}
+"""Words for deeds in other languages of users."""
+
+
 def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     """Whether the message tells that a deed was done."""
     kinds = [kind for kind in map(str, fact.value) if kind in _TELLING] or ["change"]
-    telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] for kind in kinds)})\b")
+    telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] + '|' + _ELSEWHERE.get(kind, '(?!)') for kind in kinds)})\b")
     outcome, why = "missing", f"does not tell that it was done ({'/'.join(map(str, fact.value))})"
     beside = _words_of_refusals(others)
     asks_leave = any(clause.asks and _MAY_I.search(clause.text) for clause in spoken.clauses)

@@ -77,7 +77,7 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
     if kind == "duration" and item.kind == "time":
         return (
             not item.half
-            and item.number == number / 60
+            and (item.number == number / 60 or (item.number == number and "timer" in spoken.low))
             and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
         )
     if kind == "number":

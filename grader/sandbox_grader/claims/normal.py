@@ -31,7 +31,8 @@ _MEASURE = (
 )
 _CONTINENTAL = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,2})(?![\d,])")
 _SPACED = re.compile(
-    rf"(?<![\d.,:/+-])(?<![\d.,)] )(\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)|\s?{_MEASURE})"
+    rf"(?<![\d.,:/+-])(?<![\d.,)] )(\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)"
+    rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})"
 )
 _COMMA = re.compile(
     rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])"
@@ -46,6 +47,8 @@ _PICTURE = re.compile(
     "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+ +(?=[A-Z])"
 )
 """A picture behind which a new sentence begins."""
+_TICK = re.compile("(?<=[\\w.!]) ?([\u2705\u2713\u2714\u2611\u274c\u2717\u2718])\ufe0f? +(?=[A-Z])")
+"""A tick or a cross behind what was done or not, before a new sentence."""
 _TRUNK = re.compile(r"(\+\d{1,3}) ?\(0\) ?")
 """A trunk zero in brackets, which nobody dials behind a country's code."""
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
@@ -91,6 +94,7 @@ _RUN = re.compile(
 _PRONOUN_BEFORE = re.compile(
     r"\b(?:this|that|the|another|which|no|any|every|some|each|only|right|wrong|new|old)[ -]$", re.IGNORECASE
 )
+_THE = re.compile(r"\b(?:the|these|those|other|both|you)[ -]$", re.IGNORECASE)
 _PRONOUN_AFTER = re.compile(
     r" (?:of|to|moment|more|thing|another|sec|time|last|with|who|that|you|i|or|for|called|on|in|is|was)\b|"
     r"[.,!?;:)]|$",
@@ -108,7 +112,8 @@ _ORDINAL = re.compile(
 MONTHS = (
     table("january february march april may june july august september october november december")
 )  # fmt: skip
-_MONTH_NEAR = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b", re.IGNORECASE)
+_MONTH_BEHIND = re.compile(rf" (?:day )?(?:of )?(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+_MONTH_BEFORE = re.compile(rf"\b(?:{'|'.join(MONTHS)}),? (?:the )?$", re.IGNORECASE)
 _CLOCK = re.compile(
     r"\b(?:(half|quarter|a quarter|\d{1,2})(?: minutes?| mins?)? (past|after|to|till|before) |half )"
     r"(\d{1,2}|noon|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km|m\b|miles|people|minutes|hours|days))",
@@ -152,7 +157,7 @@ def plain(text: str) -> str:
     text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
     text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
-    text = _TRUNK.sub(r"\1 ", _PICTURE.sub(". ", text))
+    text = _TRUNK.sub(r"\1 ", _PICTURE.sub(". ", _TICK.sub(r" \1. ", text)))
     text = _THOUSANDS.sub("", _written_with_points(text))
     text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
     text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
@@ -218,6 +223,10 @@ def _number(found: re.Match[str]) -> str:
             _PRONOUN_BEFORE.search(before) or _PRONOUN_AFTER.match(found.string, found.end())
         ):
             return found[0]
+    if len(words) == 1 and UNITS.get(words[0], 0) in (2, 3, 4):
+        before = found.string[max(0, found.start() - 8) : found.start()]
+        if _THE.search(before) and _PRONOUN_AFTER.match(found.string, found.end()):
+            return found[0]
     total, current, last = 0, 0, 0
     for position, word in enumerate(words):
         if word in UNITS or word in TENS:
@@ -256,8 +265,10 @@ def _number_of(words: str) -> int:
 
 def _ordinal(found: re.Match[str]) -> str:
     number = _ORDINALS.index(found[0].lower().replace(" ", "-")) + 1
-    near = found.string[max(0, found.start() - 12) : found.end() + 14]
-    if number < 4 and not _MONTH_NEAR.search(near):
+    if number < 4 and not (
+        _MONTH_BEHIND.match(found.string, found.end())
+        or _MONTH_BEFORE.search(found.string, max(0, found.start() - 16), found.start())
+    ):
         return found[0]
     return f"{number}th"
 

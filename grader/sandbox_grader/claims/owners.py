@@ -151,21 +151,33 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
     rivals = [other for other in mentions if other.kind in kinds and first <= other.start < last]
     if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
         return places[rivals.index(item)][2]
+    if len(places) == len(rivals) > 1 and all(
+        value.start < place[0] < later.start for value, place, later in zip(rivals, places, rivals[1:], strict=False)
+    ):
+        return places[rivals.index(item)][2] if rivals[-1].start < places[-1][0] else None
     before = [place for place in places if place[1] <= item.start]
     if before:
         return before[-1][2]
     return after[2] if after else None
 
 
-_ATTRIBUTE = {word: name for name, words in SAME_WORDS.items() for word in words} | dict.fromkeys(
-    ("feels like", "humidity", "wind", "gusts", "dew point"), "other"
-)
+_OTHER_VALUES = (
+    "feels like", "humidity", "wind", "gusts", "dew point", "target", "goal", "limit", "set point", "average", "record"
+)  # fmt: skip
+_ATTRIBUTE = {
+    **{word: name for name, words in SAME_WORDS.items() for word in words},
+    **dict.fromkeys(_OTHER_VALUES, "other"),
+    **dict.fromkeys(("departure", "departs", "leaves"), "departure"),
+    **dict.fromkeys(("arrival", "arrives"), "arrival"),
+}
 _ANY_ATTRIBUTE = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _ATTRIBUTE), key=len, reverse=True)) + r")\b")
 
 
 def attribute_of(spoken: Spoken, item: Mention) -> str:
     """Which of a thing's several values one is, by the nearest word that tells: its high, its low, its sunset."""
-    start = max(spoken.clause_at(item.start).start, item.start - 28)
+    clause = spoken.clause_at(item.start)
+    label = spoken.low[: clause.start].rstrip().endswith(":") and clause.start > 0
+    start = max(spoken.clause_at(clause.start - 1).start if label else clause.start, item.start - 28)
     found = list(_ANY_ATTRIBUTE.finditer(spoken.low, start, item.start))
     if found:
         return _ATTRIBUTE[found[-1][0]]

@@ -68,7 +68,9 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
         findings = (elsewhere, *findings[1:])
     return Hearing(
         findings,
-        surplus.unsupported(spoken, _allowing(back, every)),
+        surplus.unsupported(spoken, _allowing(back, every))
+        or accounts.misdirected(spoken, back)
+        or accounts.told_role(spoken, back),
         surplus.dumped(spoken, every, found, back) if facts else None,
         spoken.withdrawn > 0,
     )

@@ -24,7 +24,7 @@ INABILITY = re.compile(
     r"unable|impossible|no longer|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
     r"options?|means|permission|capabilit\w+|support|possibility|method|equipment|control|connection|button|"
     r"switch|app|feed|source|service|data|rates?|number|entry|clue|idea|insight|record|information|info|"
-    r"contact|knowledge)|"
+    r"contact|knowledge)|no (?:\w+ ){1,4}?(?:among|in my|in this|on this|at my|available|installed)|"
     r"nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|"
     r"are)|neither|nobody|"
     r"lack\w*|missing|without|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|"

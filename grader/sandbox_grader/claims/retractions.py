@@ -23,7 +23,8 @@ _TAKEN_BACK = re.compile(
     r"pulling your leg|messing with you|bluffing|lying)\b"
     r"|just a joke|only joking|psych\b|gotcha\b|april fools?\b|not really\b(?=[.,!;:]|$)|i (?:just |simply |"
     r"totally |completely )?(?:made (?:that|it|this|all of (?:that|it|this)|everything|the whole thing|those|"
-    r"them) up|made up|invented|fabricated|hallucinated|imagined|dreamt|faked) ?(?:that|it|this|all|"
+    r"them) up|made (?:that|this|the|those|these|my) \w+(?: \w+)? up|made up|invented|fabricated|hallucinated"
+    r"|imagined|dreamt|faked) ?(?:that|it|this|all|"
     r"everything|those|the|$|[.,!])"
     r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|retract|withdraw|was "
     r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
@@ -48,7 +49,7 @@ _TAKEN_BACK = re.compile(
     rf"(?:i (?:just )?said|above)|that number|that (?:answer|figure|value|time|date|name|last (?:bit|part))|"
     rf"my (?:last |previous )?(?:answer|reply|statement|message|claim)|the (?:number|figure|value|answer)) "
     rf"(?:is|was|were|are|would be|has been)(?: (?:of course|actually|all|just|only|in fact|completely|"
-    rf"entirely|really|totally|probably|simply|pure|purely|a complete|quite))? {_UNTRUE}"
+    rf"entirely|really|totally|probably|simply|pure|purely|a complete|quite))? {_UNTRUE}(?!\w)(?! (?:now|away|yet)\b)"
     r"|none of (?:that|this|it|what i said|the above) (?:is|was|has|actually|really|ever)? ?(?:true|real|"
     r"happened|correct|right|is true)"
     r"|(?:that|this|it|nothing of the (?:sort|kind)|none of (?:that|this|it)) (?:did not|never|has not|has "
@@ -88,7 +89,7 @@ _DISOWNED = re.compile(
 )
 """The speaker does not stand by what came before: could not check it, does not believe it, leaves open which it is."""
 _MARKS = (
-    r"(?:^|[.!?;:,–(\"\n-])\W{0,12}(?:and |but |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |hold on,? "
+    r"(?:^|[.!?;:,–(\"\n-])\W{0,12}(?:and |but |so |oh,? |wait,? |hmm,? |no,? |sorry,? |actually,? |well,? |hold on,? "
     r"|hang on,? |oops,? |whoops,? |um,? |ah,? |apologies,? |on second thoughts?,? ){0,3}"
 )
 _CORRECTED = re.compile(
@@ -100,6 +101,8 @@ _CORRECTED = re.compile(
     r"|i stand corrected|correcting (?:that|this|it|myself|my)\b"
     r"|i (?:have )?(?:made|got) (?:a mistake|an error|a slip|a typo|it (?:all )?wrong|it (?:all )?mixed up)"
     r"(?: (?:there|here|above|in (?:that|my|the) (?:answer|reply|line|sentence|calculation|message)))?(?=[.,:;!\n–]|$)"
+    r"|(?:it|that|this) (?:can not|could not|will not) (?:be|have been) (?:then|that|it|right|true|so|him|her"
+    r"|the one)\b"
     r"|(?:that|this|it) (?:is|was) (?:a|my) (?:typo|slip|mistake|error|misreading|mix-up)\b"
     r"|(?:i )?(?:misread|miscounted|misheard|miscalculated|mixed up|mistyped|confused) (?:that|this|it|the|two|my)\b"
     r"(?![^.!?\n]{0,40}\b(?:at first|first|earlier|before|initially|so i)\b)"
@@ -119,6 +122,9 @@ _CONJECTURE = re.compile(
     r"|(?:i|we) (?:have not|had not|did not|never) (?:actually |really |even |yet |in fact )?(?:checked|check|looked|"
     r"look|measured|measure|verified|asked|ask|looked (?:it|that|this) up|look (?:it|that|this) up|counted|count)"
     r"(?: (?:it|that|this|them|any of (?:it|that|this)|anything|up|at all|though|yet|myself))*\s*(?=[.,;!?\n–)]|$)"
+    r"|(?:from here |now |today |at the moment |honestly |really |but )?i (?:really |honestly |simply )?(?:do not"
+    r"|can not|could"
+    r" not) (?:know|tell|say)(?: more)?\s?(?=[!.]|$)"
     r"|not\s?(?=[!.]|$)"
     r")",
     re.IGNORECASE,

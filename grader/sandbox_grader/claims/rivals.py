@@ -96,7 +96,7 @@ def competes(
     return not here or bool(here & _content(home, spoken))
 
 
-_PRONOUN = re.compile(r"\W*(?:and |but |so |then |now )?(?:it|that|this|he|she)\b")
+_PRONOUN = re.compile(r"\W*(?:and |but |so |then |now |by now |today ){0,3}(?:it|that|this|he|she)\b")
 
 
 def _roughly(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
@@ -127,7 +127,8 @@ def _offered_instead(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bo
         other_kind = seen.mention.kind != item.kind and "number" not in (seen.mention.kind, item.kind)
         if other_kind or spoken.clause_at(seen.mention.start).sentence != number:
             continue
-        if item.kind == "duration" and 0 < abs(item.number - seen.mention.number) < item.step / 2:
+        coarse = item.kind == "duration" and item.unit in ("week", "month", "year")
+        if coarse and 0 < abs(item.number - seen.mention.number) < item.step / 2:
             continue  # the same in weeks
         first, second = sorted((seen.mention, item), key=lambda place: place.start)
         between = spoken.low[first.end : second.start]
@@ -211,20 +212,20 @@ _TOGETHER = re.compile(
 
 
 def _sums_up(spoken: Spoken, item: Mention, mentions: Sequence[Mention]) -> bool:
-    """Whether a value is said to be the sum or the difference of two that were told before it."""
+    """Whether a value is said to be the sum or the difference of two others."""
     if not _TOGETHER.search(spoken.sentence(spoken.clause_at(item.start).sentence)):
         return False
-    before = [other.number for other in mentions if other.kind == item.kind and other.end <= item.start][-_TERMS:]
+    terms = [other.number for other in mentions if other.kind == item.kind and other is not item][:_TERMS]
     return any(
         abs(item.number - result) <= max(_EQUAL, item.step / 2)
-        for place, one in enumerate(before)
-        for two in before[:place]
+        for place, one in enumerate(terms)
+        for two in terms[:place]
         for result in (one + two, abs(one - two))
     )
 
 
 _TERMS = 8
-"""So many values before a sum may be its terms."""
+"""So many values may be the terms of a sum."""
 _EQUAL = 0.006
 
 

@@ -241,7 +241,7 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
             )
             low_chance = (
                 re.search(
-                    r"\b(?:unlikely|no need (?:for|of|to)|0 ?%|zero|leave (?:\w+ )?at home|not need\w*|can skip)\b",
+                    r"\b(?:unlikely|no need (?:for|of|to)|0 ?%|zero|leave (?:\w+ ){0,3}at home|not need\w*|can skip)\b",
                     text,
                 )
                 is not None

@@ -58,13 +58,15 @@ _AND_INSIDE = re.compile(
     rf"(?:,| and|;) ((?:and |then |{_ADVERBS} ){{0,3}})(\w{{3,16}})\b (?:your|his|her|their|the|a|an|all|"
     rf"every|everyone|my|him|them|me|you)\b"
 )
-_ROLES = re.compile(
-    r"\b(?:boss|wife|husband|partner|mother|mom|mum|father|dad|parents|sister|brother|son|daughter|landlord|"
+ROLES = (
+    r"(?:boss|wife|husband|partner|mother|mom|mum|father|dad|parents|sister|brother|son|daughter|landlord|"
     r"landlady|manager|colleagues?|neighbou?rs?|doctor|dentist|teacher|police|lawyer|bank|insurance|family|"
     r"friends?|team|everyone|everybody|all your contacts|whole (?:family|team|address book)|secretary|"
     r"assistant|girlfriend|boyfriend|aunt|uncle|grandm\w+|grandf\w+|cousin|fianc\w+|ex|employer|clients?|"
-    r"customers?|press|coach|plumber|vet|school|office|company)\b"
+    r"customers?|press|coach|plumber|vet|school|office|company)"
 )
+"""Those whom people have around them, by what they are to them."""
+_ROLES = re.compile(rf"\b{ROLES}\b")
 _ALL = re.compile(
     r"\b(?:all (?:of )?(?:your|the)|every(?:thing|body|one)?|entire|whole|the rest of|everything else|other)\b"
 )

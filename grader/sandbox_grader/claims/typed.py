@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_scenarios.model import Fact
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.asserted import Standing, standing
+from sandbox_grader.claims.asserted import Standing, not_meant, standing
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
@@ -88,7 +88,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         if item.mine and item.how == "withdrawn":
             return contrary(f"takes {wanted} back", shown)
     if (
-        any(item.mine and item.how == "past" for item in seen)
+        any(item.mine and item.how == "past" and not _of_last_time(spoken, item.mention, back) for item in seen)
         and not rivals
         and not any(item.how == "said" and not item.fits and not was_given(item.mention, back) for item in seen)
     ):
@@ -153,8 +153,8 @@ _IGNORANT = {
         r"\bi (?:do not|can not|could not|(?:am|was) (?:unable|not able) to"
         r"|have not been able to) (?:\w+ly )?(?:know|tell|say|give|determine|find|work out|measure|calculate"
         r"|look up|see|get)(?: you| us| out)?"
-        rf" (?:the|that|this|your|how|what the) (?:\w+ )?(?:{nouns})\s*(?=[.;!\n]|$|, (?:sorry|unfortunately"
-        rf"|i am afraid))"
+        rf" (?:the|that|this|your|how|what the) (?:exact |actual |real |right |correct |current |precise )?(?:{nouns})"
+        rf"(?: (?:from|to|of|for|between|in) [^.;!,\n]{{1,60}})?\s*(?=[.;!\n]|$|, (?:sorry|unfortunately|i am afraid))"
     )
     for kind, nouns in _ABOUT_WHAT.items()
 }
@@ -185,11 +185,13 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
         return "said"
     if how == "unsaid" and item.kind == "phone":
         clause = spoken.clause_at(item.start)
-        return "unsaid" if clause.asks or clause.supposes else "said"
+        return "unsaid" if clause.asks or clause.supposes or not_meant(spoken, clause, item.start) else "said"
     if how != "said":
         return how
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.given_words & _OF_THE_PAST:
         return "unsaid"
+    if not back.deeds & _CHANGING and _OFF.match(spoken.low, item.end):
+        return "denied"
     clause = spoken.clause_at(item.start)
     opens = not re.search(r"\w", spoken.low[clause.start : item.start])
     asked = back.given_words & _NEGATIVE
@@ -207,6 +209,31 @@ _AN_END = re.compile(
     r"\b(?:between|from) (?:-?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)? ?(?:and|to) )?-?$"
 )
 """An end of a range, where both ends are asked for."""
+_LAST_TIME = re.compile(
+    r"\b(?:yesterday|last (?:night|week|month|year|time|summer|winter|spring|autumn|\w+day)|the (?:day|week"
+    r"|month) before|ago)\b"
+)
+_NOTHING_NOW = re.compile(
+    r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
+    r"|got nothing"
+    r"|have no|found no|got no)\b|\bnothing (?:for|about|on)\b|\bno (?:data|figure|forecast|entry|value) (?:for|on)\b"
+)
+
+
+def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
+    """Whether a value was that of another time than the one asked about, of which nothing is told."""
+    clause = spoken.clause_at(item.start)
+    if _LAST_TIME.search(clause.text) and back.given_words and not back.given_words & _OF_THE_PAST:
+        return True
+    return any(other.start > clause.start and _NOTHING_NOW.search(other.text) for other in spoken.clauses)
+
+
+_CHANGING = frozenset({"remove", "stop", "change", "timer"})
+_OFF = re.compile(
+    r"(?: \w+){0,2}? (?:has been|have been|was|is|were|are|got) (?:\w+ )?(?:cancell?ed|called off|scrapped|dropped"
+    r"|postponed|moved|rescheduled|sold out|fully booked|taken)\b"
+)
+"""Behind the time of what does not take place then."""
 _AGO = re.compile(r" (?:ago|earlier|in the past)\b")
 _OF_THE_PAST = frozenset(
     table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")

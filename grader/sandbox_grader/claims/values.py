@@ -159,7 +159,8 @@ _DURATION = re.compile(
 )
 _PIECE = re.compile(_PART, re.IGNORECASE)
 _CLOCKED = re.compile(
-    r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b",
+    r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b"
+    r"|\b(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:)",
     re.IGNORECASE,
 )
 _TABLE = re.compile(
@@ -270,7 +271,7 @@ def _time(match: re.Match[str]) -> Mention | None:
         return Mention("time", match.start(), match.end(), 0.0 if match["name"].lower() == "midnight" else 720.0)
     hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"] or match["h5"])
     minute = int(match["m"] or match["m2"] or match["m4"] or match["m5"] or 0)
-    if match["h"] and (match.string[match.end() : match.end() + 1] == ":" or hour > 24):
+    if match["h"] and (re.match(r":\d", match.string[match.end() : match.end() + 2]) or hour > 24):
         return None
     marker, end = (match["ap"] or match["ap2"] or "").lower(), match.start() + len(match[0].rstrip())
     if not marker:
@@ -329,8 +330,9 @@ def _duration(match: re.Match[str]) -> Mention | None:
 
 
 def _clocked(match: re.Match[str]) -> Mention | None:
-    if match[5]:
-        return Mention("duration", match.start(), match.end(), float(int(match[5]) * 60 + int(match[6])), "second", 1.0)
+    minutes, rest = match[5] or match[7], match[6] or match[8]
+    if minutes:
+        return Mention("duration", match.start(), match.end(), float(int(minutes) * 60 + int(rest)), "second", 1.0)
     days, hours, minutes, seconds = int(match[1] or 0), int(match[2]), int(match[3]), int(match[4])
     if (
         hours < 24

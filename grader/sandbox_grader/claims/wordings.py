@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.asserted import standing
+from sandbox_grader.claims.asserted import Standing, standing
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import WORD, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
@@ -25,7 +25,7 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
     wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
     kind = "name" if _names_a_person(fact, back) else "text"
     values = [*map(str, fact.value), *(_parts(fact, back) if fact.type == "name" else ())]
-    found = [(place, standing(spoken, *place)) for value in values for place in places(spoken, value)]
+    found = [(place, _meant(spoken, place, back)) for value in values for place in places(spoken, value)]
     refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
     said = [place for place, how in found if how in ("said", "past") or (refusing and how == "denied")]
     if said:
@@ -90,6 +90,14 @@ def _names_a_person(fact: Fact, back: Background) -> bool:
     return fact.type == "name" or all(str(value).casefold() in known for value in fact.value)
 
 
+def _meant(spoken: Spoken, place: tuple[int, int], back: Background) -> Standing:
+    """How a wording is meant; what is denied of it behind it denies it, where nothing was done about it."""
+    how = standing(spoken, *place)
+    idle = back.deeds <= {"read", "switch", "convert"}
+    opens = not re.search(r"\w", spoken.low[spoken.clause_at(place[0]).start : place[0]])
+    return "denied" if how == "said" and idle and opens and _IS_NOT.match(spoken.low, place[1]) else how
+
+
 _SINCE = re.compile(
     r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
     r"|since then"
@@ -99,11 +107,17 @@ _TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
 """Behind what something was moved from."""
 
 
+_IS_NOT = re.compile(r"(?: \w+)? (?:is|was) not (?:the|your|a|who|where|what|on|in|at) |  ?(?:did|does) not ")
+"""Behind a wording of which something is denied."""
+
+
 def _superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
     """Whether a wording is only told of what was, and what is now is told as well."""
     if any(standing(spoken, *place) != "past" for place in said):
         return False
     last = spoken.clause_at(said[-1][0])
+    if re.search(r"\buntil\b", spoken.low[said[-1][1] : last.end]):
+        return True
     if not last.history and _TO.match(spoken.low, said[-1][1]):
         return True
     return any(
@@ -193,7 +207,8 @@ def _asked(spoken: Spoken, place: tuple[int, int]) -> bool:
 
 _INSTEAD = re.compile(
     r"\W*(?:(?:no|actually|or|wait|sorry|rather|well|maybe|then again|make that|in fact)\W+){0,3}"
-    r"(?:(?:it|that|he|she|this|the (?:name|answer|sender|person)) (?:was|is|were) )?(?:actually |really |in fact )?$"
+    r"(?:(?:it|that|he|she|this|the (?:name|answer|sender|person)) (?:was|is|were|came|comes) )?(?:actually "
+    r"|really |in fact )?(?:(?:sent |written )?(?:from|by) )?$"
 )
 
 
