@@ -1,16 +1,18 @@
 """Reference solutions with their values: what a scenario's solutions call, and what each call returns.
 
 Policy: a solution is carried out once in a fresh world of its scenario, at the pace of a session, so that values taken
-from results are concrete and metrics that compare results can. Only solutions are executed here, never a log.
+from results are concrete and metrics that compare results can. What falls due happens, and the user does what its
+script has it do at such replies. Only solutions are executed here, never a log.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.filling import fill, refusal
-from sandbox_scenarios.model import PlannedCall, Scenario
+from sandbox_scenarios.model import PlannedAct, PlannedCall, Scenario, Script
 from sandbox_scenarios.model import Solution as PlannedSolution
 from sandbox_scenarios.stage import Stage
 
@@ -41,17 +43,44 @@ def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> S
     stage.open()
     results: dict[str, Any] = {}
     turns: list[ReferenceTurn] = []
+    heard, then = scenario.clock.now, list(scenario.user.script.then)
     try:
         for turn in solution.turns:
-            calls = tuple(_call(stage, call, results) for call in turn.calls)
-            turns.append(ReferenceTurn(calls=calls, reply=str(fill(turn.reply, results))))
+            calls: list[ReferenceCall] = []
+            for batch in turn.batches:
+                calls += (_call(stage, call, results) for call in batch)
+                heard = _announced(stage, heard)
+            reply = str(fill(turn.reply, results))
+            turns.append(ReferenceTurn(calls=tuple(calls), reply=reply))
             stage.tick()
+            for act in _acts_at(reply, scenario.user.script, then):
+                stage.tick()
+                stage.again(Bound(stage.home.user_acts[act.name], act.arguments))
             stage.tick()
+            heard = _announced(stage, heard)
             if scenario.user.script.approves:
                 stage.gates.approve_all()
     except ScenarioError:
         return None
     return tuple(turns)
+
+
+def _announced(stage: Stage, since: float) -> float:
+    """Let happen what has fallen due since then; until when that is."""
+    for _ in stage.let_happen(since, set()):
+        pass
+    return stage.now
+
+
+def _acts_at(reply: str, script: Script, then: list[str]) -> Iterator[PlannedAct]:
+    """What the user does before it answers a reply: it says the lines about what is asked for, else its next wish."""
+    told = [
+        answer.say for answer in script.answers
+        if any(re.search(rf"(?<!\w){re.escape(about)}(?!\w)", reply, re.IGNORECASE) for about in answer.about)
+    ]  # fmt: skip
+    if not told and then and "?" not in reply:
+        told = [then.pop(0)]
+    yield from (script.does[line] for line in told if line in script.does)
 
 
 def _call(stage: Stage, planned: PlannedCall, results: dict[str, Any]) -> ReferenceCall:

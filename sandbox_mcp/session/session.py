@@ -34,9 +34,6 @@ from sandbox_mcp.users import Line, User, UserAct, UserError, UserTurn
 from sandbox_mcp.world import Running
 from sandbox_mcp.world.faults import WorldFailedError
 
-MAX_EVENTS = 1000
-"""How many events may happen at one moment: one that falls due again and again at once would never end."""
-
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 _Value = TypeVar("_Value")
 
@@ -418,23 +415,18 @@ class Session:
     def _announce(self) -> None:
         """Let everything happen that has fallen due since this was last asked, and say so. That takes no time."""
         now = self.stage.now
-        for _ in range(MAX_EVENTS):
-            due = next((due for due in self.stage.due(self._heard) if due not in self._happened), None)
-            if due is None:
-                break
-            self._happened.add(due)
-            try:
-                outcome, notice = self.stage.happen(due)
-            except WorldFailedError as failure:
-                self.end("world_failed", str(failure))
-                return
-            if outcome.changes:
-                self._record(due.event.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="environment")
-            if notice is not None:
-                self._recorder.message("environment", "agent", notice, now, {due.event.table.name: due.row})
-                self._notices.append(notice)
-                self._announced.append(Notice(now, notice))
-                self.on_notice()
+        try:
+            for due, outcome, notice in self.stage.let_happen(self._heard, self._happened):
+                if outcome.changes:
+                    self._record(due.event.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="environment")
+                if notice is not None:
+                    self._recorder.message("environment", "agent", notice, now, {due.event.table.name: due.row})
+                    self._notices.append(notice)
+                    self._announced.append(Notice(now, notice))
+                    self.on_notice()
+        except WorldFailedError as failure:
+            self.end("world_failed", str(failure))
+            return
         self._happened.clear()
         self._heard = now
 

@@ -4,7 +4,7 @@ Policy: whatever enacts a scenario does it here (sessions, reference solutions, 
 that all agree on which ids a world hands out, how long an event takes and which call may pass.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from sandbox_scenarios.variants import BASE
 OPENING: tuple[tuple[Role, Role], ...] = (("system", "agent"), ("system", "user"), ("user", "agent"))
 """Who speaks to whom before the agent's first turn: a word to the agent, one to the user, and the user's opening."""
 NOTHING: Mapping[str, Any] = {}
+MAX_EVENTS = 1000
+"""So many things may happen at one moment; a world in which each brings about the next would never come to an end."""
 
 
 def session_name(scenario: str, variant: str, seed: int, trial: int) -> str:
@@ -144,6 +146,19 @@ class Stage:
             for moment, id_ in event.due(self.state, since, self.now)
         ]
         return sorted(found, key=lambda due: due.moment)
+
+    def let_happen(self, since: float, happened: set[FallenDue]) -> Iterator[tuple[FallenDue, Outcome, str | None]]:
+        """Let everything happen that has fallen due after ``since``, one after the other, and count it as happened.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
+        for _ in range(MAX_EVENTS):
+            due = next((due for due in self.due(since) if due not in happened), None)
+            if due is None:
+                return
+            happened.add(due)
+            yield (due, *self.happen(due))
 
     def happened(self, event: Message | ToolCall) -> list[FallenDue]:
         """What a log says has happened by itself with an event, which has not been recalled yet."""

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from sandbox_grader.conduct.harm import harm
 from sandbox_grader.metric import Subject
 from sandbox_grader.milestones.strict import evaluate
+from sandbox_grader.references import references_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
@@ -210,3 +211,26 @@ def test_an_owner_that_is_no_column_of_booleans_is_told(place: Path) -> None:
     (place / "attic.py").write_text(wrong, encoding="utf-8")
     with pytest.raises(WorldError, match="its owner is 'label'; expected a column of booleans, of: opened, dusty"):
         load(place / "attic.py")
+
+
+class TestReferences:
+    """A solution that is carried out for comparison meets what the session in which it is played meets."""
+
+    AFTERWARDS = "    - reply: Then your letters are in the box Papers.\n"
+    LOOKS_AGAIN = (
+        "    - calls: [{tool: list_boxes, as: after}]\n"
+        "      reply: Then your letters are in the box Papers, ${after.1.opened}, ${after.1.dusty}.\n"
+    )
+
+    @pytest.mark.parametrize("papers", ["label: Papers}", FALLING], ids=["act", "act and event"])
+    def test_its_calls_come_to_what_they_came_to_there(self, place: Path, papers: str) -> None:
+        text = SCENARIO.replace(self.AFTERWARDS, self.LOOKS_AGAIN).replace(
+            "label: Papers}}\n  tools", papers + "}\n  tools"
+        )
+        (place / "attic.yaml").write_text(text, encoding="utf-8")
+        scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
+        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        [reference] = references_of(scenario, log)
+        played = [event.result for event in log.events if isinstance(event, ToolCall) and event.caller == "agent"]
+        assert [call.result for turn in reference for call in turn.calls] == played
+        assert (played[1][1]["opened"], played[1][1]["dusty"]) == (True, papers == FALLING)
