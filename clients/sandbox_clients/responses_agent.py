@@ -49,9 +49,9 @@ def read_response(body: Any) -> ModelAnswer:
         raise ValueError("it has no output")
     text = "".join(_said(item) for item in items if item.get("type") == "message")
     calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
-    return ModelAnswer(
-        text, calls, _usage(body.get("usage") or {}), stopped or body.get("status"), tuple(cleaned(items))
-    )
+    used: Mapping[str, Any] = body.get("usage") or {}
+    usage = Usage(int(used.get("input_tokens") or 0), int(used.get("output_tokens") or 0), 1)
+    return ModelAnswer(text, calls, usage, stopped or body.get("status"), tuple(cleaned(items)))
 
 
 def _said(item: Item) -> str:
@@ -61,10 +61,6 @@ def _said(item: Item) -> str:
 
 def _call(item: Item) -> FunctionCall:
     return FunctionCall(str(item["call_id"]), readable(str(item["name"])), readable(str(item.get("arguments") or "{}")))
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), 1)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, cast
 
 from sandbox_mcp.authoring.mutants.wrong import some_value
-from sandbox_mcp.tools import Bound, Outcome, Parameter, Tool, World, bind, present
+from sandbox_mcp.tools import Bound, Outcome, Parameter, World, bind, present
 from sandbox_mcp.tools.calling import attempt
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import misfits
@@ -271,7 +271,12 @@ def _tried(world: World) -> Iterator[WorldFinding]:
         for number in range(TRIALS):
             dice = random.Random(f"{world.name}/{tool.name}/{number}")  # noqa: S311 - repeatable, not secret
             state = _state(world, dice)
-            bound = bind({tool.name: present(tool)}, tool.name, _arguments(world, tool, state, dice))
+            arguments = {
+                item.name: _argument(world, item, state, dice)
+                for item in tool.parameters
+                if item.required or dice.random() < 0.5
+            }
+            bound = bind({tool.name: present(tool)}, tool.name, arguments)
             if isinstance(bound, Outcome):
                 continue
             for rule, problem in _trial(world, state, bound):
@@ -351,14 +356,6 @@ def _some_id(world: World, table: str, ids: Mapping[str, list[str]], dice: rando
     schema = world.tables.get(table)
     known = list(FixedRows.of(schema).rows) if schema is not None and schema.fixed else ids.get(table, [])
     return dice.choice(known) if known else "none"
-
-
-def _arguments(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> dict[str, Any]:
-    return {
-        item.name: _argument(world, item, state, dice)
-        for item in tool.parameters
-        if item.required or dice.random() < 0.5
-    }
 
 
 def _argument(world: World, item: Parameter, state: Snapshot, dice: random.Random) -> Any:

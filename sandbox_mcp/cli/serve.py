@@ -201,7 +201,10 @@ def command(
     from sandbox_mcp.session.manager import SessionManager
 
     play = Play(scenario, variant, seed, user_channel, session, elicits)
-    _check(play, state_dir)
+    if session and not state_dir:
+        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
+    if not scenario and not session and (variant or seed is not None or user_channel):
+        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
     if not http:
         _check_no_http()
     if workers > 1:
@@ -241,13 +244,6 @@ def command(
         if ended_by == signal.SIGTERM:  # whoever sent it shall see that it was heard, now that all is put away
             signal.signal(ended_by, signal.SIG_DFL)
             signal.raise_signal(ended_by)
-
-
-def _check(play: Play, state_dir: Path | None) -> None:
-    if play.session and not state_dir:
-        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
-    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
-        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
 
 
 def _check_no_http() -> None:

@@ -115,13 +115,10 @@ def _output(answer: WireAnswer) -> Iterator[dict[str, Any]]:
         message: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
         yield {"id": f"msg_{answer.id[:24]}", **message}
     for index, call in enumerate(answer.calls):
-        made = {"call_id": call.id, **_named(call), "arguments": call.arguments}
+        namespace, within, name = call.name.rpartition(WITHIN)
+        named = {"name": name, "namespace": namespace} if within else {"name": name}
+        made = {"call_id": call.id, **named, "arguments": call.arguments}
         yield {"id": f"fc_{answer.id[:24]}{index}", "type": "function_call", "status": "completed", **made}
-
-
-def _named(call: PromptCall) -> dict[str, str]:
-    namespace, within, name = call.name.rpartition(WITHIN)
-    return {"name": name, "namespace": namespace} if within else {"name": name}
 
 
 def _response(answer: WireAnswer, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,12 @@ class ScriptedUserModel:
             return Move(STRANGER)
         if not said:
             return Move(scenario.user.opening)
-        turn = await ScriptedUser.of(scenario.user).respond(_dialogue(prompt))
+        dialogue: list[Line] = []  # from the opening on
+        for number, exchange in enumerate(prompt.turns):
+            if number:
+                dialogue.append(Line("agent", exchange.user))
+            dialogue += [Line("user", step.text) for step in exchange.steps]
+        turn = await ScriptedUser.of(scenario.user).respond(dialogue)
         if turn.says is None:
             end = prompt.offered(END)
             return Move("", (PlannedMove(end, {}),)) if end else Move("Thanks, bye.")
@@ -51,13 +56,3 @@ def _told(user: UserSpec, system: str) -> int:
     """How much of what is known of a user is in the instructions, less what is not."""
     facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
     return sum(1 if fact in system else -1 for fact in facts)
-
-
-def _dialogue(prompt: Prompt) -> list[Line]:
-    """The dialogue from the opening on."""
-    lines: list[Line] = []
-    for number, turn in enumerate(prompt.turns):
-        if number:
-            lines.append(Line("agent", turn.user))
-        lines += [Line("user", step.text) for step in turn.steps]
-    return lines

@@ -73,9 +73,9 @@ def read_answer(body: Any) -> ModelAnswer:
     choice = body["choices"][0]
     message = choice["message"]
     calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))
-    return ModelAnswer(
-        _text(message.get("content")), calls, _usage(body.get("usage") or {}), choice.get("finish_reason")
-    )
+    used: Mapping[str, Any] = body.get("usage") or {}
+    usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0), 1)
+    return ModelAnswer(_text(message.get("content")), calls, usage, choice.get("finish_reason"))
 
 
 def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:
@@ -92,7 +92,3 @@ def _text(content: Any) -> str:
         return readable(content or "")
     parts = cast("list[Mapping[str, Any]]", content)
     return readable("".join(str(part["text"]) for part in parts if part.get("type") == "text"))
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0), 1)

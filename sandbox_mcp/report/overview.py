@@ -57,6 +57,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     planned = len(manifest.get("scenarios") or ()) * len(variants) * trials
     spent = sum((Spent.from_json(facts.get("spent") or {}) for _, facts in rows), Spent())
     states = Counter(row["state"] for row, _ in rows)
+    causes = Counter(row["cause_group"] for row, _ in rows if row["cause_group"])
     agent: Mapping[str, Any] = manifest.get("agent") or {}
     user: Mapping[str, Any] = manifest.get("user") or {}
     versions: Mapping[str, Any] = manifest.get("versions") or {}
@@ -85,7 +86,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         "tokens": spent.tokens or None,
         "seconds": sum(facts.get("seconds") or 0.0 for _, facts in rows) or None,
         "running": planned > len(rows) and bool(rows),
-        "causes": _causes(rows),
+        "causes": [{"group": group, "sessions": number} for group, number in causes.most_common(MOST)],
         "milestones": _milestones(rows),
         "heat": _heat(rows, variants),
         "errors": _errors(rows),
@@ -140,11 +141,6 @@ def _passes(outcomes: Sequence[ScoredSession]) -> list[dict[str, Any]]:
     ks = sorted({1, min(map(len, by_cell(outcomes).values()), default=1)})
     found = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
     return [{"name": name, "value": estimate.mean} for name, estimate in found if estimate] if outcomes else []
-
-
-def _causes(rows: Rows) -> list[dict[str, Any]]:
-    groups = Counter(row["cause_group"] for row, _ in rows if row["cause_group"])
-    return [{"group": group, "sessions": number} for group, number in groups.most_common(MOST)]
 
 
 def _milestones(rows: Rows) -> list[dict[str, Any]]:

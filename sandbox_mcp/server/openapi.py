@@ -23,7 +23,13 @@ UNIVERSAL = (401, 403, 421)
 @cache
 def document() -> dict[str, Any]:
     """The whole document, as OpenAPI 3.1."""
-    paths: dict[str, dict[str, Any]] = {"/healthz": {"get": _health()}}
+    health: dict[str, Any] = {
+        "operationId": "health",
+        "summary": "Tell that the server is up.",
+        "security": [],
+        "responses": {"200": {"description": "OK", "content": _json(Health)}, **_problems((403, 421))},
+    }
+    paths: dict[str, dict[str, Any]] = {"/healthz": {"get": health}}
     for operation in OPERATIONS:
         described: dict[str, Any] = {
             "operationId": operation.name,
@@ -62,15 +68,6 @@ def _problems(statuses: tuple[int, ...]) -> dict[str, Any]:
     return {
         str(status): {"description": HTTPStatus(status).phrase, "content": _json(ProblemBody)}
         for status in sorted(statuses)
-    }
-
-
-def _health() -> dict[str, Any]:
-    return {
-        "operationId": "health",
-        "summary": "Tell that the server is up.",
-        "security": [],
-        "responses": {"200": {"description": "OK", "content": _json(Health)}, **_problems((403, 421))},
     }
 
 

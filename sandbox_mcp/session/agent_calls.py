@@ -88,7 +88,7 @@ class AgentCalls:
         self._told: Telling = variant.told
         self._stage = stage
         self.actions = actions(scenario, spec.variant) if variant.free_text else tools
-        self._slow = any(tool.tool.slow for tool in self.actions.values())
+        self._slow = frozenset(name for name, tool in self.actions.items() if tool.tool.slow)
         shown = {tool.tool.name: name for name, tool in self.actions.items()}
         stage.gates.call_tools(lambda name: shown.get(name, name))
 
@@ -97,11 +97,8 @@ class AgentCalls:
         if not self._slow:
             return []
         named = [item for item in map(self._named, calls) if not isinstance(item, Outcome)]
-        checked = [bind(self.actions, *item) for item in named if self._is_slow(item[0])]
+        checked = [bind(self.actions, *item) for item in named if item[0] in self._slow]
         return [item for item in checked if isinstance(item, Bound)]
-
-    def _is_slow(self, name: str) -> bool:
-        return name in self.actions and self.actions[name].tool.slow
 
     def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
         """The tool that a call is of and its arguments, or what is wrong with a call in free text."""

@@ -67,7 +67,8 @@ def references(milestone: Milestone) -> set[str]:
 
 def sources(milestone: Milestone) -> set[str]:
     """The milestones whose call this one takes values from."""
-    return {name for item in milestone.constraints for value in _values(item) for name in _sources(value)}
+    values = [value for item in milestone.constraints for value in _values(item)]
+    return {ref.milestone for value in values for ref in (value.ref, *value.values.values()) if ref}
 
 
 def _values(constraint: Constraint) -> Iterable[Expected]:
@@ -79,13 +80,6 @@ def _values(constraint: Constraint) -> Iterable[Expected]:
         else constraint.rows
     )
     return [expected for group in groups for expected in group.values()]
-
-
-def _sources(expected: Expected) -> Iterable[str]:
-    if expected.ref:
-        yield expected.ref.milestone
-    for ref in expected.values.values():
-        yield ref.milestone
 
 
 def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:

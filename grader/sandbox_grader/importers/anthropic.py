@@ -14,7 +14,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.blocks import agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined
-from sandbox_grader.importers.reading.documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers.reading.documents import conversations, is_message
 from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 
@@ -29,16 +29,13 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         for conversation in conversations(loaded, is_message):
             builder = SessionBuilder("anthropic", str(path), stem(path), loaded.losses)
-            yield _session(conversation, builder, names, cut=loaded.cut)
-
-
-def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
-    _messages(builder, conversation.items)
-    given = "" if conversation.holder is None else _holder(conversation.holder, builder)
-    if builder.last is None:
-        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without messages")
-    name = names.unique(builder.head.scenario, given)
-    return builder.finish(name, "recorded" if builder.whole and not cut else None)
+            for message in conversation.items:
+                _message(builder, message)
+            given = "" if conversation.holder is None else _holder(conversation.holder, builder)
+            if builder.last is None:
+                raise NothingToImportError(str(path), None, "holds a conversation without messages")
+            ended = builder.whole and not loaded.cut
+            yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)
 
 
 def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
@@ -49,15 +46,11 @@ def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     system = request.get("system")
     if system is not None:
         builder.say("system", "agent", joined(system, builder))
-    _messages(builder, request.need("messages").items())
+    for message in request.need("messages").items():
+        _message(builder, message)
     if response.get("content") is not None:
         _message(builder, response)
     return holder.label_at("id") or ""
-
-
-def _messages(builder: SessionBuilder, messages: list[JsonNode]) -> None:
-    for message in messages:
-        _message(builder, message)
 
 
 def _message(builder: SessionBuilder, message: JsonNode) -> None:

@@ -106,7 +106,10 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
     for event in events:
         if event.members().get("event") == "model":
             chats.offer_tools(builder, event.items_at("tools"))
-    _Player(builder, events).play(_messages(sample))
+    messages, given = sample.items_at("messages"), sample.get("input")
+    if not messages and given is not None:
+        messages = given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
+    _Player(builder, events).play(messages)
     end, detail = _end(log, sample, builder)
     return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)
 
@@ -163,14 +166,6 @@ def _number(value: Any) -> float | None:
     if isinstance(value, str):
         return GRADES.get(value)
     return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
-
-
-def _messages(sample: JsonNode) -> list[JsonNode]:
-    messages = sample.items_at("messages")
-    given = sample.get("input")
-    if messages or given is None:
-        return messages
-    return given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
 
 
 def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:

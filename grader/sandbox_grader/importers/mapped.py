@@ -109,7 +109,11 @@ def read(paths: Sequence[Path], mapping: LogMapping) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         for document in loaded.nodes:
-            for session in _many(document, mapping.sessions):
+            found = _at(document, mapping.sessions)
+            if found is None:
+                told = f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are"
+                raise document.fail(told)
+            for session in found.items() if found.is_array else [found]:
                 builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
                 yield _session(session, mapping, builder, names)
 
@@ -158,14 +162,6 @@ def _outcome(event: JsonNode, result: str | None, error: str | None) -> CallOutc
         return CallOutcome(error=failure(encode(told)))
     value = _value(event, result)
     return CallOutcome(result=decode(value) if isinstance(value, str) else value)
-
-
-def _many(node: JsonNode, place: str) -> list[JsonNode]:
-    """What is at a place: the elements of an array, or the one thing there."""
-    found = _at(node, place)
-    if found is None:
-        raise node.fail(f"has nothing at {place!r}, where the mapping says that the sessions are")
-    return found.items() if found.is_array else [found]
 
 
 def _at(node: JsonNode, place: str | None) -> JsonNode | None:

@@ -67,7 +67,11 @@ def session(dialogue: DialogueRows, name: str) -> Imported:
     }
     known = _offer(builder, rows)
     for row, response in dialogue.rows:
-        _ask(builder, row)
+        question = row.question
+        if question.user is None:
+            builder.lose(row.label, "the user's turn cannot be told from the rest of the question, which is kept whole")
+        before: dict[str, Any] = {"history": question.history} if question.history else {}
+        builder.say("user", "agent", row.text if question.user is None else question.user, row=row.label, **before)
         if response is not None:
             _answer(builder, row, response, known)
     if first is None:
@@ -93,14 +97,6 @@ def _offer(builder: SessionBuilder, rows: Sequence[BenchmarkRow]) -> frozenset[s
         builder.offer(name, "", {"type": "object"})
         builder.lose("tools", f"the ground truth calls {name!r}, which no question offers; added without parameters")
     return frozenset(offered) | frozenset(wanted) if offered else frozenset()
-
-
-def _ask(builder: SessionBuilder, row: BenchmarkRow) -> None:
-    question = row.question
-    if question.user is None:
-        builder.lose(row.label, "the user's turn cannot be told from the rest of the question, which is kept whole")
-    before: dict[str, Any] = {"history": question.history} if question.history else {}
-    builder.say("user", "agent", row.text if question.user is None else question.user, row=row.label, **before)
 
 
 def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, known: frozenset[str]) -> None:

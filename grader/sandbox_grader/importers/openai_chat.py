@@ -12,7 +12,7 @@ from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.documents import ConversationItems, conversations, is_message
+from sandbox_grader.importers.reading.documents import conversations, is_message
 from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 
@@ -27,16 +27,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         for conversation in conversations(loaded, is_message):
             builder = SessionBuilder("openai-chat", str(path), stem(path), loaded.losses)
-            yield _session(conversation, builder, names, cut=loaded.cut)
-
-
-def _session(conversation: ConversationItems, builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
-    chats.play(builder, conversation.items)
-    given = "" if conversation.holder is None else _holder(conversation.holder, builder)
-    if builder.last is None:
-        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without messages")
-    name = names.unique(stem(builder.origin["file"]), given)
-    return builder.finish(name, "recorded" if builder.whole and not cut else None)
+            chats.play(builder, conversation.items)
+            given = "" if conversation.holder is None else _holder(conversation.holder, builder)
+            if builder.last is None:
+                raise NothingToImportError(str(path), None, "holds a conversation without messages")
+            ended = builder.whole and not loaded.cut
+            yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)
 
 
 def _holder(holder: JsonNode, builder: SessionBuilder) -> str:

@@ -218,7 +218,9 @@ class ItemPlayer:
         error, output = item.get("error"), item.get("output")
         opened = self._run(item)
         if error is not None:
-            text = error.value if isinstance(error.value, str) else _said(error)
+            message = error.get("message") if error.is_object else None
+            said = encode(error.value) if message is None else message.string()
+            text = error.value if isinstance(error.value, str) else said
             self.builder.answer(opened, CallOutcome(error=failure(text)))
         elif output is not None:
             self.builder.answer(opened, CallOutcome(decode(joined(output, self.builder))))
@@ -242,8 +244,3 @@ def _calls_follow(items: list[JsonNode]) -> bool:
     kinds = (item.string_at("type") or "message" for item in items)
     following = next((kind for kind in kinds if kind != "reasoning"), None)
     return following is not None and (following in CALLS | {"mcp_call", "mcp_approval_request"} or is_call(following))
-
-
-def _said(error: JsonNode) -> str:
-    message = error.get("message") if error.is_object else None
-    return message.string() if message is not None else encode(error.value)

@@ -267,7 +267,9 @@ class _Player:
         parts = message.items_at("parts")
         for part in parts:
             if part.members().get("type") == "tool_call_response":
-                self._response(part)
+                id_, value = part.label_at("id"), part.get("response") or part.get("result")
+                if self._builder.find(id_) is not None or id_ not in self._called:  # else its own span has told it
+                    self._builder.settle(part, id_, self._builder.judge(_text(plain(value)), None))
         text = joined(_only(message, parts, "text"), self._builder, texts=PARTS)
         calls = [part for part in parts if part.members().get("type") == "tool_call"]
         for part in parts:
@@ -301,13 +303,6 @@ class _Player:
         if given is None:
             self._builder.lose(f"call of {name!r}", "its arguments were not recorded")
         return opened
-
-    def _response(self, part: JsonNode) -> None:
-        id_ = part.label_at("id")
-        value = part.get("response") or part.get("result")
-        if self._builder.find(id_) is None and id_ in self._called:
-            return
-        self._builder.settle(part, id_, self._builder.judge(_text(plain(value)), None))
 
     def _match(self, name: str, id_: str | None) -> OpenCall | None:
         """The open call that a tool span ran: by id, or by name where one of the two has no id."""
@@ -368,17 +363,16 @@ def _messages(span: Span, key: str) -> list[JsonNode]:
 
 
 def _canonical(message: JsonNode) -> str:
-    """A message as a text that is the same wherever the message is repeated."""
-    parts = [_told(part) for part in message.items_at("parts") if part.members().get("type") != "reasoning"]
+    """A message as a text that is the same wherever, and by whatever instrumentation, the message is repeated."""
+    parts: list[Any] = []
+    for part in message.items_at("parts"):
+        members = part.members()
+        if members.get("type") == "tool_call":
+            given = arguments_of(members.get("arguments"))
+            parts.append([members.get("name"), given.arguments, given.raw])
+        elif members.get("type") != "reasoning":
+            parts.append(part.value)
     return encode([message.members().get("role") or "assistant", parts])
-
-
-def _told(part: JsonNode) -> Any:
-    """A part without what instrumentations write in more than one way."""
-    if part.members().get("type") == "tool_call":
-        given = arguments_of(part.members().get("arguments"))
-        return [part.members().get("name"), given.arguments, given.raw]
-    return part.value
 
 
 def _common(one: list[str], other: list[str]) -> int:

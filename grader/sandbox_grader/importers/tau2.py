@@ -75,7 +75,12 @@ def _session(
         _task(tasks[task_id], builder)
     else:
         builder.lose(run, f"task {task_id!r} is not in the file, so there are no reference actions")
-    _reward(run, builder)
+    reward = run.get("reward_info")
+    if reward is None:
+        builder.lose(run, "no reward was recorded")
+    else:
+        builder.origin["reward"] = reward.need("reward").number()
+        builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}
     if run.get("messages") is None and run.get("ticks") is not None:
         builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
     chats.play(builder, run.items_at("messages"))
@@ -145,12 +150,3 @@ def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: Se
     if partly:
         builder.origin["compare_args"] = partly
         builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
-
-
-def _reward(run: JsonNode, builder: SessionBuilder) -> None:
-    reward = run.get("reward_info")
-    if reward is None:
-        builder.lose(run, "no reward was recorded")
-        return
-    builder.origin["reward"] = reward.need("reward").number()
-    builder.origin["reward_info"] = {key: value for key, value in reward.members().items() if key != "reward"}

@@ -113,33 +113,24 @@ def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name}
     if setting.base:
         entry["extends"] = setting.base
-    entry["about"] = f"Drafted from a session that began with {_short(story.turns[0].said)!r}."
+    said = " ".join(story.turns[0].said.split())
+    said = said if len(said) <= 60 else f"{said[:57]}..."
+    entry["about"] = f"Drafted from a session that began with {said!r}."
     entry["categories"] = list(_categories(story, flow))
-    entry.update(_named(story, setting))
-    rows = "world" if story.home.name == DEFAULT else "state"
+    home = story.home
+    if not setting.base and home.name != DEFAULT:  # a base names the world already
+        entry["world"] = {"recorded": home.origin} if home.origin.endswith(TAPE) else home.name
+    rows = "world" if home.name == DEFAULT else "state"
     entry.update({key: dict(value) for key, value in (("clock", setting.clock), (rows, setting.world)) if value})
-    entry["tools"] = [tool for tool in story.home.agent_tools if tool in used]
+    entry["tools"] = [tool for tool in home.agent_tools if tool in used]
     entry["user"] = user_of(story)
     entry["reference"] = [{"turns": list(_turns(story, flow, setting))}]
     entry["milestones"] = Drafter(story, flow, setting).milestones()
     entry.update({"minefields": mines} if mines else {})
     entry.update({"confirm": gated} if gated else {})
-    gates = [name for name, gate in story.home.gates.items() if refused(story.left_out, gate.error)]
+    gates = [name for name, gate in home.gates.items() if refused(story.left_out, gate.error)]
     entry.update({"gates": gates} if gates else {})
     return entry
-
-
-def _named(story: Story, setting: DraftSetting) -> dict[str, Any]:
-    """The world by its name, or by its tape; a base names it already, and rows under 'world' are of the default one."""
-    home = story.home
-    if setting.base or home.name == DEFAULT:
-        return {}
-    return {"world": {"recorded": home.origin} if home.origin.endswith(TAPE) else home.name}
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 def _categories(story: Story, flow: Flow) -> Iterator[str]:

@@ -87,22 +87,20 @@ class Drafter:
         """A milestone on a look-up: on the phone that its tool was called, elsewhere also with what.
 
         What a phone is asked can be put in many ways; a service with one argument for everything in one alone.
+        Arguments that come from an earlier call are not asked for.
         """
         tool, name = step.tool.name, snake(step.tool.name)
         body: dict[str, Any] = {"tool": tool}
-        if self.story.home.name != DEFAULT and (given := self._stated(step)):
-            body["arguments"] = given
+        sources = self.flow.arguments[step.number]
+        own = {k: v for k, v in step.event.arguments.items() if k not in sources and v is not None}
+        if self.story.home.name != DEFAULT and own:
+            body["arguments"] = {name: _asked(value) for name, value in own.items()}
             same = [item for item in self.drafted.values() if item.body.get("tool") == tool]
             twin = next((item.id for item in same if item.body == body), None)
             name = twin or (f"{name}_{len(same) + 1}" if same else name)
         if name not in self.drafted:  # a second call of the tool that asks for the same asks for nothing more
             self.drafted[name] = Drafted(name, body, step.turn, self._before(step))
         self._of_step[step.number] = {name}
-
-    def _stated(self, step: StoryStep) -> dict[str, Any]:
-        """The arguments of a call that come from no earlier one; of texts a part is enough."""
-        own = {k: v for k, v in step.event.arguments.items() if k not in self.flow.arguments[step.number]}
-        return {name: _asked(value) for name, value in own.items() if value is not None}
 
     def _before(self, step: StoryStep) -> set[str]:
         """The milestones that a call comes after, because of values or of the state of switches and gates."""

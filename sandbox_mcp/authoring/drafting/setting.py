@@ -48,7 +48,7 @@ def setting_of(story: Story, suite: Suite) -> DraftSetting:
     clock = story.started.clock
     now = Clock(clock["now"], clock["zone"], clock["step"])
     home, moments = story.home, _moments(story.home)
-    base = _nearest(story, suite, _candidates(story.started.scenario, suite))
+    base = _nearest(story, suite)
     if base is None:
         labels = _labels(home, story.start, {})
         written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
@@ -67,16 +67,16 @@ def _moments(home: World) -> frozenset[str]:
     return frozenset((*by_role, *(item.name for item in parameters if item.role is None and "timestamp" in item.name)))
 
 
-def _candidates(scenario: str, suite: Suite) -> tuple[str, ...]:
-    """The base of the scenario that the log names; of a log of anything else, all there are."""
+def _nearest(story: Story, suite: Suite) -> str | None:
+    """The base of the same world most of whose rows are there, if any are; of a world without rows, the only one.
+
+    Candidates are the base of the scenario that the log names, or for a log of anything else all there are.
+    """
+    scenario = story.started.scenario
     try:
-        return tuple(name for name in suite.lineage(scenario)[-1:] if name != scenario)
+        names = tuple(name for name in suite.lineage(scenario)[-1:] if name != scenario)
     except UnknownScenarioError:
-        return suite.bases()
-
-
-def _nearest(story: Story, suite: Suite, names: tuple[str, ...]) -> str | None:
-    """The base of the same world most of whose rows are there, if any are; of a world without rows, the only one."""
+        names = suite.bases()
     bases = {name: base.world.tables for name in names if (base := suite.base(name)).home.name == story.home.name}
     shared = {
         name: sum(key in story.start.table(table) for table, rows in tables.items() for key in rows)

@@ -23,11 +23,8 @@ NEGATIVE = ("can't", "cannot", "can not", "unable", "not able", "not possible", 
 def words(text: str) -> list[str]:
     """The words of a text that say something, in lower case, each once."""
     found = (word.casefold() for word in _WORD.findall(text))
-    return list(dict.fromkeys(word for word in found if _matters(word)))
-
-
-def _matters(word: str) -> bool:
-    return word.isdigit() or (len(word) >= LONG and word not in COMMON)
+    telling = (word for word in found if word.isdigit() or (len(word) >= LONG and word not in COMMON))
+    return list(dict.fromkeys(telling))
 
 
 def has(text: str, word: str) -> bool:

@@ -139,7 +139,8 @@ def _plays(it: Candidate) -> str | None:
     if it.order.kind == "irrelevance" or it.order.withheld:
         it.entry["tools"] = list(it.order.offered)
         it.entry["categories"] = ["insufficient_information"]
-        topic = _refused(it.answer)
+        said = it.answer.user.opening or ""
+        topic = [word for word in words(it.answer.reference[-1].reply) if has(said, word)]
         if not topic:
             return "the reply does not say, in words of the opening, what cannot be done"
         it.entry["milestones"] = [{"id": "told", "message": {"content": {"facts": [{"cannot": topic}]}}}]
@@ -185,12 +186,6 @@ def _skeleton(it: Candidate) -> dict[str, Any]:
         "reference": [{"turns": turns}],
         "milestones": [],
     }
-
-
-def _refused(answer: DraftAnswer) -> list[str]:
-    """What cannot be done: the words of the last reply that the person used first."""
-    said = answer.user.opening or ""
-    return [word for word in words(answer.reference[-1].reply) if has(said, word)]
 
 
 Filter = Callable[[Candidate], str | None]

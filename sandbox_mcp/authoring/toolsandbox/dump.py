@@ -61,11 +61,8 @@ def dumped(scenario: Any) -> dict[str, Any]:
 def _graph(matcher: Any) -> dict[str, Any]:
     """The nodes and edges of a matcher, with the guardrails that it has added to its nodes."""
     edges = None if matcher.edge_list is None else [list(edge) for edge in matcher.edge_list]
-    return {"nodes": [_node(item) for item in matcher.milestones], "edges": edges}
-
-
-def _node(milestone: Any) -> list[dict[str, Any]]:
-    return [_constraint(item) for item in milestone.snapshot_constraints]
+    nodes = [[_constraint(item) for item in node.snapshot_constraints] for node in matcher.milestones]
+    return {"nodes": nodes, "edges": edges}
 
 
 def _constraint(item: Any) -> dict[str, Any]:

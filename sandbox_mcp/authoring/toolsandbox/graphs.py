@@ -74,16 +74,12 @@ def _constraint(source: Json) -> dict[str, Any]:
         made["reference"] = source["reference"]
     if kind == GUARDRAIL:
         return made
-    made["rows"] = [_row(row) for row in source["rows"]]
+    made["rows"] = [{_column(name): _cell(name, value) for name, value in row.items()} for row in source["rows"]]
     made["measures"] = {_column(name): _measure(item) for name, item in source["measures"].items()}
     if kind == DEPENDENT:
         made["fill"] = "tool_calls" if function["fill_to"] == "tool_trace" else "content"
         made["extract"] = _known(EXTRACTORS, function["extractor"]["name"])
     return made
-
-
-def _row(row: Json) -> dict[str, Any]:
-    return {_column(name): _cell(name, value) for name, value in row.items()}
 
 
 def _column(name: str) -> str:

@@ -114,6 +114,8 @@ class _Base:
         now = to_timestamp(self.now, self.zone)
         several = len(user["script"]["then"]) > 0 if "script" in user else False
         tools = list(self._visible(self.name).values())
+        others = ((variant, f"{self.name}_{ending}") for ending, variant in VARIANTS.items())
+        offered = {variant: self._visible(name) for variant, name in others if name in self.scenarios}
         turns = planned(nodes, edges, tables, user["goal"], now, frozenset(tools), asks=several)
         return {
             "name": self.name,
@@ -127,7 +129,7 @@ class _Base:
             },
             "tools": tools,
             "without": [name for name in source["denied"] if name != LEAVE],
-            "offered": {"base": self._visible(self.name), **self._offered()},
+            "offered": {"base": self._visible(self.name), **offered},
             "user": user,
             "reference": [{"about": "worked out from the milestones", "turns": turns}],
             "milestones": milestones.written(nodes, edges, ids),
@@ -143,10 +145,6 @@ class _Base:
         """The tools that are presented to the agent, by the names under which they are."""
         shown: Mapping[str, str] = self.scenarios[name]["presented"]
         return {seen: tool for seen, tool in shown.items() if tool != LEAVE}
-
-    def _offered(self) -> dict[str, dict[str, str]]:
-        names = ((variant, f"{self.name}_{ending}") for ending, variant in VARIANTS.items())
-        return {variant: self._visible(name) for variant, name in names if name in self.scenarios}
 
     def _user(self, nodes: Sequence[Json]) -> dict[str, Any]:
         messages: Sequence[Json] = self.dumped["messages"]

@@ -68,7 +68,12 @@ def command(
             raise
         option = f" --config {shell_line([str(config)])}" if config else ""
         more = f"To take it out again: sandbox-mcp connect {host} --undo{option}\n{_then(known, served)}"
-    click.echo(_as_json(host, outcome) if as_json else f"{_told(outcome)}\n{more}".rstrip())
+    if as_json:
+        backup = str(outcome.backup) if outcome.backup else None
+        done = {"host": host, "action": outcome.action, "file": str(outcome.file), "backup": backup}
+        click.echo(json.dumps(done, indent=2))
+    else:
+        click.echo(f"{_told(outcome)}\n{more}".rstrip())
 
 
 def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs") -> str:
@@ -108,8 +113,3 @@ def _told(outcome: "WriteOutcome") -> str:
     }
     backup = f"\nThe file as it was: {outcome.backup}" if outcome.backup else ""
     return f"{said[outcome.action]}{backup}"
-
-
-def _as_json(host: str, outcome: "WriteOutcome") -> str:
-    backup = str(outcome.backup) if outcome.backup else None
-    return json.dumps({"host": host, "action": outcome.action, "file": str(outcome.file), "backup": backup}, indent=2)

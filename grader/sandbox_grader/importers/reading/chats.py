@@ -85,15 +85,13 @@ def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
     error, content = result.get("error"), result.get("content")
     if error is not None and error.is_object:
         return CallOutcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
-    return outcome_of(builder, content, failed=_flag(result), wall=wall)
-
-
-def _flag(result: JsonNode) -> bool | None:
     members = result.members()
+    failed: bool | None = None
     if "error" in members:
-        return bool(members["error"])
-    status = members.get("status")
-    return status == "error" if isinstance(status, str) else None
+        failed = bool(members["error"])
+    elif isinstance(members.get("status"), str):
+        failed = members["status"] == "error"
+    return outcome_of(builder, content, failed=failed, wall=wall)
 
 
 def error_of(error: JsonNode, text: str) -> CallError:

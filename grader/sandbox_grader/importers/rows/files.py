@@ -218,7 +218,10 @@ def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
     home: dict[str, str] = {}
     for path in paths:
         twins: Counter[str] = Counter()
-        lines = _lines(path)
+        loaded = load_lines(read_bytes(path), str(path))
+        lines = loaded.nodes
+        if loaded.cut:
+            raise ImportFormatError(str(path), lines[-1].line, "the line after this one is cut off")
         if lines and is_conversation(lines[0]):
             rows += _conversation(lines, path, home)
             continue
@@ -236,13 +239,6 @@ def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
             elif node.get("answer") is None:
                 raise node.fail("has neither 'answer' (a row of the benchmark) nor 'response' (a model's)")
     return rows, responses
-
-
-def _lines(path: Path) -> Sequence[JsonNode]:
-    loaded = load_lines(read_bytes(path), str(path))
-    if loaded.cut:
-        raise ImportFormatError(str(path), loaded.nodes[-1].line, "the line after this one is cut off")
-    return loaded.nodes
 
 
 def _row(node: JsonNode, id_: str, twin: int) -> BenchmarkRow:
