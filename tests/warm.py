@@ -1,9 +1,9 @@
 """``sandbox-mcp`` as a process whose imports are done: a server that forks one for every command line.
 
 Policy: a command gets its own process, folder, environment, streams, signals and room for files, as from a shell; only
-what takes most of a short command's time, the importing of modules and the reading of the built-in suite, is done once,
-for all processes that run tests. It ends with the last of them. That a cold process starts is tried in tests/cli and
-tests/packaging.
+what takes most of a short command's time, the importing of modules, the reading of the built-in suite and what is made
+when something is first played, is done once, for all processes that run tests. It ends with the last of them. That a
+cold process starts is tried in tests/cli and tests/packaging.
 """
 
 import json
@@ -104,9 +104,25 @@ def import_everything() -> None:
     import_module("sandbox_scenarios").Suite().all("*")
 
 
+def play_once() -> None:
+    """Play and grade two scenarios, after which schemas and patterns are compiled and tables read that most need."""
+    from sandbox_mcp import telemetry
+    from tests.e2e.processes import run
+
+    with tempfile.TemporaryDirectory() as folder:
+        play = ("run", "wifi_off", "landlord_number", "--agent", "reference", "--transport", "http", "--out")
+        for command in ((*play, f"{folder}/run"), ("grade", f"{folder}/run", "--json")):
+            done = run(*command)
+            if done.code not in (None, 0):
+                raise SystemExit(done.err)
+    for found in vars(telemetry).values():  # what it found in the variables of this process is not what a command has
+        getattr(found, "cache_clear", lambda: None)()
+
+
 def _main(place: str) -> None:
     """Import everything, and serve in the background, so that whoever started it goes on when it listens."""
     import_everything()
+    play_once()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
         listener.listen(64)
