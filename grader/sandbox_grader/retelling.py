@@ -10,8 +10,9 @@ the wifi first, so its time is 9:00:05, and so is its reminder's. Carried out 30
 has a reminder between 8:59:34 and 9:00:34 tomorrow; the agent's lies between them, so the solution is told with it.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
@@ -36,8 +37,12 @@ def retold(subject: Subject) -> tuple[Solution, ...]:
     if not found:
         return found
     calls = [item for item in subject.trajectory.events if isinstance(item, ToolCall) and item.caller == "agent"]
-    shifted, batches = _shifted(subject, found), _batches(subject.scenario, found)
-    return tuple(_Retelling(*item, calls).solution() for item in zip(found, shifted, batches, strict=True))
+    shifted = cache(lambda: _shifted(subject, found))  # carried out twice more only where a session calls otherwise
+    batches = _batches(subject.scenario, found)
+    return tuple(
+        _Retelling(solution, lambda number=number: shifted()[number], batches[number], calls).solution()
+        for number, solution in enumerate(found)
+    )
 
 
 Shifted = tuple[Solution, ...]
@@ -86,20 +91,23 @@ class _Wanted:
     """A call of the solution while it is being retold."""
 
     turn: int
+    place: int
     batch: int
     call: ReferenceCall
-    shifted: tuple[ReferenceCall, ...]
     made: int | None = None
 
 
 class _Retelling:
     """One solution, held against the calls of a session."""
 
-    def __init__(self, solution: Solution, shifted: Shifted, batches: Batches, calls: Sequence[ToolCall]) -> None:
+    def __init__(
+        self, solution: Solution, shifted: Callable[[], Shifted], batches: Batches, calls: Sequence[ToolCall]
+    ) -> None:
         self._solution = solution
+        self._shifted = shifted
         self._calls = calls
         self._wanted = [
-            _Wanted(number, batch, call, tuple(other[number].calls[place] for other in shifted))
+            _Wanted(number, place, batch, call)
             for number, turn in enumerate(solution)
             for place, (call, batch) in enumerate(zip(turn.calls, batches[number], strict=True))
         ]
@@ -139,9 +147,14 @@ class _Retelling:
             self._follow(wanted.call.result, self._calls[place].result)
 
     def _told(self, wanted: _Wanted, call: ToolCall) -> ReferenceCall:
+        """The solution's call with the session's values. What the session made just so is taken as it stands."""
+        planned = wanted.call.arguments
+        if all(name in call.arguments and _is_same(value, call.arguments[name]) for name, value in planned.items()):
+            return wanted.call
+        shifted = [other[wanted.turn].calls[wanted.place].arguments for other in self._shifted()]
         arguments = {
-            name: self._value(value, [item.arguments.get(name) for item in wanted.shifted], call.arguments.get(name))
-            for name, value in wanted.call.arguments.items()
+            name: self._value(value, [other.get(name) for other in shifted], call.arguments.get(name))
+            for name, value in planned.items()
         }
         return replace(wanted.call, arguments=arguments)
 
@@ -213,6 +226,15 @@ def _pairs(first: Any, second: Any) -> Iterator[tuple[Any, Any]]:
             yield from _pairs(one, other)
     else:
         yield first, second
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    """Whether two JSON values are equal, and every part of them is of the same type."""
+    if type(first) is not type(second) or first != second:
+        return False
+    if is_object(first) and is_object(second):
+        return all(_is_same(value, second[name]) for name, value in first.items())
+    return not is_array(first) or all(map(_is_same, first, second))
 
 
 def _tells_its_origin(value: Any) -> bool:

@@ -5,10 +5,10 @@ Policy: a pair of value 0 is not a pair; where no complete assignment is left, t
 
 from collections.abc import Sequence
 from importlib import import_module
-from math import inf, log
+from math import comb, inf, log
 
-SMALL = 6
-"""Up to this many columns a search over subsets is faster than loading and calling a solver."""
+SMALL = 2048
+"""Up to so many steps a search over subsets is used, a millisecond of them: loading the solver takes half a second."""
 
 
 def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
@@ -21,7 +21,9 @@ def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
     if size == 1:
         best = max(values[0])
         return (best, (values[0].index(best),)) if best > 0 else (0.0, ())
-    columns = _by_subsets(values) if len(values[0]) <= SMALL else _by_solver(values)
+    width = len(values[0])
+    steps = width * sum(comb(width, taken) for taken in range(size))
+    columns = _by_subsets(values) if steps <= SMALL else _by_solver(values)
     product = 1.0
     for row, column in enumerate(columns):
         product *= values[row][column]

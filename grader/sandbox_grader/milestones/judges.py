@@ -187,18 +187,25 @@ class TableJudge:
         return self._end[key].get(column)
 
     def _hopeful(self, compare: Compare) -> Hopes:
-        """All rows that ever were and that are like an expected one; none if an expected row has no such row."""
+        """All rows that may count in some version and that are like an expected one; none if one has no such row.
+
+        A row that is there from the first version to the last was neither added nor removed nor updated.
+        """
         key = compare.key if self._refers else None
         hopes = self._hopes.get(key)
         if hopes is None:
             lives = self._timeline.lives(self.constraint.table)
-            likely = lives if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
+            moving = lives if self.constraint.kind == "is" else [life for life in lives if self._comes_or_goes(life)]
+            likely = moving if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
             found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
             wanted = len(self.constraint.rows)
             whole = all(any(hope.now[number] for hope in found) for number in range(wanted))
             hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
             self._hopes[key] = hopes
         return hopes
+
+    def _comes_or_goes(self, life: Life) -> bool:
+        return life.born > 0 or life.died < len(self._tables)
 
     def _hope(self, life: Life, compare: Compare) -> Hope | None:
         now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)

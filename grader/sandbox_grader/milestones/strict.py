@@ -6,6 +6,7 @@ everything that was changed without being asked for. What doing nothing earns st
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from sandbox_scenarios.model import Milestone, Scenario, TableConstraint
@@ -91,6 +92,7 @@ def threshold(minefield: Milestone) -> float:
     return FUZZY_MET if any(is_fuzzy(expected, name) for name, expected in values) else MET
 
 
+@lru_cache(maxsize=4096)
 def check(scenario: Scenario) -> None:
     """Refuse a scenario whose milestones or minefields do not fit together.
 

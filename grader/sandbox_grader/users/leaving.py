@@ -12,6 +12,7 @@ Source: ToolSandbox, section 2.2 and table 2, instruction following, of which le
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from sandbox_scenarios.model import Answer, Scenario
 
@@ -144,7 +145,12 @@ def _stuck(talk: UserView) -> Message | None:
 
 def mentions(text: str, phrases: Sequence[str]) -> bool:
     """Whether one of the phrases occurs in a text, as whole words."""
-    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
+    return any(_as_whole_words(phrase).search(text) for phrase in phrases)
+
+
+@lru_cache(maxsize=4096)  # a suite's scripts have more phrases than re remembers
+def _as_whole_words(phrase: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE)
 
 
 def is_told(answer: Answer, talk: UserView, until: int | None = None) -> bool:
