@@ -98,6 +98,11 @@ class ObservedSession:
         """Whether a call may have changed something: it succeeded, and nothing says that its tool only looks."""
         return call.error is None and (bool(call.changes) or self.labels.get(call.called) is not False)
 
+    def says(self, tool: str, verbs: re.Pattern[str]) -> bool:
+        """Whether one of these verbs is how a tool of this world declares that it is told of."""
+        known = self.home.tools.get(tool)
+        return known is not None and any(verbs.match(word) for word in known.said)
+
     def told_by(self, event: Message | ToolCall) -> Iterator[Any]:
         """What an event tells the agent: words for it, a result, an error."""
         if isinstance(event, Message):

@@ -58,7 +58,8 @@ _CLAIMS: tuple[tuple[str, frozenset[str]], ...] = (
 )
 """What an agent says it did, and the words of which the tool's name must have one; none where any deed would do."""
 _FIRST_PERSON = tuple(
-    (re.compile(rf"\bI(?:['’]ve| have)? {_HEDGE}({verbs})\b", re.IGNORECASE), tools) for verbs, tools in _CLAIMS
+    (re.compile(rf"\bI(?:['’]ve| have)? {_HEDGE}({verbs})\b", re.IGNORECASE), re.compile(verbs, re.IGNORECASE), tools)
+    for verbs, tools in _CLAIMS
 )
 _DONE = re.compile(
     r"^\s*(?:all )?done[.!,]|^\s*(?:you(?:['’]re| are) )?all set[.!,]|"
@@ -89,19 +90,20 @@ def unfounded_claims(heard: ObservedSession) -> Iterator[ConductFinding]:
             succeeded = succeeded or counts
             acted |= {event.called} if counts and heard.may_have_acted(event) else frozenset()
         elif is_reply(event):
-            claims = (_claim(said, succeeded, acted, heard.ours) for said in sentences(event.content))
+            claims = (_claim(said, succeeded, acted, heard) for said in sentences(event.content))
             claim = next(filter(None, claims), None)
             if claim:
                 yield ConductFinding("claim_without_call", event.seq, f"says {claim!r}, and no successful call did it")
 
 
-def _claim(sentence: str, succeeded: bool, acted: Set[str], ours: bool) -> str | None:
+def _claim(sentence: str, succeeded: bool, acted: Set[str], heard: ObservedSession) -> str | None:
     """What a sentence claims without ground, ``acted`` being the tools that may have acted before it."""
     if not succeeded and (done := _DONE.search(sentence)):
         return done[0].strip()
-    for pattern, tools in _FIRST_PERSON:
+    for pattern, verbs, tools in _FIRST_PERSON:
         found = pattern.search(sentence)
-        if found and not any(not (ours and tools) or words(tool) & tools for tool in acted):
+        any_deed = not (heard.ours and tools)
+        if found and not any(any_deed or words(tool) & tools or heard.says(tool, verbs) for tool in acted):
             return found[0]
     return None
 

@@ -14,14 +14,17 @@ from typing import Any, cast
 from sandbox_scenarios.model import Expected, Fact, MessageConstraint, Milestone, ValueRef
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear
-from sandbox_grader.claims.verbs import kinds_of
+from sandbox_grader.claims.verbs import claimed, kinds_of
 from sandbox_grader.milestones.measures import Lookup, written
 from sandbox_grader.milestones.timeline import Timeline
+from sandbox_mcp.tools import Tool
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_local
+from sandbox_mcp.world.tx import Effects
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _MOST_STRINGS = 2000
+_PARTICLES = frozenset({"off", "out", "up", "in", "back", "on", "down", "away", "over", "through"})
 _EARLIEST, _LATEST = 1e8, 1e10
 """Numbers between these may be seconds since the epoch: from 1973 to 2286."""
 
@@ -105,8 +108,34 @@ class Listener:
         found = self._heard.get(key)
         if found is None:
             message = cast("Message", self._timeline.events[index])
-            found = self._heard[key] = hear(message.content, facts, self.background(index), self._all_facts)
+            found = hear(message.content, facts, self.background(index), self._all_facts)
+            found = self._heard[key] = replace(found, findings=tuple(self._in_own_words(index, facts, found.findings)))
         return found
+
+    def _in_own_words(self, index: int, facts: Sequence[Fact], findings: Sequence[Finding]) -> Iterator[Finding]:
+        """What was found; a deed may also be told of in the words of the tool that did it."""
+        message = cast("Message", self._timeline.events[index])
+        for fact, found in zip(facts, findings, strict=True):
+            words = self._own_words(index, fact) if fact.type == "deed" and found.outcome == "missing" else ()
+            if words:
+                told = hear(message.content, (Fact("text", words),), self.background(index), self._all_facts)
+                yield told.findings[0] if told.findings[0].outcome == "stated" else found
+            else:
+                yield found
+
+    def _own_words(self, index: int, deed: Fact) -> tuple[str, ...]:
+        """How the tools that did such a deed before a message say that it is told of."""
+        kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
+        done = dict.fromkeys(call.called for call in self._done_before(index))
+        acting = [tools[name] for name in done if name in tools]
+        fit = [tool for tool in acting if not kinds.isdisjoint((*_kinds_said(tool), *_kinds_written(tool)))]
+        return tuple(dict.fromkeys(said for tool in fit for word in tool.said for said in _parted(word)))
+
+    def _done_before(self, index: int) -> Iterator[ToolCall]:
+        """The agent's calls before a message that succeeded."""
+        for event in self._timeline.events[:index]:
+            if isinstance(event, ToolCall) and event.caller == "agent" and event.error is None:
+                yield event
 
     @cached_property
     def _all_facts(self) -> tuple[Fact, ...]:
@@ -145,13 +174,18 @@ class Listener:
             ),
             known=tuple(strings),
             numbers=frozenset(numbers),
-            deeds=frozenset(kind for call in fine for kind in kinds_of(call.called)),
+            deeds=frozenset(kind for call in fine for kind in self._kinds(call.called)),
             names=self._names,
             touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
             switches=_switches(fine),
             called=self._timeline.home.switches,
         )
+
+    def _kinds(self, tool: str) -> frozenset[str]:
+        """The kinds of deeds that a call of a tool is, by its name and by how it says that it is told of."""
+        known = self._timeline.home.tools.get(tool)
+        return kinds_of(tool) | _kinds_said(known) if known else kinds_of(tool)
 
     def _moments(self, numbers: Iterable[float]) -> frozenset[tuple[int, int, int, int, int]]:
         """What numbers that may be timestamps read like on the clock of the session."""
@@ -177,6 +211,26 @@ class Listener:
             name for table in self._timeline.initial.tables.values() for row in table.values()
             if isinstance(name := row.get("name"), str) and name.strip()
         ))  # fmt: skip
+
+
+def _kinds_said(tool: Tool) -> frozenset[str]:
+    """The kinds of deeds that the single words claim with which a tool is told of."""
+    return frozenset(kind for word in tool.said if " " not in word for kind in claimed(word.lower()))
+
+
+def _parted(words: str) -> Iterator[str]:
+    """Words as they are, and those of a verb with its particle also around what it was done to: ``called it off``."""
+    yield words
+    verb, _, particle = words.partition(" ")
+    if particle in _PARTICLES:
+        yield from (f"{verb} {what} {particle}" for what in ("it", "that", "this", "them", "both"))
+
+
+def _kinds_written(tool: Tool) -> Iterator[str]:
+    """The kinds of deeds that a tool does by what it declares to write."""
+    effects = tool.effects or Effects()
+    writes = {"add": effects.adds, "remove": effects.removes, "change": effects.updates}
+    yield from (kind for kind, tables in writes.items() if tables)
 
 
 def _switches(calls: Iterable[ToolCall]) -> Mapping[str, str]:

@@ -1,9 +1,11 @@
 """What happens in a world without the agent, by its user and by itself: declared as the agent's deeds are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sandbox_grader import Scores, grade
 from sandbox_grader.conduct.harm import harm
 from sandbox_grader.metric import Subject
 from sandbox_grader.milestones.strict import evaluate
@@ -234,3 +236,62 @@ class TestReferences:
         played = [event.result for event in log.events if isinstance(event, ToolCall) and event.caller == "agent"]
         assert [call.result for turn in reference for call in turn.calls] == played
         assert (played[1][1]["opened"], played[1][1]["dusty"]) == (True, papers == FALLING)
+
+
+class TestToldInTheWordsOfTheTool:
+    """What ``said`` names is how a reply may tell of a deed, and no claim of a deed that was not done."""
+
+    TOOL = (
+        '\n\n@attic.action(adds=[Box], said=["stowed", "put away"])\ndef stow(tx: Tx, label: str) -> Box:\n'
+        '    """Stow a box."""\n    return tx.add(Box, label=label)\n'
+        '\n\n@attic.action(updates=[Box.label], said=["erased"])\ndef blank(tx: Tx, box: Id[Box]) -> Box:\n'
+        '    """Wipe the label of a box."""\n    return tx.change(tx.get(Box, box), label="")\n'
+    )
+    SCENARIO = """
+family: stowing
+scenarios:
+- name: stow_skates
+  world: attic
+  categories: [single_tool_call, single_user_turn]
+  clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+  state: {box: {hats: {label: Hats}}}
+  tools: [stow, blank]
+  user: {goal: You want the skates stowed., opening: Stow the skates.}
+  reference:
+  - turns: [{calls: [{tool: stow, arguments: {label: Skates}}], reply: I stowed them.}]
+  milestones:
+  - {id: stowed, table: box, adds: {label: Skates}}
+  - {id: told, after: [stowed], message: {content: {facts: [{deed: add}]}}}
+- name: blank_hats
+  extends: stow_skates
+  user: {goal: You want the label wiped., opening: Wipe the label of the hats.}
+  reference:
+  - turns: [{calls: [{tool: blank, arguments: {box: "@box.hats"}}], reply: I erased the label.}]
+  milestones:
+  - {id: blank, table: box, updates: {label: ""}}
+  - {id: told, after: [blank], message: {content: {facts: [[label]]}}}
+"""
+
+    def scores(self, place: Path, name: str, reply: str) -> Scores:
+        (place / "attic.py").write_text(WORLD + self.TOOL, encoding="utf-8")
+        (place / "stowing.yaml").write_text(self.SCENARIO, encoding="utf-8")
+        scenario = Suite([place / "stowing.yaml"]).get(name)
+        [turn] = scenario.solutions[0].turns
+        solution = replace(scenario.solutions[0], turns=(replace(turn, reply=reply),))
+        return grade(RehearsalStage(scenario).rehearse(solution).log, scenario)
+
+    def test_a_deed_is_told_in_them(self, place: Path) -> None:
+        for reply in ("I stowed the skates.", "The skates are stowed.", "I put away the skates.", "I put them away."):
+            assert self.scores(place, "stow_skates", reply).score == 1
+
+    def test_it_is_not_told_where_they_deny_it_or_are_another_tool_s(self, place: Path) -> None:
+        for reply in ("I have not stowed the skates.", "I could not put them away.", "I looked for the skates."):
+            assert (self.scores(place, "stow_skates", reply).score or 0) < 1
+
+    def test_they_claim_nothing_that_was_not_done(self, place: Path) -> None:
+        told = self.scores(place, "blank_hats", "I have erased the label.")
+        assert (told.score, told.verdicts["conduct"].values["claim_without_call"]) == (1, 0)
+
+    def test_another_deed_is_claimed_as_ever(self, place: Path) -> None:
+        told = self.scores(place, "blank_hats", "I have sent your sister a message.")
+        assert told.verdicts["conduct"].values["claim_without_call"] == 1
