@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,8 +32,9 @@ def run(work: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     return anyio.run(work, *arguments)
 
 
+@cache
 def solver() -> Solver:
-    """A model that knows the answers to every scenario; made anew, because it keeps what it learns of what it meets."""
+    """A model that knows the answers to every scenario; made once, because it learns all variants of what it meets."""
     return Solver(SUITE.all())
 
 

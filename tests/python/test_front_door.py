@@ -37,6 +37,7 @@ def test_the_first_lines_run_as_they_stand(
     loop: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On a suite of a few scenarios, because all of them take half a minute."""
+    knowing = solver()  # of all, as all other tests of this process share it
     few = tuple(name for name in Suite().names() if name.startswith("wifi_") or name in (*FEW, "anzac_eve"))
     monkeypatch.setattr("sandbox_scenarios.loader.Suite.names", lambda *_: few)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -44,7 +45,7 @@ def test_the_first_lines_run_as_they_stand(
     async def kernel() -> None:
         exec(FIRST, {})
 
-    with running(Endpoint(solver())) as url:
+    with running(Endpoint(knowing)) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         asyncio.run(kernel()) if loop else exec(FIRST, {})
     assert "wifi_off" in capsys.readouterr().out
