@@ -6,8 +6,7 @@ Nothing that a model wrote is evaluated. Verdicts beside a case (``expected``) a
 Source: ToolScan, section 5 and appendix B.2.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from sandbox_grader.importers.reading.json_values import JsonNode, is_object, lo
 from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.toolscan.events import FORMAT
 from sandbox_grader.toolscan.loop import FINISH
-from sandbox_grader.toolscan.messages import read_literal, split
+from sandbox_grader.toolscan.messages import split
 from sandbox_grader.toolscan.schemas import fault, json_types, schema_of
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn, ToolCall
@@ -27,11 +26,10 @@ ANSWER: Mapping[str, Any] = {"description": "", "parameters": {"answer": {"type"
 """The tool ``finish``, for a list that leaves it out: every run has it."""
 
 
-def read(paths: Sequence[Path], *, python_literals: bool = False) -> Iterator[Imported]:
+def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read files of one case per line, each a case or an object with a ``case``.
 
-    ``origin.case`` has the case but for messages and ground truth; each call has its message in ``meta``. With
-    ``python_literals`` inputs that are Python literals count as well, closed where their end is missing.
+    ``origin.case`` has the case but for messages and ground truth; each call has its message in ``meta``.
 
     Raises:
         ImportFormatError: a line is not a case.
@@ -41,7 +39,7 @@ def read(paths: Sequence[Path], *, python_literals: bool = False) -> Iterator[Im
         loaded = load(path)
         for node in loaded.nodes:
             builder = SessionBuilder(FORMAT, path.name, "", loaded.losses)
-            yield _session(node, builder, names, _python_input if python_literals else _json_input)
+            yield _session(node, builder, names)
 
 
 @dataclass(slots=True)
@@ -51,7 +49,6 @@ class _Play:
     builder: SessionBuilder
     apis: Mapping[str, Any]
     feedback: bool
-    input: Callable[[str], Any]
     observations: list[str] = field(default_factory=list[str])
     unanswered: int = 0
     faults: list[CallError | None] = field(default_factory=list["CallError | None"])
@@ -82,7 +79,9 @@ class _Play:
         if said is None or not said.name:
             return "", Given({}, text), _no_format("there is no action with an action input")
         try:
-            value = self.input(said.input)
+            value, replaced = loads(said.input)
+            if replaced:
+                raise ValueError("it holds numbers that JSON cannot")
         except ValueError as problem:
             return said.name, Given({}, said.input), _no_format(f"the input of {said.name} cannot be read: {problem}")
         if not is_object(value):
@@ -99,10 +98,10 @@ class _Play:
         return CallOutcome(error=error, meta={"result_missing": True})
 
 
-def _session(node: JsonNode, builder: SessionBuilder, names: Names, reader: Callable[[str], Any]) -> Imported:
+def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     case = node.get("case") or node
     apis = _apis(case)
-    play = _Play(builder, apis, _feedback(case), reader, [item.string() for item in case.items_at("observations")])
+    play = _Play(builder, apis, _feedback(case), [item.string() for item in case.items_at("observations")])
     solutions = tuple(_solution(item) for item in case.need("ground_truth").items())
     name = case.need("id").label()
     builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=solutions)
@@ -152,20 +151,6 @@ def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
     for tool, value in node.members().items():
         calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
     return (ReferenceTurn(calls=tuple(calls)),)
-
-
-def _json_input(text: str) -> Any:
-    value, replaced = loads(text)
-    if replaced:
-        raise ValueError("it holds numbers that JSON cannot")
-    return value
-
-
-def _python_input(text: str) -> Any:
-    try:
-        return _json_input(json.dumps(read_literal(text)))
-    except TypeError as error:
-        raise ValueError(str(error)) from error
 
 
 def _no_format(problem: str) -> CallError:

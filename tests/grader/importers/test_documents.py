@@ -70,9 +70,6 @@ class TestContent:
         assert joined(None if content is None else JsonNode(content, "f"), builder) == text
         assert builder.losses == []
 
-    def test_parts_may_be_joined_otherwise(self, builder):
-        assert joined(JsonNode(["a", "b"], "f"), builder, between="") == "ab"
-
     @pytest.mark.parametrize("content", [5, True, {"type": "text"}])
     def test_anything_else_is_an_error(self, builder, content):
         with pytest.raises(ImportFormatError, match="expected text or an array of content parts"):

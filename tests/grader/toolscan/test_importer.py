@@ -95,22 +95,10 @@ class TestMessages:
     def test_python_literals_are_no_json(self, read, text):
         assert kinds(read(case(act(text)))[0]) == ["invalid_format"]
 
-    @pytest.mark.parametrize(
-        ("text", "kind"),
-        [
-            ("{'query': 'x'}", None),
-            ('{"query": "x', None),
-            ("{'query': True}", "wrong_type"),
-            ("{1}", "invalid_format"),
-        ],
-    )
-    def test_unless_asked_for(self, read, text, kind):
-        assert kinds(read(case(act(text)), python_literals=True)[0]) == [kind]
-
     def test_nothing_is_ever_run(self, read, tmp_path):
         target = tmp_path / "ran"
         text = f"{{'query': open({str(target)!r}, 'w').name}}"
-        (imported,) = read(case(act(text)), python_literals=True)
+        (imported,) = read(case(act(text)))
         assert (kinds(imported), grade(imported, "compat")["errors"]["ife"]) == (["invalid_format"], 1)
         assert not target.exists()
 

@@ -17,10 +17,8 @@ MESSAGE_PARTS = MappingProxyType({**TEXTS, "text": "content"})
 """Type of a part of OpenTelemetry's messages to the member that holds its text."""
 
 
-def joined(
-    content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS, between: str = "\n"
-) -> str:
-    """The text of a content: itself, or that of its parts. Other parts are named as losses.
+def joined(content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS) -> str:
+    """The text of a content: itself, or that of its parts, a line each. Other parts are named as losses.
 
     Raises:
         ImportFormatError: it is neither text nor an array of parts.
@@ -30,7 +28,7 @@ def joined(
     if not content.is_array:
         raise content.fail("expected text or an array of content parts")
     found = (part_text(part, builder, texts) for part in content.items())
-    return between.join(text for text in found if text is not None)
+    return "\n".join(text for text in found if text is not None)
 
 
 def part_text(part: JsonNode, builder: SessionBuilder, texts: Mapping[str, str] = TEXTS) -> str | None:
