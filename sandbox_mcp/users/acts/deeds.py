@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from sandbox_mcp.users.acts.answers import sought_by
 from sandbox_mcp.users.acts.kinds import Wish
 
 _CLASSES: Mapping[str, re.Pattern[str]] = {
@@ -32,7 +33,7 @@ _CLASSES: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 _FOREIGN = re.compile(
-    r"\b(?:call (?:him|her|them|the|qname|\w+ for)|ring (?:him|her|them)|phone (?:him|her|them)|book|order|buy|"
+    r"\b(?:call (?:him|her|them|the|qname|\w+ for)|ring (?:him|her|them)|phone (?:him|her|them)|(?<!address )(?<!phone )book|order|buy|"
     r"purchase|email|navigat(?:e|ion)|directions|"
     r"play|block|share (?!.{0,40}\bwith me\b)(?!(?:the|his|her|your|their|its|that|a) (?:\w+ )?(?:numbers?|phone|name|address|details|contact|date|time|info\w*))|post|calendar|invite|recurring|repeat(?:ing)? (?:it )?(?:every|weekly|daily)|every (?:week|day|"
     r"month)|weekly|daily|"
@@ -49,12 +50,12 @@ _EXTRA = re.compile(
     r"undo|revert|restore|"
     r"when (?:he|she|they) (?:replies|reply|answers?|responds?)|follow[- ]?up|keep (?:it|\w+(?: \w+)?) (?:on|off|"
     r"enabled|disabled)|leave (?:it|\w+(?: \w+)?) (?:on|off)|"
-    r"for (?:the rest|next|other)|(?:evening|day|hour|week|night) before|extra|second (?:reminder|message|text)|a "
+    r"interest(?:s|ed)?(?: you)?|for (?:the rest|next|other)|(?:evening|day|hour|week|night) before|extra|second (?:reminder|message|text)|a "
     r"different)\b"
 )
 _TRY_AGAIN = re.compile(
-    r"\b(?:try|retry|attempt|give it another|send it) (?:again|once more|another time|(?:it )?another (?:go|try))|"
-    r"retry\b"
+    r"\b(?:(?:try|retry|attempt|give it another|(?:send|do|run|load|save|measure|ask|repeat|delete) (?:it|him|her|that|this|them)) (?:again|once more|another time|(?:it )?another (?:go|try|shot))|retry|repeat|redo)\b"
+    r"|(?<!on )(?<!off )(?<!back )\b(?:again|once more|another (?:go|try|shot|attempt))$"
 )
 _ALL_THE_SAME = re.compile(
     r"\b(?:add|start|set|create|save|make|send|want|keep|store|need) (?:\w+ ){0,5}?(?:anyway|all the same|regardless|nevertheless)\b|^\w+ this one\b"
@@ -86,11 +87,13 @@ def wish_of(words: str) -> Wish:
     plain = " ".join(words.lower().replace("’", "'").replace("wi-fi", "wifi").split())
     commands = [part for part in re.split(r"(?<=[.!?,:;])\s", plain) if _COMMAND.search(part)]
     switched = _SWITCHED.search(plain)
+    told = bool(_TOLD.search(plain)) and not commands
     return Wish(
         classes_in(plain) - {"foreign"},
-        told=bool(_TOLD.search(plain)) and not commands,
+        told=told,
         words=frozenset(WORD.findall(plain)),
         switched="" if not switched else "on" if switched[0] in _ON else "off",
+        sought=sought_by(plain) if told else "",
     )
 
 
