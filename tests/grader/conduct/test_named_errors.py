@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import pytest
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.metric import COUNTS
 from sandbox_grader.explain import explain
@@ -42,7 +43,7 @@ def named(log: Trajectory, scenario: Scenario | None = None) -> list[str]:
     return [f"{item['count']}: {item['about']}" for item in verdict.details if item["count"] in NAMED]
 
 
-@each("part", range(4))
+@pytest.mark.parametrize("part", range(4))
 def test_no_solution_shows_one(part: int):
     shown = {
         scenario.name: found
