@@ -6,12 +6,12 @@ import pytest
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall
 
+from bench.weakened import share_of, weakened
 from sandbox_mcp.authoring.deep_lint import attempt
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.mutants.mutant import ChangedCall
 from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage
-from sandbox_mcp.authoring.weakened import share_of, weakened
 from sandbox_mcp.worlds import FILES
 from tests.each import each
 from tests.suite import SUITE
