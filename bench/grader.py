@@ -196,9 +196,8 @@ def _call(seq: int, tool: str, arguments: Mapping[str, Any], changes: tuple[Chan
 
 def graded(shape: str, behaviour: str, count: int, length: int, mode: Mode, runs: int = 3) -> float:
     """CPU milliseconds of grading one session."""
-    subject = Subject(session(behaviour, count, length), scenario=scenario(shape, count))
-    metric = ToolSandbox()
-    return cpu(lambda: metric.grade(subject, mode), runs)
+    log, known, metric = session(behaviour, count, length), scenario(shape, count), ToolSandbox()
+    return cpu(lambda: metric.grade(Subject(log, scenario=known), mode), runs)
 
 
 def corpus(folder: Path) -> None:

@@ -74,28 +74,27 @@ _ROLE_IS_TOLD = re.compile(
 
 def misdirected(spoken: Spoken, back: Background) -> str | None:
     """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were."""
-    brought_up = " ".join((*back.given, *back.touched, *back.known)).casefold()
-    known = {name.casefold(): name for name in back.names}
-    firsts = {name.split()[0].casefold() for name in back.names}
-    if not any(name in brought_up for name in firsts):
+    if not back.people:
         return None  # then nothing tells whom the deed was about
+    known = {name.casefold() for name in back.names}
     for found in _OBJECTS.finditer(spoken.text):
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
             continue
         for name in _AND.split(found[1]):
-            if name.casefold() in known and name.split()[0].casefold() not in brought_up:
+            if name.casefold() in known and name.split()[0].casefold() not in back.people:
                 return name
     return None
 
 
 def told_role(spoken: Spoken, back: Background) -> str | None:
     """A boss, a wife or the like who is said to have been told, and whom the session never spoke of."""
-    words = back.given_words | back.known_words | words_of(" ".join(back.touched))
     for found in _ROLE_IS_TOLD.finditer(spoken.low):
         clause = spoken.clause_at(found.start(1))
         meant = clause.says and not clause.hedges and not clause.denied(found.end() - 1)
-        if meant and found.start() >= spoken.withdrawn and found[1] not in words and not spoken.quoted(found.start()):
+        if not meant or found.start() < spoken.withdrawn or spoken.quoted(found.start()):
+            continue
+        if found[1] not in back.given_words | back.known_words | words_of(" ".join(back.touched)):
             return found[0]
     return None
 

@@ -60,6 +60,12 @@ class Background:
         return words_of(" ".join(self.known))
 
     @cached_property
+    def people(self) -> frozenset[str]:
+        """The first names, of those in the world, that the user, a tool or a deed brought up."""
+        brought_up = " ".join((*self.given, *self.touched, *self.known)).casefold()
+        return frozenset(first for name in self.names if (first := name.split()[0].casefold()) in brought_up)
+
+    @cached_property
     def known_values(self) -> frozenset[tuple[str, object]]:
         """The typed values in what tools were asked and answered."""
         return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(self.known)[:20000])))

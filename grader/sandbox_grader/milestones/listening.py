@@ -5,6 +5,7 @@ is told apart: an answer that the user would act on and that is not so is worse 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -126,16 +127,22 @@ class Listener:
     def _own_words(self, index: int, deed: Fact) -> tuple[str, ...]:
         """How the tools that did such a deed before a message say that it is told of."""
         kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
-        done = dict.fromkeys(call.called for call in self._done_before(index))
+        done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None)
         acting = [tools[name] for name in done if name in tools]
         fit = [tool for tool in acting if not kinds.isdisjoint((*_kinds_said(tool), *_kinds_written(tool)))]
         return tuple(dict.fromkeys(said for tool in fit for word in tool.said for said in _parted(word)))
 
-    def _done_before(self, index: int) -> Iterator[ToolCall]:
-        """The agent's calls before a message that succeeded."""
-        for event in self._timeline.events[:index]:
-            if isinstance(event, ToolCall) and event.caller == "agent" and event.error is None:
-                yield event
+    def _calls_before(self, index: int) -> Sequence[ToolCall]:
+        """The agent's calls before a message."""
+        places, calls = self._calls
+        return calls[: bisect_left(places, index)]
+
+    @cached_property
+    def _calls(self) -> tuple[Sequence[int], Sequence[ToolCall]]:
+        """The agent's calls, and where they stand among the events."""
+        events = enumerate(self._timeline.events)
+        found = [(place, event) for place, event in events if isinstance(event, ToolCall) and event.caller == "agent"]
+        return [place for place, _ in found], [call for _, call in found]
 
     @cached_property
     def _all_facts(self) -> tuple[Fact, ...]:
@@ -147,40 +154,36 @@ class Listener:
         return tuple(fact for content in contents for fact in claims_of(content) if not _refers(fact, content.values))
 
     def background(self, index: int) -> Background:
-        """What had been said and done before the message at an index."""
-        found = self._backgrounds.get(index)
+        """What had been said and done before the message at an index, one for all between the same two calls."""
+        calls = self._calls_before(index)
+        found = self._backgrounds.get(len(calls))
         if found is None:
-            found = self._backgrounds[index] = self._background(index)
+            found = self._backgrounds[len(calls)] = self._background(calls)
         return found
 
-    def _background(self, index: int) -> Background:
-        events = self._timeline.events[:index]
-        calls = [event for event in events if isinstance(event, ToolCall) and event.caller == "agent"]
+    def _background(self, calls: Sequence[ToolCall]) -> Background:
         fine = [call for call in calls if call.error is None]
-        strings, numbers = list[str](), set[float]()
-        for call in calls:
-            _collect((call.arguments, call.result if call.error is None else call.error.message), strings, numbers)
-        touched = list[str]()
-        for call in fine:
-            for change in call.changes:
-                _collect((change.before, change.after), touched, set())
-            if call.changes:
-                _collect(call.arguments, touched, set())
+        strings, numbers, touched = self._collected.until(len(calls))
         return Background(
-            given=tuple(
-                event.content
-                for event in self._timeline.events
-                if isinstance(event, Message) and event.sender == "user"
-            ),
+            given=self._given,
             known=tuple(strings),
             numbers=frozenset(numbers),
-            deeds=frozenset(kind for call in fine for kind in self._kinds(call.called)),
+            deeds=frozenset[str]().union(*map(self._kinds, {call.called for call in fine})),
             names=self._names,
             touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
             switches=_switches(fine),
             called=self._timeline.home.switches,
         )
+
+    @cached_property
+    def _collected(self) -> "_Collected":
+        return _Collected(self._calls[1])
+
+    @cached_property
+    def _given(self) -> tuple[str, ...]:
+        events = self._timeline.events
+        return tuple(event.content for event in events if isinstance(event, Message) and event.sender == "user")
 
     def _kinds(self, tool: str) -> frozenset[str]:
         """The kinds of deeds that a call of a tool is, by its name and by how it says that it is told of."""
@@ -287,7 +290,30 @@ def _missing(fact: Fact) -> Finding:
     return Finding("missing", f"should say the {attribute}{what} that a call returned, which was never called for")
 
 
-def _collect(value: Any, strings: list[str], numbers: set[float]) -> None:
+class _Collected:
+    """What calls were made with and answered, and what successful deeds were about, gathered once for all messages."""
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self._strings, self._touched = list[str](), list[str]()
+        numbers = dict[float, None]()
+        self._ends = [(0, 0, 0)]
+        for call in calls:
+            answer = call.result if call.error is None else call.error.message
+            _collect((call.arguments, answer), self._strings, numbers)
+            for change in call.changes if call.error is None else ():
+                _collect((change.before, change.after), self._touched, {})
+            if call.changes and call.error is None:
+                _collect(call.arguments, self._touched, {})
+            self._ends.append((len(self._strings), len(numbers), len(self._touched)))
+        self._numbers = list(numbers)
+
+    def until(self, count: int) -> tuple[Sequence[str], Sequence[float], Sequence[str]]:
+        """The texts and numbers of so many calls, and the texts that the deeds among them were about."""
+        strings, numbers, touched = self._ends[count]
+        return self._strings[:strings], self._numbers[:numbers], self._touched[:touched]
+
+
+def _collect(value: Any, strings: list[str], numbers: dict[float, None]) -> None:
     """The texts and numbers in a value, deep inside too."""
     stack = [value]
     while stack and len(strings) < _MOST_STRINGS:
@@ -297,7 +323,8 @@ def _collect(value: Any, strings: list[str], numbers: set[float]) -> None:
         elif isinstance(item, bool) or item is None:
             continue
         elif isinstance(item, int | float):
-            numbers.add(float(item)) if abs(item) < 1e300 else None
+            if abs(item) < 1e300:
+                numbers[float(item)] = None
         elif isinstance(item, Mapping):
             stack.extend(cast("Mapping[str, Any]", item).values())
         elif isinstance(item, list | tuple):

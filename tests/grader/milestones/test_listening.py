@@ -1,0 +1,44 @@
+"""What a message is read against: the session until then, gathered once however many messages there are."""
+
+from dataclasses import replace
+
+from sandbox_grader.milestones.listening import Listener
+from sandbox_grader.milestones.timeline import Timeline
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from tests.each import each
+
+NAMES = Suite().names()[::24]
+
+
+def played(name: str) -> Trajectory:
+    scenario = Suite().get(name)
+    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+
+
+def listener(log: Trajectory) -> Listener:
+    return Listener(Timeline(log), Suite().get(log.started.scenario).milestones)
+
+
+@each("name", NAMES)
+def test_a_message_is_read_against_what_was_done_before_it(name: str) -> None:
+    log = played(name)
+    whole, events = listener(log), Timeline(log).events
+    first = len(log.events) - len(events)
+    for index, event in reversed(list(enumerate(events))):
+        if isinstance(event, Message) and index:
+            alone = listener(replace(log, events=log.events[: first + index])).background(index)
+            assert replace(whole.background(index), given=()) == replace(alone, given=())
+
+
+@each("name", NAMES)
+def test_messages_between_the_same_calls_are_read_against_the_same(name: str) -> None:
+    log = played(name)
+    heard, calls = listener(log), 0
+    known = {0: heard.background(0)}
+    for index, event in enumerate(Timeline(log).events):
+        if isinstance(event, ToolCall) and event.caller == "agent":
+            calls += 1
+        assert known.setdefault(calls, heard.background(index + 1)) is heard.background(index + 1)
