@@ -1,22 +1,24 @@
-"""``python -m bench.weakened [--every N] [WORLD...]``: how many weakened milestones deep lint complains about.
+"""``python -m bench.weakened [--every N] [--scenarios PATH] [WORLD...]``: how many weakened milestones lint finds.
 
 Policy: a milestone is weakened by leaving something out of it, never by saying that something does not matter, which an
 author may well mean: a column of a row, an argument of a call, or all of it. What counts is what lets a bad play of the
 sound scenario get full marks; where the other milestones still see through every one, nothing was lost. A play that
 leaves a look out and goes on with the id that only this look tells is not one that an agent can make, so it proves
-nothing. A scenario that lint already complains about tells nothing and is left out.
+nothing, nor does one whose calls at random have done the job. A scenario that lint already complains about tells
+nothing and is left out. Worlds of your own are found by ``SANDBOX_MCP_WORLDS``, as everywhere.
 """
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import CallConstraint, Constraint, Milestone, Scenario, TableConstraint
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario, log_of
+from sandbox_mcp.authoring.deep_lint import has_luck, lint_scenario, log_of
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.mutants.calls import takes_luck
 from sandbox_mcp.authoring.mutants.mutant import spots
@@ -95,7 +97,8 @@ def _bad_plays(scenario: Scenario) -> list[Trajectory]:
     """The mutants that should not get full marks, and do not, and that an agent could play."""
     stage = RehearsalStage(scenario)
     lucky = _lucky(stage)
-    logs = [log_of(stage, mutant) for mutant in mutants_of(stage) if mutant.span.high < 1 and mutant.id not in lucky]
+    bad = [mutant for mutant in mutants_of(stage) if mutant.span.high < 1 and mutant.id not in lucky]
+    logs = [log_of(stage, mutant) for mutant in bad if not has_luck(stage, mutant)]
     return [log for log in logs if evaluate(scenario, log).score <= FULL_MARKS]
 
 
@@ -144,9 +147,13 @@ def main() -> None:
     )
     parser.add_argument("worlds", nargs="*", metavar="WORLD", help="only these worlds")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th scenario, as a sample")
+    parser.add_argument("--scenarios", type=Path, action="append", default=[], help="a file or folder of your own")
     options = parser.parse_intermixed_args()
-    suite = Suite()
+    suite = Suite(options.scenarios)
     for world in options.worlds or names():
+        if not suite.names(world):
+            known = ", ".join(filter(suite.names, names()))
+            parser.error(f"no scenario is of world {world!r}; there are scenarios of {known}")
         share = share_of(suite, world, suite.names(world)[:: options.every])
         print(f"{world}: {share.found:.1%} of {share.tried}", flush=True)
         for missed in share.missed:

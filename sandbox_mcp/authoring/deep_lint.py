@@ -155,7 +155,7 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     except SandboxError as error:
         broken = _complaint(suite, name, "reference", (), f"cannot be played: {error}")
         return Linted((broken,), len(tried))
-    wrong = [item for item in _ungrouped(tried) if not _excused(stage, item)]
+    wrong = [item for item in _ungrouped(tried) if not has_luck(stage, item.mutant)]
     broken = {item.mutant.of for item in wrong if item.mutant.id == f"reference:{item.mutant.of}:{BASE}"}
     telling = [item for item in wrong if item.mutant.of not in broken or item.mutant.id.endswith(f":{BASE}")]
     complaints = [*(_told(suite, stage, item) for item in telling), *_needless(suite, stage)]
@@ -205,12 +205,12 @@ def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
     return found
 
 
-def _excused(stage: RehearsalStage, tried: Tried) -> bool:
-    """Calls at random that happen to change the world as a solution does have done the job."""
-    if tried.mutant.rule != "random":
+def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
+    """Whether calls at random happen to change the world as a solution does, and thus have done the job."""
+    if mutant.rule != "random":
         return False
     home = stage.scenario.home
-    mine = _plain(home, stage.rehearse(tried.mutant.solution).world.snapshot)
+    mine = _plain(home, stage.rehearse(mutant.solution).world.snapshot)
     solved = (_plain(home, stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
     return mine != _plain(home, stage.scenario.world) and mine in solved
 

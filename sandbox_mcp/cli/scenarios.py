@@ -168,7 +168,12 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
     from sandbox_grader.toolscan.names import name_similarity
     from sandbox_scenarios.stats import measure
 
-    found = measure(_suite(places), name_similarity, world)
+    from sandbox_mcp.run.select import of_world
+
+    suite = _suite(places)
+    if world:
+        of_world(suite, world)
+    found = measure(suite, name_similarity, world)
     if markdown is not None:
         _write_page(found, markdown)
     elif as_json:

@@ -11,6 +11,7 @@ from sandbox_mcp.plurals import counted
 if TYPE_CHECKING:
     from sandbox_mcp.tools import Tool, World
     from sandbox_mcp.world import Column
+    from sandbox_mcp.world.schema import TableSchema
     from sandbox_mcp.world.tx import Effects
 
 
@@ -66,7 +67,7 @@ def show(name: str, as_json: bool) -> None:
         return
     click.echo(f"{world.name}, version {world.version}, digest {world.digest}\n\n{world.briefing}\n")
     columns = [
-        (table, item.name, _kind(item), _notes(item))
+        (table, item.name, _kind(item), _notes(schema, item))
         for table, schema in world.tables.items()
         for item in schema.columns
     ]
@@ -92,8 +93,20 @@ def _kind(item: "Column") -> str:
     return f"{role or kind}{' or null' if item.nullable else ''}"
 
 
-def _notes(item: "Column") -> str:
-    notes = {"hidden": item.hidden, "passing": item.passing, f"compared {item.measure}": item.measure != "exact"}
+def _notes(schema: "TableSchema", item: "Column") -> str:
+    key = item.name == schema.key
+    notes = {
+        "a single row": key and schema.single,
+        "lasting": key and schema.lasting,
+        "fixed rows": key and schema.fixed is not None,
+        "hidden": item.hidden,
+        "passing": item.passing,
+        "unsaid": item.unsaid,
+        "a person's name": item.person,
+        "true of the user": item.name == schema.owner,
+        f"called {' or '.join(item.called)}": bool(item.called),
+        f"compared {item.measure}": item.measure != "exact",
+    }
     return ", ".join(name for name, holds in notes.items() if holds)
 
 
@@ -118,7 +131,7 @@ def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:
         "digest": world.digest,
         "briefing": world.briefing,
         "tables": {
-            name: {item.name: {"holds": _kind(item), "notes": _notes(item)} for item in schema.columns}
+            name: {item.name: {"holds": _kind(item), "notes": _notes(schema, item)} for item in schema.columns}
             for name, schema in world.tables.items()
         },
         "tools": {

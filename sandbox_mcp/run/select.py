@@ -34,7 +34,7 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     expanded = list(_expanded(selectors))
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]
-    names = tuple(dict.fromkeys(name for world in worlds for name in _of_world(suite, world)))
+    names = tuple(dict.fromkeys(name for world in worlds for name in of_world(suite, world)))
     tagged = {item: _of_tag(suite, names, item) for item in others if _is_tag(item)}
     if not names and (not others or len(tagged) < len(others)):
         names = suite.names()
@@ -54,7 +54,7 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
     Raises:
         RunError: there is none.
     """
-    return tuple(map(suite.get, _of_world(suite, world) if world else suite.names()))
+    return tuple(map(suite.get, of_world(suite, world) if world else suite.names()))
 
 
 def _looks(selector: str) -> bool:
@@ -74,7 +74,12 @@ def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> tuple[str, ...]
     return found
 
 
-def _of_world(suite: Suite, world: str) -> tuple[str, ...]:
+def of_world(suite: Suite, world: str) -> tuple[str, ...]:
+    """The scenarios of a world, or of worlds by a pattern.
+
+    Raises:
+        RunError: there are none.
+    """
     found = suite.names(world) if world else ()
     if not found:
         raise RunError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")

@@ -114,6 +114,10 @@ def test_stats_print_tables(claimed: Path) -> None:
         assert part in done.stdout
 
 
+def test_stats_of_an_unknown_world_are_no_zeros() -> None:
+    assert "no scenario is of world 'zoo'" in str(run("stats", "--world", "zoo").exception)
+
+
 def test_stats_check_what_falls_short(claimed: Path) -> None:
     done = run("stats", "--check", "--scenarios", claimed)
     assert done.exit_code == 1

@@ -7,7 +7,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall
 
 from bench.weakened import share_of, weakened
-from sandbox_mcp.authoring.deep_lint import attempt
+from sandbox_mcp.authoring.deep_lint import attempt, has_luck
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.mutants.mutant import ChangedCall
 from sandbox_mcp.authoring.new_world import new_world
@@ -157,3 +157,11 @@ def test_a_changed_call_misleads_if_it_told_less_than_it_should_and_not_if_it_wa
     }
     assert not changed.misleads([MadeCall(call, {}, None, "there is no such year")])
     assert not changed.misleads([])
+
+
+def test_calls_at_random_that_did_the_job_are_no_bad_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, str(DECLARED / "house.py"))
+    house = Suite([DECLARED / "house.yaml"])
+    stage = RehearsalStage(house.get("house_warm_it"))
+    assert any(has_luck(stage, mutant) for mutant in mutants_of(stage))
+    assert share_of(house, "house", house.names("house")).missed == ()

@@ -53,6 +53,15 @@ def test_a_world_shows_its_tables_tools_and_what_its_agent_is_told() -> None:
     assert told["gates"] == {"opening": "unlock"}
 
 
+def test_it_shows_what_its_columns_are_for() -> None:
+    shown = run("show", "house", "--world", DECLARED / "house.py").stdout
+    assert "called heating or radiators" in shown
+    assert "a single row" in shown
+    shown = run("show", "phone").stdout
+    for told in ("true of the user", "a person's name", "unsaid", "lasting"):
+        assert told in shown
+
+
 def test_a_world_that_is_not_there_is_one_line() -> None:
     assert isinstance(run("show", "zoo").exception, SandboxError)
 

@@ -163,7 +163,10 @@ class Explainer:
             return seq, f"{constraint.table} is not as it was at {constraint.since!r}"
         rows, wanted = judge.candidates(state, since), len(constraint.rows)
         if len(rows) < wanted or (constraint.kind == "is" and len(rows) != wanted):
-            return seq, f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
+            new = set(timeline.table(constraint.table, state)) - set(timeline.table(constraint.table, since))
+            remedy = f"; {counted(len(new), 'row')} came since {constraint.since!r}, which 'adds' asks for"
+            told = f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
+            return seq, told + (remedy if new and constraint.kind == "updates" else "")
         return seq, f"{constraint.table}: " + "; ".join(self._rows(constraint, judge, dict(rows)))
 
     def seq_of(self, index: int) -> int:

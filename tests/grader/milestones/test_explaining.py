@@ -67,6 +67,14 @@ class TestTables:
         played = Play().changes("add", "reminder", "n", reminder("n", "bread"))
         assert reasons(played, added) == ["reminder gained 1 row; expected 2"]
 
+    def test_a_row_that_came_is_not_one_that_changed(self):
+        changed = milestone("changed", state("reminder", "updates", row(content="bread")))
+        played = Play().changes("add", "reminder", "n", reminder("n", "milk"))
+        played.changes("edit", "reminder", "n", reminder("n", "bread"))
+        assert reasons(played, changed) == [
+            "reminder changed 0 rows; expected 1; 1 row came since 'start', which 'adds' asks for"
+        ]
+
     def test_another_number_of_rows_than_there_must_be(self):
         assert reasons(Play(), milestone("one", state("contact", "is", row(name="Ann")))) == [
             "contact has 2 rows; expected 1"
