@@ -8,10 +8,13 @@ reading nor these trials show.
 
 import ast
 import inspect
+import json
 import random
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, cast
@@ -37,6 +40,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "past_the_transaction": "write with tx.add, tx.change and tx.remove only",
         "undeclared_table": "list the table in World(tables=[...])",
         "undeclared_effect": "name it in adds=, updates= or removes=, or do not write it",
+        "secret": "leave it out of results and messages; only what the user does may tell it",
         "result": "return what the annotation says, or annotate what is returned",
         "not_repeatable": "let the result follow from the state and the arguments alone",
         "broken": "mend it, or raise ValueError, NoDataError or a ToolFault of your own with a message",
@@ -56,7 +60,8 @@ OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "unlink", "mkdir", "touch", "iterdir", "glob"}
 CHANGING = {"append", "extend", "add", "update", "insert", "remove", "pop", "popitem", "clear", "setdefault", "discard"}
 BYPASSING = {"transaction", "_cells", "_effects"}
-TRIALS, ROWS = 12, 4
+TRIALS, MOST_TRIALS, ROWS = 12, 200, 4
+"""How often a tool is tried, how often at most where it says no every time, and how many rows a table has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +82,19 @@ class WorldFinding:
         return {**told, "mend": RULES[self.rule]}
 
 
-def check_world(world: World) -> tuple[WorldFinding, ...]:
-    """Everything in a world's code and conduct that would make its sessions unrepeatable or unreadable."""
+def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[WorldFinding, ...]:
+    """Everything in a world's code and conduct that would make its sessions unrepeatable or unreadable.
+
+    ``refused`` is filled with the tools that said no every time they were tried, and with what they said last: of what
+    they do otherwise nothing is known.
+    """
     try:
         world.check()
     except WorldError as error:
         return (WorldFinding(world.name, world.name, "declaration", str(error)),)
     silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
     undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
-    return tuple(dict.fromkeys((*undocumented, *_read(world), *_tried(world))))
+    return tuple(dict.fromkeys((*undocumented, *_read(world), *_tried(world, {} if refused is None else refused))))
 
 
 # -- what the code says ---------------------------------------------------------------------------------------------
@@ -262,13 +271,16 @@ def _tables_in(node: ast.Call, module: ModuleType) -> list[type[Table]]:
 # -- what it does when tried ----------------------------------------------------------------------------------------
 
 
-def _tried(world: World) -> Iterator[WorldFinding]:
+def _tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
     """What comes of calls with made-up arguments in made-up states."""
     for tool in world.tools.values():
         if tool in ENGINE_TOOLS:
             continue
         seen: set[str] = set()
-        for number in range(TRIALS):
+        came_through = False
+        for number in range(MOST_TRIALS):
+            if number >= TRIALS and came_through:
+                break
             dice = random.Random(f"{world.name}/{tool.name}/{number}")  # noqa: S311 - repeatable, not secret
             state = _state(world, dice)
             arguments = {
@@ -279,15 +291,21 @@ def _tried(world: World) -> Iterator[WorldFinding]:
             bound = bind({tool.name: present(tool)}, tool.name, arguments)
             if isinstance(bound, Outcome):
                 continue
-            for rule, problem in _trial(world, state, bound):
+            first, second = (_outcome(world, state, bound) for _ in range(2))
+            if isinstance(first, Outcome) and first.fault is not None:
+                refused[tool.name] = first.fault.text
+            else:
+                came_through = True
+            for rule, problem in _judged(state, bound, first, second):
                 if rule not in seen:
                     seen.add(rule)
                     yield WorldFinding(world.name, tool.name, rule, problem)
+        if came_through:
+            refused.pop(tool.name, None)
 
 
-def _trial(world: World, state: Snapshot, bound: Bound) -> Iterator[tuple[str, str]]:
-    """What is wrong with one call: it breaks, it says something else the second time, or what its annotation denies."""
-    first, second = (_outcome(world, state, bound) for _ in range(2))
+def _judged(state: Snapshot, bound: Bound, first: Outcome | str, second: Outcome | str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
     if isinstance(first, str):
         rule = (
             "undeclared_effect" if "which its declaration does not say" in first or "are fixed" in first else "broken"
@@ -296,6 +314,11 @@ def _trial(world: World, state: Snapshot, bound: Bound) -> Iterator[tuple[str, s
         return
     if isinstance(second, str) or (first.result, first.changes) != (second.result, second.changes):
         yield "not_repeatable", f"{bound.tool.name}() comes to something else when it is called again in the same state"
+    said = json.dumps(first.result, default=str) if first.fault is None else first.fault.text
+    given = json.dumps(bound.arguments)
+    for where, told in _unspeakable(state) if bound.tool.caller == "agent" else ():
+        if told in said and told not in given:
+            yield "secret", f"{bound.tool.name}() tells the {where}, which no result may have"
     if first.fault is None:
         for misfit in misfits(first.result, bound.tool.result_schema, "result"):
             yield "result", f"{bound.tool.name}(): {misfit.path} must be {misfit.expected}, not {misfit.value!r}"
@@ -309,6 +332,17 @@ def _outcome(world: World, state: Snapshot, bound: Bound) -> Outcome | str:
         return str(error)
 
 
+def _unspeakable(state: Snapshot) -> Iterator[tuple[str, str]]:
+    """The cells of a made-up state that no agent may be told, and where they stand."""
+    for table, rows in state.tables.items():
+        for row in rows.values():
+            for name, cell in row.items():
+                if isinstance(cell, str) and cell.startswith(UNSPEAKABLE):
+                    yield f"{name!r} of {table!r}", cell
+
+
+UNSPEAKABLE = "Unspeakable "
+"""How the made-up texts begin that are secret or hidden."""
 NOW = 1_772_442_000.0
 DAY = 86400.0
 
@@ -322,6 +356,10 @@ def _state(world: World, dice: random.Random) -> Snapshot:
         name: {key: {schema.key: key, **_row(world, schema, ids, dice)} for key in ids[name]}
         for name, schema in schemas.items()
     }
+    for name, schema in schemas.items():
+        owner = dice.choice(ids[name]) if schema.owner else ""
+        for key, row in tables[name].items():
+            row |= {schema.owner: key == owner} if owner else {}
     return snapshot_of(tables)
 
 
@@ -339,6 +377,8 @@ def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random
         return tuple(list(choices)[: dice.randrange(3)]) if item.items in (None, "string") else ()
     if item.choices:
         return dice.choice(item.choices)
+    if item.type == "string" and not item.shown:
+        return f"{UNSPEAKABLE}{dice.randrange(1000)}"
     made: Mapping[str, Callable[[], Cell]] = {
         "string": lambda: dice.choice(WORDS),
         "boolean": lambda: dice.random() < 0.5,
@@ -352,6 +392,20 @@ def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random
 WORDS = ("Alpha One", "beta", "Gamma Three", "delta@example.org")
 
 
+def _examples(item: Parameter) -> list[str]:
+    """The values that an argument's description gives as examples: what follows ``such as``."""
+    found = re.findall(r"such as ([^,;]+?)(?:[.,;]?$|[,;] |\. )", item.description)
+    return [part.strip("'\"`") for example in found for part in example.split(" or ")]
+
+
+@lru_cache(maxsize=64)
+def _looked_up(world: World) -> list[str]:
+    """The texts in the first rows of fixed tables: what tools are likely to find."""
+    tables = [FixedRows.of(schema) for schema in world.tables.values() if schema.fixed]
+    rows = [row for table in tables for row in list(table.rows.values())[:20]]
+    return [cell for row in rows for cell in row.values() if isinstance(cell, str)]
+
+
 def _some_id(world: World, table: str, ids: Mapping[str, list[str]], dice: random.Random) -> str:
     schema = world.tables.get(table)
     known = list(FixedRows.of(schema).rows) if schema is not None and schema.fixed else ids.get(table, [])
@@ -362,8 +416,10 @@ def _argument(world: World, item: Parameter, state: Snapshot, dice: random.Rando
     """A value that fits: an id of a row, a moment, a text that stands somewhere, or whatever the schema allows."""
     if item.role is not None and item.role.kind == "id" and item.role.table:
         return _some_id(world, item.role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
+    if item.role is not None and item.role.kind == "secret":
+        return dice.choice([cell for _, cell in _unspeakable(state)] or WORDS)
     if item.role is not None and item.role.kind == "moment":
         return NOW + dice.randrange(-5, 6) * DAY
     if item.types == ("string",) and not item.value.get("enum"):
-        return dice.choice(WORDS)
+        return dice.choice([*WORDS, *_examples(item) * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
     return some_value(item.value, dice)

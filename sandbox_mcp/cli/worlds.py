@@ -164,10 +164,14 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
 
     own = [world for path in files() for world in load(path)]
     worlds = [named(name) for name in names] or own or [named(name) for name in all_names()]
-    found = [finding for world in worlds for finding in check_world(world)]
+    refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
+    found = [finding for world in worlds for finding in check_world(world, refused[world.name])]
     if as_json:
-        print_json({"worlds": [world.name for world in worlds], "findings": [item.to_json() for item in found]})
+        findings = [item.to_json() for item in found]
+        print_json({"worlds": [world.name for world in worlds], "findings": findings, "refused": refused})
     else:
+        for tool, said in ((tool, said) for tools in refused.values() for tool, said in tools.items()):
+            click.echo(f"not tried to its end: {tool}() refused every made-up call, last with {said}", err=True)
         for finding in found:
             click.echo(str(finding))
     click.echo(f"{counted(len(worlds), 'world')}, {counted(len(found), 'finding')}", err=True)

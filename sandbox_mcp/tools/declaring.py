@@ -210,6 +210,8 @@ class World:
         ``said`` are words with which an agent tells that it has done it.
         """
         effects = _effects(tuple(adds), tuple(updates), tuple(removes))
+        if isinstance(said, str):
+            raise WorldError(f"said is the text {said!r}; expected a list of words, such as [{said!r}]")
 
         def declare(found: F) -> F:
             named = name or found.__name__
@@ -253,6 +255,7 @@ class World:
         effects = _own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
+            _check_plain(found)
             self._events.append((table, at, found, effects))
             return found
 
@@ -267,6 +270,7 @@ class World:
         opener = opened_by if isinstance(opened_by, str) else opened_by.__name__
 
         def declare(found: F) -> F:
+            _check_plain(found)
             closed = (inspect.getdoc(found) or f"{name} is closed").splitlines()[0].rstrip(".")
             self._gates.append(GateRule(name, opener, closed, found))
             return found
@@ -283,6 +287,7 @@ class World:
             self._take(tool.name, tool)
 
     def _declare(self, function: F, pending: _Pending) -> F:
+        _check_plain(function)
         self._take(pending.name, pending)
         return function
 
@@ -449,7 +454,10 @@ class World:
             hints = get_type_hints(function, include_extras=True)
         except NameError as error:
             raise WorldError(f"{where}: an annotation names {error.name!r}, which is not known") from error
-        taken = list(inspect.signature(function).parameters.items())[1:]
+        first, *taken = inspect.signature(function).parameters.items() or (("", None),)
+        if not first[0] or hints.get(first[0], Tx) is not Tx:
+            has = f"the first parameter is {first[0]!r}" if first[0] else "there is no parameter"
+            raise WorldError(f"{where}: {has}; expected the transaction, such as 'tx: Tx'")
         missing = [name for name in (*dict(taken), "return") if name not in hints]
         if missing:
             raise WorldError(f"{where}: {missing[0]!r} has no annotation")
@@ -462,6 +470,9 @@ class World:
             result = value_schema(hints["return"])
         except WorldError as error:
             raise WorldError(f"{where}: {error}") from error
+        if declared.reaches is not None and declared.reaches not in {item.name for item in parameters}:
+            known = ", ".join(item.name for item in parameters) or "none"
+            raise WorldError(f"{where}: reaches names {declared.reaches!r}, which is no argument; there are: {known}")
         effects = declared.effects
         overwrites = effects is None or bool(effects.updates or effects.removes)
         destructive = declared.destructive if declared.destructive is not None else overwrites
@@ -480,6 +491,13 @@ class World:
             said=declared.said,
             computes=declared.computes,
         )
+
+
+def _check_plain(function: Callable[..., Any]) -> None:
+    """Refuse what would still be going on when it has returned: all that a tool does happens at one moment."""
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
+        raise WorldError(f"{function.__name__}() is {kind}; expected a plain function")
 
 
 def _found_again(name: str, origin: str) -> World:

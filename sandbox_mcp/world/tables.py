@@ -103,6 +103,8 @@ def column(
     brief knows it; a ``person`` one is a person's name, by which users mean somebody. What a switch is ``called``, such
     as ``["heating", "radiators"]``, has replies read for whether it is on or off.
     """
+    if isinstance(called, str):
+        raise WorldError(f"called is the text {called!r}; expected a list of names, such as [{called!r}]")
     flags = {"hidden": hidden, "passing": passing, "unsaid": unsaid, "person": person}
     return ColumnOptions(default, measure, within, flags, called)
 

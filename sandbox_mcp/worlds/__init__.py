@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools import World
+from sandbox_mcp.tools.calling import place_of
 from sandbox_mcp.world.faults import WorldError
 
 BUILT_IN = {
@@ -143,7 +144,8 @@ def _loaded(path: Path) -> tuple[World, ...]:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise WorldError(f"{str(path)!r} cannot be loaded: {type(error).__name__}: {error}") from error
+        place = "" if isinstance(error, SyntaxError) else f"at {place_of(error)}: "
+        raise WorldError(f"{str(path)!r} cannot be loaded: {place}{type(error).__name__}: {error}") from error
     found = tuple(value for value in vars(module).values() if isinstance(value, World))
     if not found:
         raise WorldError(f"{str(path)!r} declares no World")

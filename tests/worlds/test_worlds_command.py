@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +18,7 @@ from sandbox_mcp.authoring.new_world import SCENARIOS, WORLD
 from sandbox_mcp.authoring.world_check import RULES, check_world
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import BUILT_IN, FILES, load, named
 from tests.e2e.processes import run_in_turn
 
@@ -75,7 +77,7 @@ HEAD = """
 import datetime, random, time
 from pathlib import Path
 from typing import Literal, Self
-from sandbox_mcp import Id, Moment, Table, Text, Tx, World, key
+from sandbox_mcp import Id, Moment, Secret, Table, Text, Tx, World, column, key
 SEEN: list[str] = []
 COUNT = 0
 class Thing(Table):
@@ -100,6 +102,8 @@ SINS = {
     "undeclared_table": ['@w.query\ndef sin(tx: Tx) -> list[Other]:\n    """List."""\n    return tx.all(Other)'],
     "undeclared_effect": ['@w.action(adds=[Thing])\ndef sin(tx: Tx, thing: Id[Thing]) -> Thing:\n    """Write."""\n    return tx.change(tx.get(Thing, thing), size=1)'],
     "undeclared_effect ": ['@w.query\ndef sin(tx: Tx) -> Thing:\n    """Look."""\n    return tx.add(Thing, name="x", size=1)'],
+    "secret": ['class Safe(Table):\n    id: Id[Self] = key()\n    code: Secret\nw = World("w", tables=[Safe])\n@w.query\ndef sin(tx: Tx, safe: Id[Safe]) -> str:\n    """Look."""\n    return tx.get(Safe, safe).code'],
+    "secret ": ['class Safe(Table):\n    id: Id[Self] = key()\n    code: str = column(hidden=True)\nw = World("w", tables=[Safe])\n@w.query\ndef sin(tx: Tx, safe: Id[Safe]) -> str:\n    """Look."""\n    raise ValueError("it is " + tx.get(Safe, safe).code)'],
     "result": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    return [row.size for row in tx.all(Thing)]'],
     "not_repeatable": ['class Box:\n    n = 0\nbox = iter(range(99999))\n@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    return next(box)'],
     "broken": ['@w.query\ndef sin(tx: Tx, name: str) -> str:\n    """Find."""\n    return {}[name]'],
@@ -127,6 +131,80 @@ def test_a_world_without_sins_has_no_finding_and_the_exit_code_tells(tmp_path: P
     assert (found.exit_code, {item["rule"] for item in json.loads(found.stdout)["findings"]}) == (
         1, {"undeclared_effect", "broken"},
     )  # fmt: skip
+
+
+SLIPS = {
+    "said is the text 'done'": '@w.action(said="done")\ndef slip(tx: Tx) -> None:\n    """Do."""',
+    "slip() is async; expected a plain function": '@w.query\nasync def slip(tx: Tx) -> int:\n    """Look."""\n    return 1',
+    "slip() is a generator; expected a plain function": '@w.query\ndef slip(tx: Tx) -> list[int]:\n    """Look."""\n    yield 1',
+    "in <module>: NameError": '@w.query\ndef slip(tx: Tx) -> list[Gone]:\n    """Look."""\n    return []',
+    "called is the text 'bell'; expected a list": 'class Door(Table):\n    id: Id[Self] = key()\n    bell: bool = column(called="bell")',
+}
+
+
+@pytest.mark.parametrize("told", SLIPS)
+def test_a_slip_in_a_declaration_is_told_with_its_place_when_the_file_is_loaded(tmp_path: Path, told: str) -> None:
+    (tmp_path / "sinful.py").write_text(f"{HEAD}\n{SLIPS[told]}\n", encoding="utf-8")
+    with pytest.raises(WorldError, match=re.escape(told)) as slip:
+        load(tmp_path / "sinful.py")
+    assert "sinful.py:" in str(slip.value)
+
+
+@pytest.mark.parametrize(
+    ("slip", "told"),
+    [
+        (
+            '@w.query\ndef slip(name: str) -> str:\n    """Look."""\n    return name',
+            "the first parameter is 'name'; expected the transaction",
+        ),
+        (
+            '@w.query\ndef slip() -> int:\n    """Look."""\n    return 1',
+            "there is no parameter; expected the transaction",
+        ),
+        (
+            '@w.action(reaches="whom")\ndef slip(tx: Tx, to: str) -> None:\n    """Send."""',
+            "reaches names 'whom', which is no argument; there are: to",
+        ),
+    ],
+)
+def test_a_slip_in_a_tool_is_told_by_check(tmp_path: Path, slip: str, told: str) -> None:
+    (tmp_path / "sinful.py").write_text(f"{HEAD}\n{slip}\n", encoding="utf-8")
+    [finding] = check_world(*load(tmp_path / "sinful.py"))
+    assert (finding.rule, told in finding.problem) == ("declaration", True)
+
+
+SELDOM = '''
+class Owner(Table, owner="me"):
+    id: Id[Self] = key()
+    me: bool
+    since: Moment
+@w.action(updates=[Thing.name])
+def rename(tx: Tx, thing: Id[Thing], owner: Id[Owner]) -> Thing:
+    """Rename a thing."""
+    row = tx.get(Owner, owner)
+    if not row.me or row.since < tx.now + 3 * 86400 or tx.get(Thing, thing).size > 5:
+        raise ValueError("not now")
+    return tx.change(tx.get(Thing, thing), size=3)
+'''
+
+
+def test_a_tool_that_says_no_is_tried_until_it_does_not(tmp_path: Path) -> None:
+    world = HEAD.replace("w = World", SELDOM.partition("@w")[0] + "w = World").replace(
+        "tables=[Thing]", "tables=[Thing, Owner]"
+    )
+    (tmp_path / "sinful.py").write_text(world + "@w" + SELDOM.partition("@w")[2], encoding="utf-8")
+    assert [finding.rule for finding in check_world(*load(tmp_path / "sinful.py"))] == ["undeclared_effect"]
+
+
+def test_a_tool_that_always_says_no_is_named_and_an_example_helps(tmp_path: Path) -> None:
+    tool = '@w.query\ndef read(tx: Tx, day: str) -> int:\n    """Read a day.\n\n    Args:\n        day: EXAMPLE\n    """\n    return datetime.date.fromisoformat(day).day'
+    (tmp_path / "vague.py").write_text(f"{HEAD}\n{tool.replace('EXAMPLE', 'The day.')}\n", encoding="utf-8")
+    (tmp_path / "clear.py").write_text(
+        f"{HEAD}\n{tool.replace('EXAMPLE', 'The day, such as 2026-03-05.')}\n", encoding="utf-8"
+    )
+    vague, clear = (run("check", "--world", tmp_path / name) for name in ("vague.py", "clear.py"))
+    assert (vague.exit_code, "read() refused every made-up call, last with ValueError" in vague.stderr) == (0, True)
+    assert "refused" not in clear.stderr
 
 
 @pytest.mark.parametrize("name", ["Shop", "1shop", "a-b", "class", "../x"])
