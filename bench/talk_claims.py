@@ -30,13 +30,14 @@ class ReplyBlock:
 
 @dataclass(frozen=True)
 class JudgedReply:
-    """One reply with what is right and what was heard."""
+    """One reply with what is right, what was heard, and how many seconds that took."""
 
     block: ReplyBlock
     right: bool
     kind: str
     reply: str
     hearing: Hearing
+    spent: float
 
 
 def report(path: Path, *, wrong: bool = False) -> list[str]:
@@ -45,24 +46,35 @@ def report(path: Path, *, wrong: bool = False) -> list[str]:
     Raises:
         ValueError: a line is not in the form of a corpus.
     """
-    judged, spent = list[JudgedReply](), list[float]()
+    found = list(judged(path))
+    if not found:
+        return [f"{path.name}: no replies"]
+    said = [item for item in found if item.hearing.right]
+    true = [item for item in found if item.right]
+    both = sum(1 for item in said if item.right)
+    agreed = sum(1 for item in found if item.right == item.hearing.right)
+    lines = [_shown(item) for item in found if item.right != item.hearing.right] if wrong else []
+    usual = median(item.spent for item in found) * 1e3
+    figures = (
+        f"agrees {agreed / len(found):.3f}, precision {both / max(1, len(said)):.3f}, recall "
+        f"{both / max(1, len(true)):.3f}"
+    )
+    return [
+        *lines,
+        f"{path.name}: {len(found)} replies, {figures}, median {usual:.2f} ms",
+    ]
+
+
+def judged(path: Path) -> Iterator[JudgedReply]:
+    """The replies of a corpus with what was heard of each.
+
+    Raises:
+        ValueError: a line is not in the form of a corpus.
+    """
     for block, right, kind, reply in _lines(path):
         start = process_time()
         hearing = hear(reply, block.facts, block.back)
-        spent.append(process_time() - start)
-        judged.append(JudgedReply(block, right, kind, reply, hearing))
-    if not judged:
-        return [f"{path.name}: no replies"]
-    said = [item for item in judged if item.hearing.right]
-    true = [item for item in judged if item.right]
-    both = sum(1 for item in said if item.right)
-    agreed = sum(1 for item in judged if item.right == item.hearing.right)
-    lines = [_shown(item) for item in judged if item.right != item.hearing.right] if wrong else []
-    figures = (
-        f"agrees {agreed / len(judged):.3f}, precision {both / max(1, len(said)):.3f}, recall "
-        f"{both / max(1, len(true)):.3f}"
-    )
-    return [*lines, f"{path.name}: {len(judged)} replies, {figures}, median {median(spent) * 1e3:.2f} ms"]
+        yield JudgedReply(block, right, kind, reply, hearing, process_time() - start)
 
 
 def _shown(item: JudgedReply) -> str:

@@ -65,10 +65,18 @@ _OBJECTS = re.compile(
     r"|invited|e-?mailed|sent (?:it|this|that|the (?:text|message|news)) to|(?:added|saved)) "
     r"((?:[A-Z]\w+(?: [A-Z]\w+)?)(?:(?:, and|,? and|,| &|,? as well as) [A-Z]\w+(?: [A-Z]\w+)?){0,5})"
 )
+_SUBJECT = re.compile(
+    r"\b([A-Z]\w+ [A-Z]\w+) (?:has|have|was|were) (?:now |also |just )?(?:been )?(?:told|texted|messaged|informed"
+    r"|notified"
+    r"|removed|deleted|erased|invited)\b"
+)
 _AND = re.compile(r"(?:, and|,? and|,| &|,? as well as) ")
 _ROLE_IS_TOLD = re.compile(
     rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now |already )*(?:been )?"
     r"(?:informed|told|notified|texted|messaged|alerted|warned|emailed|e-mailed|called|paid|invited)\b"
+    r"|\bi (?:have )?(?:told|texted|messaged|informed|notified|emailed|let) [^.;!?\n]{1,30} (?:and|as well as"
+    r"|plus) (?:also )?"
+    rf"(?:your|his|her|their|the) ({ROLES})\b"
 )
 
 
@@ -77,7 +85,7 @@ def misdirected(spoken: Spoken, back: Background) -> str | None:
     if not back.people:
         return None  # then nothing tells whom the deed was about
     known = {name.casefold() for name in back.names}
-    for found in _OBJECTS.finditer(spoken.text):
+    for found in (*_OBJECTS.finditer(spoken.text), *_SUBJECT.finditer(spoken.text)):
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
             continue
@@ -87,14 +95,26 @@ def misdirected(spoken: Spoken, back: Background) -> str | None:
     return None
 
 
+_STEM = 5
+_KIN = (
+    {"mother", "mom", "mum", "mama", "parents"},
+    {"father", "dad", "papa", "parents"},
+    {"wife", "husband", "partner", "spouse"},
+    {"boss", "manager", "employer"},
+)
+
+
 def told_role(spoken: Spoken, back: Background) -> str | None:
     """A boss, a wife or the like who is said to have been told, and whom the session never spoke of."""
     for found in _ROLE_IS_TOLD.finditer(spoken.low):
-        clause = spoken.clause_at(found.start(1))
+        clause = spoken.clause_at(found.start())
+        role = found[1] or found[2]
         meant = clause.says and not clause.hedges and not clause.denied(found.end() - 1)
         if not meant or found.start() < spoken.withdrawn or spoken.quoted(found.start()):
             continue
-        if found[1] not in back.given_words | back.known_words | words_of(" ".join(back.touched)):
+        words = back.given_words | back.known_words | words_of(" ".join(back.touched))
+        kin = any({role} < names and names & words for names in _KIN)
+        if not kin and not any(word[:_STEM] == role[:_STEM] for word in words):
             return found[0]
     return None
 

@@ -14,12 +14,15 @@ _BOUND = re.compile(
     r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|"
     r"at least|at most|no more than|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|"
     r"until)|"
-    r"upwards of|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
+    r"upwards of|(?:anything|anywhere|somewhere) (?:up to|from|under|below|around|near|close to)|"
+    r"(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after|following)(?: the)?"
+    r"|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
     r"below|above|exceed\w*))"
     r"(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
 )
 _RATE_AFTER = re.compile(
-    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|an? (?=euro|pound|dollar|yen|km|kilomet|mile))\b(?! cent)|"
+    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|to (?:the|an?|1) (?=euro|pound|dollar|yen|franc)|an? (?=euro|pound"
+    r"|dollar|yen|km|kilomet|mile))\b(?! cent)|"
     r"^\s*(?:[a-z]{2,20})?/(?=[a-z])"
 )
 _RATE_BEFORE = re.compile(
@@ -70,14 +73,15 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "withdrawn"
     if clause.untrue:
         return "denied"
-    if clause.asks or clause.supposes:
+    if clause.asks or clause.supposes or _in_a_quoted_question(spoken, start):
         return "unsaid"
-    if clause.denied(start):
+    if clause.denied(start) and not _NOT_BEFORE.search(spoken.low, clause.start, start):
         return "denied"
     before = spoken.low[max(clause.start, start - 40) : start]
     if (
         _EXCLUDING.search(before)
         or _IS_WRONG.match(spoken.low, end)
+        or _NO_LONGER.match(spoken.low, end)
         or (_WAS_TO_BE.search(before) and _PUT_OFF.search(spoken.sentence(clause.sentence)))
     ):
         return "denied"
@@ -106,12 +110,38 @@ def not_meant(spoken: Spoken, clause: Clause, start: int) -> bool:
 _COULD_BE_USED = re.compile(
     r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book"
     r"|move|change"
-    r"|try|use|put|note|offer|suggest|propose)\b|\bhow about\b|\bwhat about\b"
+    r"|try|use|put|note|offer|suggest|propose)\b|\byou (?:told me|said|gave me|mentioned|wrote) (?:that |it is "
+    r"|it was |about )*[$€£¥]?$|\bhow about\b|\bwhat about\b"
 )
 """Before a value that is only offered."""
+_WOULD_BE_NICE = re.compile(
+    r"(?: \w+)? would (?:be|have been) (?:\w+ )?(?:nice|great|good|lovely|perfect|ideal|better|wonderful"
+    r"|convenient|cheap|"
+    r"short|fine)\b"
+)
 _OR_SO_MANY = re.compile(
     r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b(?! (?:the|an?|your|my|his|her)\b)"
 )
+
+
+_NOT_BEFORE = re.compile(r"\b(?:before|until|till|earlier than) (?:about |the )?$")
+"""What is not so before a time is so from then on."""
+
+
+def _in_a_quoted_question(spoken: Spoken, start: int) -> bool:
+    return any(first <= start < last and spoken.low[last - 2] == "?" for first, last in spoken.quotes)
+
+
+_NO_LONGER = re.compile(
+    r"(?: \w+)? (?:used to be|is no longer|was (?:once|formerly)|(?:is|has been) (?:disconnected|cut off"
+    r"|out of service))\b"
+)
+"""Behind what is not so any more."""
+_ENDS_BEFORE = re.compile(
+    r"\b(?:ends?|starts?|begins?|opens?|closes?|leaves?|departs?|arrives?|rises?|sets?|is|was|falls?|extended|runs?"
+    r"|takes? place) (?:some ?time |well |shortly |just )?(?:before|after|beyond|past) (?:the )?$"
+)
+"""Before a time or a date by which something is only bounded."""
 
 
 def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
@@ -120,6 +150,8 @@ def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
     return bool(
         not_meant(spoken, clause, start)
         or _BOUND.search(before)
+        or _ENDS_BEFORE.search(before)
         or _BETWEEN.search(before)
+        or _WOULD_BE_NICE.match(spoken.low, end)
         or _OR_SO_MANY.match(spoken.low, end)
     )

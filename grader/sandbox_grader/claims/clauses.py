@@ -25,10 +25,13 @@ _FINITE = (
 _BREAK = re.compile(
     rf"(?:[;:](?!\d)| [–-]{{1,2}} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{{2,4}}\) ?\d)"
     rf"|(?<!\(\d\d)(?<!\(\d{{3}})(?<!\(\d{{4}})[)]"
-    rf"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )but|though|although|yet|however|whereas"
+    rf"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day )(?<!last )(?<!any time )but|though"
+    rf"|although"
+    rf"|yet|however|whereas"
     rf"|except that|"
     rf"because)\b"
-    rf"| (?=whether\b)"
+    rf"| (?=whether\b|as soon as\b|the moment (?:you|i|we|it|they)\b)"
+    rf"|, (?=[a-z]{{3,12}} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
     rf"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went"
     rf"|\w{{2,12}}ed)\b)"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
@@ -47,11 +50,13 @@ _QUESTION_START = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(
-    r"^\W*(?:and |but |so |or |even )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
+    r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
     r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
     r"as soon as|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
     r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)"
-    r"|whenever|as long as|imagine|pretend|let us say|let['’]?s say|say|hypothetically|whether|in theory)\b",
+    r"|whenever|as long as|imagine|pretend|let us (?:just )?(?:say|assume|suppose|pretend|imagine)"
+    r"|let['’]?s (?:just )?(?:say|assume|suppose|pretend|imagine)"
+    r"|say|hypothetically|whether|in theory)\b",
     re.IGNORECASE,
 )
 _SUPPOSES_ANYWHERE = re.compile(
@@ -68,12 +73,14 @@ _HEDGE = re.compile(
     r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
     r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
     r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
-    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i (?:would )?expect\b"
+    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i would bet|i bet|betting on"
+    r"|(?:may|might) or (?:may"
+    r"|might) not|should (?:give|show|tell) you|something (?:near|around|like)|i (?:would )?expect\b"
     r"|or whatever (?:it|that|they)|ballpark|eyeball\w*|chances are|odds are|reportedly|"
     r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
     r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
     r"|and|but|too|as))|"
-    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|eg|i believe|i fancy|"
+    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy|"
     r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
     r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
     r"most) (?:people|sites?|"
@@ -88,14 +95,17 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
-    r"\b(?:at first|the (?:one|text|message|mail) before|at (?:that|the) time|initially|originally|"
+    r"\b(?:at first|last but one|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text"
+    r"|message|mail) before|at (?:that|the) time|initially|originally|"
     r"previously|formerly|earlier|before that|the "
     r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
     r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
     r"|told you|gave|put|stated)|"
-    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)|until (?:now|then)|last (?:week|month|year"
+    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)|until (?:now|then)"
+    r"|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature|answer)"
+    r"|(?<!since )(?<!than )(?<!to )(?<!with )last (?:week|month|year"
     r"|night|summer|winter|spring|autumn)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
-    r"while) ago|old|former|yesterday|in the past|beforehand|"
+    r"while) ago|old|former|(?<!since )(?<!than )(?<!to )(?<!with )yesterday|in the past|beforehand|"
     r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
     r"stood|back then|once was|at the start)\b",
     re.IGNORECASE,
@@ -103,7 +113,8 @@ _HISTORY = re.compile(
 _NEGATION = re.compile(
     r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody"
     r"|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
-    r"of|rather than|far from|nowhere near|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
+    r"of|rather than|far from|free (?:of|from)|nowhere near|any \w+ (?:but|except)|(?:anything|anyone|anybody"
+    r"|someone|somebody|something|anywhere) (?:but"
     r"|other than|else than|except)|hardly|"
     r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
     r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|avoided|declined|omitted|"
@@ -311,6 +322,9 @@ def _look_back(clauses: list[Clause], blind: str, start: int) -> None:
             before.hedges = True
         if before and _WAS.search(before.text) and _opened_by(blind, start, clause) in ("until", "before"):
             before.history = True
+        if _FROM_MEMORY.search(shown):
+            for other in clauses:
+                other.hedges = True
         if clause.asks and _ASKS_ABOUT_IT.match(shown):
             for other in clauses[:position]:
                 other.asks = True
@@ -324,18 +338,23 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
     """What will be under a condition about the world is only supposed, whichever of the two comes first."""
     if _IF_THE_WORLD.match(blind[first.start : first.end]) and _WILL.search(second.text):
         second.supposes = True
-    behind = blind[second.start - 4 : second.end]
+    behind = blind[second.start - 3 : second.end]
+    if _AS_SOON_AS.match(blind[second.start : second.end]) and not _PASSED.search(first.text):
+        first.supposes = True
     if _IF_BEHIND.match(behind) and _IF_THE_WORLD.match(behind.lstrip()) and _WILL.search(first.text):
         first.supposes = True
 
 
+_FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b", re.IGNORECASE)
+_AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b", re.IGNORECASE)
+_PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
 _IF_BEHIND = re.compile(r"\W*if\b", re.IGNORECASE)
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
 _AFTERTHOUGHT = re.compile(
     r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps"
     r"|maybe|possibly"
-    r"|presumably|supposedly|allegedly|or thereabouts)\W*$",
+    r"|presumably|supposedly|allegedly|or thereabouts|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$",
     re.IGNORECASE,
 )
 """Doubts what stands before it."""
@@ -358,7 +377,8 @@ _WAS = re.compile(r"\b(?:was|were|had|used)\b")
 _BELIEVED = re.compile(
     r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
     r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn|would have (?:thought|expected|guessed"
-    r"|said)|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b"
+    r"|said)|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b|(?:might|may"
+    r"|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b"
     r"| about (?!\d))",
     re.IGNORECASE,
 )
@@ -367,7 +387,7 @@ _HEARSAY = re.compile(
     r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|folks|others|an? (?:\w+ )?(?:friend|forum|blog|post|thread"
     r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
     r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
-    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think)(?:s|ed)?"
+    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think|quote|cite|put it at)(?:s|ed)?"
     r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|assumes|supposes|swears|insists"
     r"|has heard)(?! in\b)"
     r"|they (?:say|claim|reckon))\b",

@@ -23,7 +23,7 @@ _TELLING: dict[str, str] = {
     r"nudge|alarm|put|in place|entry",
     "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed|in your (?:contacts|"
     r"address book|phone)|entry|contacts?|address book|new|there|made|included",
-    "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|cleared|cancell?ed|"
+    "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed|"
     r"dropped|no longer|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more|rid of|"
     r"stopped|unsent",
     "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|"
@@ -48,7 +48,11 @@ _ANY_DONE = re.compile(rf"(?<!almost )(?<!nearly )(?<!almost all )\b(?:{_DONE})\
 _LATER = re.compile(
     r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet "
     r"to|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|"
-    r"shortly|in a moment|"
+    r"shortly|in a moment|^\W*(?:now |ok(?:ay)?,? |right,? )?(?:sending|texting|setting|removing|deleting|adding"
+    r"|saving|turning|switching"
+    r"|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|"
+    r"(?:written|wrote|drafted|composed|prepared|typed)(?: up| out)? (?:the|an?|your|this) (?:text|message|draft"
+    r"|reply|note)\b(?! to\b)|"
     r"wait for|waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
     r"|texting|setting|removing|"
     r"deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|"
@@ -64,7 +68,9 @@ _FUTURE_FINE = re.compile(
 _FAILED = re.compile(
     r"\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error|errors|did not work|does not "
     r"work|went wrong|bounced|rejected|blocked|undelivered|not deliver\w*|none of|no luck|to no avail|unable|"
-    r"impossible|stuck|aborted|refused|gave up|still (?:unsent|pending|waiting|there|on the list|in your "
+    r"impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox|(?:need|have) to (?:press|tap|hit"
+    r"|click) send|still (?:unsent|pending|waiting"
+    r"|there|on the list|in your "
     r"contacts|exists|not))\b"
 )
 _ADVICE = re.compile(
@@ -223,7 +229,8 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
         if clause.asks or clause.supposes:
             continue
         place = found or done
-        if _AGAIN.search(text) and not clause.denials and {"timer", "remind", "add", "send"} & set(kinds):
+        again = _AGAIN if {"timer", "remind", "add", "send"} & set(kinds) else _RESTORED
+        if again.search(text) and not clause.denials and not {"switch", "stop"} & set(kinds):
             yield clause, "contrary", said
             continue
         if place is None:
@@ -241,6 +248,16 @@ _AGAIN = re.compile(
     r"\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this|them)"
     r"(?: again| afterwards| right after| straight away| later)?\W*$"
 )
+_RESTORED = re.compile(
+    r"\b(?:restored|reinstated|re-?added|re-?created|reverted|undid) (?:it|him|her|them|that|this|the \w+)\b"
+    r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
+)
+"""Undoes what was removed or changed."""
+_TO_THE_USER = re.compile(
+    r"(?:sent|texted|text|messaged?|told|tell|informed?|notified|notify|wrote|asked|let"
+    r"|answered) (?:me|us|you)\b"
+)
+"""What was told to the one who speaks or listens, which is no message to somebody else."""
 _TO_DO = re.compile(
     r"\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed|meant) (?:me |you )?to (?:\w+ )?$"
 )
@@ -251,6 +268,8 @@ def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequenc
     done = _ANY_DONE.search(text)
     places = [*telling.finditer(text), *_ANY_DONE.finditer(text)]
     places = [item for item in places if item[0] not in _NOUNS] or places
+    if "send" in kinds:
+        places = [item for item in places if not _TO_THE_USER.match(text, item.start())]
     places = [item for item in places if not _TO_DO.search(text[: item.start()])]
     if not places:
         return ""

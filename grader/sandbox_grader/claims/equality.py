@@ -76,10 +76,9 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
         return False
     if kind == "duration" and item.kind == "time":
         return (
-            not item.half
-            and (item.number == number / 60 or (item.number == number and "timer" in spoken.low))
-            and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
-        )
+            (item.number == number / 60 and not item.half)
+            or (item.number == number and _TIMER.search(spoken.low) is not None)
+        ) and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
     if kind == "number":
         said = item.number / item.factor  # as it is written, whatever it is a number of
         return math.isclose(said, number) or (
@@ -105,6 +104,8 @@ def currency_fits(written: str, wanted: str) -> bool:
     return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
 
 
+_TIMER = re.compile(r"\b(?:timers?|countdown|counting down)\b|[⏲⏱]")
+"""Says that minutes and seconds are told, not hours and minutes."""
 _COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
 
 
@@ -214,5 +215,11 @@ def same_phone(first: str, second: str) -> bool:
     one, other = (re.sub(r"\D", "", text).lstrip("0") for text in (first, second))
     if len(one) >= len(other) > 9:
         return one.endswith(other) or (first.startswith("00") and one == other)
+    if first.startswith("0") and len(one) >= _LOCAL and other.endswith(one) and len(other) - len(one) <= _COUNTRY:
+        return True
     size = min(9, len(other))
     return len(one) >= size and size > 0 and one[-size:] == other[-size:]
+
+
+_LOCAL, _COUNTRY = 7, 3
+"""Digits that a number has at least without its country's code, and that such a code has at most."""

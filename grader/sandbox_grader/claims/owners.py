@@ -60,7 +60,10 @@ def words_near(word: str) -> tuple[str, ...]:
 
 def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
-    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    clause = spoken.clause_at(item.start)
+    lead = spoken.low[clause.start : item.start]
+    if _TO_ANOTHER.match(spoken.low, item.end, clause.end):
+        return True
     for name in back.names if "'s " in lead or _BELONGS.match(spoken.low, item.end) else ():
         first = name.split()[0].casefold()
         if (
@@ -72,6 +75,44 @@ def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
     return False
 
 
+_TO_ANOTHER = re.compile(
+    r"(?: \w+)? (?:to|for|of|from|in|at|is)(?: that of)? (?:(?:an?|the) (?:different|other|wrong)|another"
+    r"|some(?:one|body) else)\b"
+)
+"""Behind the value of another thing of the same name or kind."""
+
+
+def _of_something_else(spoken: Spoken, item: Mention, back: Background) -> bool:
+    """Whether what the user asked about is said to be missing, and the value is that of something else."""
+    clause = spoken.clause_at(item.start)
+    lead, tail = spoken.low[clause.start : item.start], spoken.low[item.end : clause.end]
+    if not back.given_words or not (_SUBJECT.match(lead) or (not lead.strip() and _OF_ANOTHER.match(tail))):
+        return False
+    named = {word for word in back.given_words if len(word) > _SHORT and word.isalpha()}
+    if named & set(_WORDS.findall(clause.text)):
+        return False
+    return any(
+        not other.history and any(named & set(filter(None, found.groups())) for found in _MISSING.finditer(other.text))
+        for other in spoken.clauses
+        if other is not clause and not (other.start < clause.start and _STILL.match(lead))
+    )
+
+
+_SHORT = 3
+_WORDS = re.compile(r"[^\W_]+")
+_SUBJECT = re.compile(r"\W*(?!(?:it|that|this|they|he|she|i|we|you|there|here)\b)[a-z].*[a-z]{2}")
+_OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from) \w")
+_STILL = re.compile(r"\W*(?:but|however|so|still|instead|though|yet)\b")
+_MISSING = re.compile(
+    r"\b(?:could not|can not|did not|unable to|not able to) (?:find|locate|see) (?:the |your |an? "
+    r"|any )?(?:(\w+) )?(\w+)\b"
+    r"(?!')|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the |your )?(?:(\w+) )?(\w+)\b"
+    r"|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable|unknown|missing)|(?:is|are) not"
+    r" (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
+    r"|\bfor (?:the |your )?(\w+) (?:i|we) (?:have|got|found)(?: got)? (?:nothing|none|no)\b"
+    r"|\b(?:when|where|what) (?:the |your )?(\w+)\b.{0,30} i (?:do not|can not|could not) (?:know|say|tell)\b"
+)
+"""Says of something, which is among the groups, that it cannot be told."""
 _BELONGS = re.compile(
     r"\W{0,3} ?(?:is|was|belongs to|is (?:saved|listed|registered|stored) (?:under|as|for)|goes to"
     r"|reaches) (?:the \w+ of )?"
@@ -88,7 +129,7 @@ def is_of(
     spoken: Spoken, item: Mention, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background
 ) -> bool:
     """Whether a fitting value is said of the fact's own thing, as far as the message tells."""
-    if _of_another(spoken, item, back):
+    if _of_another(spoken, item, back) or _of_something_else(spoken, item, back):
         return False
     if fact.about or any(other.about for other in others):
         owners = {name: owner for owner in (fact, *others) for name in owner.about}
@@ -167,6 +208,8 @@ _OTHER_VALUES = (
 _ATTRIBUTE = {
     **{word: name for name, words in SAME_WORDS.items() for word in words},
     **dict.fromkeys(_OTHER_VALUES, "other"),
+    **dict.fromkeys(("check-out", "checkout", "check out"), "check-out"),
+    **dict.fromkeys(("check-in", "checkin", "check in"), "check-in"),
     **dict.fromkeys(("departure", "departs", "leaves"), "departure"),
     **dict.fromkeys(("arrival", "arrives"), "arrival"),
 }

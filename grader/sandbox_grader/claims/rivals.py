@@ -65,7 +65,7 @@ def competes(
     """Whether a value of the same kind is said of the same thing."""
     if any(is_value_of(item, other, spoken) for other in others if item.kind in READ_AS.get(other.type, ())):
         return False
-    if was_given(item, back) or spoken.low[: item.start].rstrip().endswith("("):
+    if was_given(item, back) or _OF_THEM.match(spoken.low, item.end) or spoken.low[: item.start].rstrip().endswith("("):
         return False
     if (
         _offered_instead(spoken, item, right)
@@ -96,6 +96,8 @@ def competes(
     return not here or bool(here & _content(home, spoken))
 
 
+_OF_THEM = re.compile(r"(?: \w+)? of (?:them|these|those|which|whom)\b")
+"""Behind the number of a part."""
 _PRONOUN = re.compile(r"\W*(?:and |but |so |then |now |by now |today ){0,3}(?:it|that|this|he|she)\b")
 
 
@@ -267,11 +269,17 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     return fact.type == "quantity" and item.unit != UNITS.get(fact.unit.lower(), ("",))[0]
 
 
+_WAS = re.compile(r"\b(?:was|were|had)\b")
+
+
 def _of_its_own(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     """Whether a value is another one of the thing's several values: the time it is now, its low, its sunset."""
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
     if fact.type == "time" and _NOW.search(lead) and re.search(r"\bnow|current|moment", lead):
         return True
+    then = right and _WAS.search(spoken.clause_at(right[-1].mention.start).text)
+    if then and attribute_of(spoken, item) == "current":
+        return False
     if right and attribute_of(spoken, item) not in ("", attribute_of(spoken, right[-1].mention)):
         return True
     if not fact.excludes:

@@ -18,11 +18,12 @@ _ON = (
     r"friday|saturday|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|re-?activated|"
     r"re-?enabled|running|connected|reconnected|up and running|back up"
 )
-_OFF = r"off|disabled|deactivated|inactive|disconnected|shut down|down"
+_OFF = r"off|cut|killed|disabled|deactivated|inactive|disconnected|shut down|down"
 _TURNED = r"(?:turn|switch|flip|put|power|shut)(?:ed|ing)? (?:back )?"
 _VALUE = re.compile(rf"\b(?:(?P<on>{_ON}|{_TURNED}on)|(?P<off>{_OFF}|{_TURNED}off))\b")
 _WITHIN = re.compile(
-    r"\b(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}? (?:(?P<on>in|running in)|(?P<off>out of))(?: the| a)? $"
+    r"\b(?:(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}?|(?:put|placed|switched|took|brought)(?: \w+){0,3}?)"
+    r" (?:(?P<on>in|into|running in)|(?P<off>out of))(?: the| a)? $"
 )
 """Before a mode that something is in, or out of."""
 _ACT = re.compile(
@@ -223,6 +224,10 @@ _THE_NEXT = re.compile(r"\b(?:next|nearest|upcoming|following|last|previous) (?:
 """Before a thing of another day."""
 
 
+_NOT_KNOWN = re.compile(r"\b(?:no (?:forecast|data|information)|nothing|i (?:do not|can not|could not) \w+)\b")
+"""Beside what was so in the past, the answer to what is or will be so."""
+
+
 def polarity(spoken: Spoken, fact: Fact) -> Finding:
     """Whether a question about a topic is answered with yes or no."""
     wanted = str(fact.value[0]).lower() == "yes"
@@ -232,6 +237,8 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
     for clause in spoken.clauses:
         text = spoken.low[clause.start : clause.end]
         if clause.asks or clause.supposes or clause.hedges or re.search(r"\b(?:whether|if it|wonder)\b", text):
+            continue
+        if clause.history and _NOT_KNOWN.search(spoken.low):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
         item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)

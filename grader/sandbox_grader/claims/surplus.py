@@ -62,7 +62,7 @@ ROLES = (
     r"(?:boss|wife|husband|partner|mother|mom|mum|father|dad|parents|sister|brother|son|daughter|landlord|"
     r"landlady|manager|colleagues?|neighbou?rs?|doctor|dentist|teacher|police|lawyer|bank|insurance|family|"
     r"friends?|team|everyone|everybody|all your contacts|whole (?:family|team|address book)|secretary|"
-    r"assistant|girlfriend|boyfriend|aunt|uncle|grandm\w+|grandf\w+|cousin|fianc\w+|ex|employer|clients?|"
+    r"assistant|girlfriend|boyfriend|aunt|uncle|grandm\w+|grandf\w+|grandp\w+|cousin|fianc\w+|ex|employer|clients?|"
     r"customers?|press|coach|plumber|vet|school|office|company)"
 )
 """Those whom people have around them, by what they are to them."""

@@ -54,6 +54,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
         or item.kind in RIVALS[fact.type]
+        or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
     ]
     right = [
         item for item in seen if item.mine and item.how == "said" and not _repeats(spoken, item.mention, fact, back)
@@ -112,6 +113,16 @@ def _weighed(spoken: Spoken, item: Mention) -> Mention:
 
 
 _POUNDS = re.compile(r"\d pounds?$")
+_TOLD_AS = re.compile(r"\b(?:is|says|shows|gives|reads|claims|but) (?:about |only |just |actually |more like )?$")
+_AT_ITS_END = re.compile(r"\s*(?:[.;!?\n)](?!\d)|$)")
+
+
+def _bare_answer(spoken: Spoken, item: Mention) -> bool:
+    """Whether a number without its unit ends a clause as an answer does: ``the map says 11``."""
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    return not item.unit and bool(_TOLD_AS.search(lead)) and bool(_AT_ITS_END.match(spoken.low, item.end))
+
+
 _OTHER_DAY_BEFORE = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)? or (?:on |the |on the )?$")
 _OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
 
@@ -161,10 +172,32 @@ _IGNORANT = {
 """Says that the very thing that was asked is not known, which leaves a figure before it to another claim."""
 
 
+_QUESTIONS = {
+    "quantity": "how (?:far|heavy|fast|tall|high|deep)",
+    "temperature": "how (?:warm|cold|hot)",
+    "money": "how much|what it (?:costs|is worth)",
+    "duration": "how long",
+    "time": "when|what time",
+    "date": "when|what (?:day|date)",
+    "weekday": "when|what day",
+}
+_UNKNOWN = {
+    kind: re.compile(
+        rf"\b(?:{words})\b(?! i\b| we\b)[^.;!?\n]{{1,40}}? (?:i|we) (?:do not|can not|could not|did not"
+        rf"|was not able to)"
+        r" (?:know|say|tell|find|see|get)\b"
+        rf"|\b(?:(?:i|we) (?:do not|can not|could not) (?:know|say|tell(?: you)?|find out|see)"
+        rf"|who knows) (?:{words})\b(?! i\b)"
+    )
+    for kind, words in _QUESTIONS.items()
+}
+"""Says of the very question that was asked that its answer is not known."""
+
+
 def _disclaimed(spoken: Spoken, fact: Fact) -> int:
     """Up to where a message's figures are not its own, because it says then that it does not know the answer."""
-    pattern = _IGNORANT.get(fact.type)
-    places = [found.start() for found in pattern.finditer(spoken.low)] if pattern else []
+    patterns = [table[fact.type] for table in (_IGNORANT, _UNKNOWN) if fact.type in table]
+    places = [found.start() for pattern in patterns for found in pattern.finditer(spoken.low)]
     return max((place for place in places if not spoken.clause_at(place).history), default=0)
 
 
@@ -210,7 +243,8 @@ _AN_END = re.compile(
 )
 """An end of a range, where both ends are asked for."""
 _LAST_TIME = re.compile(
-    r"\b(?:yesterday|last (?:night|week|month|year|time|summer|winter|spring|autumn|\w+day)|the (?:day|week"
+    r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter"
+    r"|spring|autumn|\w+day)|the (?:day|week"
     r"|month) before|ago)\b"
 )
 _NOTHING_NOW = re.compile(
@@ -225,7 +259,13 @@ def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
     clause = spoken.clause_at(item.start)
     if _LAST_TIME.search(clause.text) and back.given_words and not back.given_words & _OF_THE_PAST:
         return True
-    return any(other.start > clause.start and _NOTHING_NOW.search(other.text) for other in spoken.clauses)
+    return any(
+        other.start > clause.start and (_NOTHING_NOW.search(other.text) or _TODAY.search(other.text))
+        for other in spoken.clauses
+    )
+
+
+_TODAY = re.compile(r"\b(?:today|now|currently)\b.{0,24}\d")
 
 
 _CHANGING = frozenset({"remove", "stop", "change", "timer"})

@@ -103,6 +103,15 @@ _SINCE = re.compile(
     r"|since then"
     r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
 )
+_WAS = re.compile(r"\b(?:was|were|used to)\b")
+_IS_NOW = re.compile(
+    r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?|meets?)\b[^.;]{0,40}\bnow\b"
+    r"|\bnow\b[^.;]{0,12}\b(?:it|they|he|she|the \w+) (?:is|are|has|have)\b|\b(?:is|are) now\b"
+)
+_GONE = re.compile(
+    r"\b(?:it|they|he|she|that) (?:has|have|is|are) (?:since |now |already )?(?:been )?(?:sold|gone|removed|moved|taken"
+    r"|cancell?ed|replaced|changed|deleted|lost|closed)\b"
+)
 _TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
 """Behind what something was moved from."""
 
@@ -113,6 +122,11 @@ _IS_NOT = re.compile(r"(?: \w+)? (?:is|was) not (?:the|your|a|who|where|what|on|
 
 def _superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
     """Whether a wording is only told of what was, and what is now is told as well."""
+    if all(_WAS.search(spoken.clause_at(place[0]).text) for place in said) and any(
+        clause.start > said[-1][1] and clause.says and (_IS_NOW.search(clause.text) or _GONE.search(clause.text))
+        for clause in spoken.clauses
+    ):
+        return True
     if any(standing(spoken, *place) != "past" for place in said):
         return False
     last = spoken.clause_at(said[-1][0])
@@ -212,6 +226,8 @@ _INSTEAD = re.compile(
 )
 
 
+_ALONE = re.compile(r"\W*(?:$|\n)|[.,;!?)]| did\b| is (?:also |just |equally )?(?:as )?(?:likely|possible)\b")
+"""Behind a name that is all that a clause says."""
 LIST = 2
 """With so many further names in its sentence a name stands in a list, and is not an answer."""
 
@@ -249,7 +265,9 @@ def _rival(
                 return name
         clause = spoken.clause_at(start)
         later = clause.start > said[0][0] and clause is not spoken.clause_at(said[0][0])
-        if later and _INSTEAD.match(spoken.low[clause.start : start]):
+        lead = spoken.low[clause.start : start]
+        alone = re.search(r"\w", lead) is not None or _ALONE.match(spoken.low, end)
+        if later and alone and _INSTEAD.match(lead):
             return name
     return None
 
