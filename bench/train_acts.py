@@ -53,7 +53,7 @@ def examples(folder: Path = TRAINING) -> list[Example]:
                 continue
             wish, read = wish_of(WISHES[heard.wish].opening), sentences(heard.text)
             rules = read_by_rules(read, wish, heard.calls)
-            kind = Act.SMALL if heard.acts == "S" and heard.wanted != {"R"} else _CLASS[_first(heard)]
+            kind = Act.SMALL if heard.acts == "S" and heard.wanted != frozenset("R") else _CLASS[_first(heard)]
             found.append(
                 Example(path.name, tuple(features(read, rules.kinds, wish)), rules, CLASSES.index(kind), heard)
             )

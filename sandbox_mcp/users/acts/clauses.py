@@ -201,6 +201,7 @@ FORMS: tuple[Form, ...] = tuple(
             ClauseKind.CLOSER,
             r"\b(?<!as )(?<!under )(?<!like )(?<!called )(?<!by )(?<!try )(?<!trying )(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
             r"tell|need to know|for the|be in|be on|to (?:add|include|put|mention|say))\b)",
+            r"^(?:so |and |now )?what (?:is|comes) next$|^what more\b|^any (?:further|more|other) \w+$|^something else(?: \w+){0,4}$|^more to do$",
             r"\b(?:what|how) else (?:can|may|could|would|do|should|shall)\b(?!.{0,30}\b(?:know|need from)\b)",
             r"\b(?:further|more|other|additional|another) (?:help|assistance|questions?|requests?|needs?|tasks?|"
             r"adjustments|changes)\b(?! (?:from|to))",

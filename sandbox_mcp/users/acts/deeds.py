@@ -45,7 +45,7 @@ _FOREIGN = re.compile(
 )
 _EXTRA = re.compile(
     r"\b(?:also|too|as well|another|additional(?:ly)?|in addition|besides|while (?:i am|we are) at it|instead|"
-    r"alternative(?:ly)?|"
+    r"alternative(?:ly)?|substitute|in (?:its |his |her |their )?place|in lieu|"
     r"other|afterwards|later on|next time|in the future|in future|back (?:on|off)|again afterwards|(?:on|off) again|"
     r"undo|revert|restore|"
     r"when (?:he|she|they) (?:replies|reply|answers?|responds?)|follow[- ]?up|keep (?:it|\w+(?: \w+)?) (?:on|off|"
@@ -130,6 +130,11 @@ def is_extra(clause: str, wish: Wish, *, done: bool) -> bool:
 
 
 _LOOKING = re.compile(r"\b(?:search|look|check|find|go through|access|read|see|scan|browse)")
+
+
+def names_more(clause: str) -> bool:
+    """Whether a clause says that it is about more than before, or about another thing in its place."""
+    return bool(_EXTRA.search(clause))
 
 
 def tries_again(clause: str) -> bool:

@@ -9,12 +9,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sandbox_mcp.users.acts.answers import is_beside
-from sandbox_mcp.users.acts.deeds import WORD, classes_in, tries_again
+from sandbox_mcp.users.acts.deeds import WORD, classes_in, names_more, tries_again
 from sandbox_mcp.users.acts.features import features
 from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
 from sandbox_mcp.users.acts.model import UNIT, act_model
 from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
+from sandbox_mcp.users.acts.said import proposes
 from sandbox_mcp.users.acts.tongue import is_readable, without_data
 
 
@@ -36,7 +37,8 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
         act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
-    if rules.act is Act.OFFERS and (_hands_over(found) or (Act.GIVES_UP in rules.acts and _hands_on(found))):
+    hands_on = Act.GIVES_UP in rules.acts and act is not Act.LEAVE and _hands_on(found)
+    if rules.act is Act.OFFERS and (hands_on or _hands_over(found)):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
     if act is Act.OFFERS and rules.act is Act.LEAVE and _serves(rules, wish):
         act = Act.LEAVE
@@ -49,9 +51,15 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
     if met and act is Act.ASKS and claimed and Act.DELIVERS in rules.acts and not found[-1].asks:
         act = Act.DELIVERS  # the question was one that the message itself answers
-    if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
+    if met and (act is Act.LEAVE or (act is Act.ASKS and (Act.DELIVERS in rules.acts or _asks_more(rules)))):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+
+
+def _asks_more(rules: RuleReading) -> bool:
+    """Whether what is asked is a question for yes or no about more than was wanted."""
+    asking = " ".join(rules.asking)
+    return not rules.chooses and not any(map(_SEEKS.search, rules.asking)) and (proposes(asking) or names_more(asking))
 
 
 def _hands_on(found: Sequence[Sentence]) -> bool:
@@ -97,22 +105,24 @@ _PERSON = re.compile(
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """The act that rules and model speak for together, and whether they agreed.
 
-    The rules' vote counts as much as a lead of ``VOTE`` of the model, and twice that where they see nothing but a
-    refusal. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
+    The rules' vote counts as much as a lead of ``VOTE`` of the model, and more where they see nothing but a
+    refusal or a delivery. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
     up.
     """
     voted = CLASS_OF.get(rules.act, rules.act)
     refused = rules.acts == frozenset((Act.GIVES_UP,))
+    gave_up = Act.GIVES_UP in rules.acts
     caution = CAUTION * (1 + (voted in _ASKING)) + UNHEARD * (not rules.acts & _HEARD)
+    alone = ALONE * refused
     if rules.acts == frozenset((Act.DELIVERS,)):
-        caution = 0
+        alone, caution = ALONE // 2, 0
     asks = rules.asks or bool(rules.acts & _WAITING)
     chosen = CHOICE * (rules.chooses and voted is Act.ASKS)
     sought = rules.asks and voted in _ASKING and any(map(_SEEKS.search, rules.asking))
     weighed = {
         act: score
-        + (VOTE * (1 + refused) + chosen) * (act is voted and rules.act is not Act.UNREADABLE)
-        - (caution + SOUGHT * sought) * (act in _ENDING and not refused)
+        + (VOTE + alone + chosen) * (act is voted and rules.act is not Act.UNREADABLE)
+        - (caution + SOUGHT * sought) * (act in _ENDING and not refused and not (gave_up and act is Act.OFFERS))
         - caution * (act is Act.UNREADABLE)
         - UNASKED * (act in _WAITING and not asks)
         - (PENDING + SOUGHT * sought) * (act is Act.PROMISES and rules.asks and voted in _ASKING)
@@ -129,15 +139,17 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     return finer, agreed
 
 
-VOTE = 3 * UNIT // 8
+VOTE = UNIT // 4
+ALONE = 3 * UNIT // 4
+"""So much more where they see nothing but a refusal, and half of it where nothing but a delivery."""
 CHOICE = 3 * UNIT
 """So much more speaks for a question where the rules hear two ways out of it."""
-CAUTION = 3 * UNIT // 4
+CAUTION = 5 * UNIT // 8
 """So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question, and
 nothing where they hear a delivery alone."""
-UNHEARD = UNIT // 2
+UNHEARD = 3 * UNIT // 4
 """And so much more where the rules hear nothing that ends a talk."""
-UNASKED = 3 * UNIT // 4
+UNASKED = 3 * UNIT // 8
 """And so much more for what waits for an answer where no sentence is a question and the rules hear none."""
 PENDING = UNIT // 2
 """And so much more for a promise beside a question that the rules hear."""
