@@ -258,10 +258,11 @@ def _single_switches(home: World) -> _SingleSwitches | None:
                 places.setdefault(letters(name), (schema.name, item.name))
     if not places:
         return None
+    state = r" (?:is|are) (?:(?:now|already|currently|still|again) )*(?:(?:turned|switched) )?"
     said = re.compile(
-        rf"\b(?:(?P<own>{wording(own)})|(?P<other>{wording(other) or '(?!)'})) (?:is|are) "
-        r"(?:(?:now|already|currently|still|again) )*"
-        r"(?:(?:turned|switched) )?(?P<state>on|off|enabled|disabled)\b(?! \w+ing\b)(?(other)(?=\W*$|[,;:]))",
+        rf"\b(?:(?P<own>{wording(own)})"
+        rf"|(?P<other>{wording(other) or '(?!)'})(?={state}(?:on|off|enabled|disabled)(?:\W*$|[,;:])))"
+        rf"{state}(?P<state>on|off|enabled|disabled)\b(?! \w+ing\b)",
         re.IGNORECASE,
     )
     return _SingleSwitches(said, places)
