@@ -77,7 +77,7 @@ test-browser: $(VENV)/.dev $(NODE_TOOLS) ## Try the report and the viewer in Chr
 
 test-ray: ## Play on a real Ray of this machine, in an environment of its own, and kill its parts; says what is missing.
 	@test -e $(RAY)/.installed || { $(PYTHON) -m venv $(RAY) && \
-		$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-timeout hypothesis zstandard && \
+		$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray,storage]' pytest pytest-timeout hypothesis zstandard && \
 		touch $(RAY)/.installed; } || echo "skipped: Ray cannot be installed for this Python on this machine"
 	@test ! -e $(RAY)/.installed || $(RAY)/bin/python -m pytest tests/ray -rs
 

@@ -4,6 +4,7 @@ Policy: everything it needs is loaded only after the command line was understood
 stderr, and no secret to either: keys are read from the environment.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -404,9 +405,11 @@ def _executor(recipe: Recipe) -> "Executor | None":
     if name != "tasks" and options["record_tape"]:
         raise RunError(f"processes cannot share one recording; leave out --record or --executor {name}")
     context = click.get_current_context(silent=True)
-    if name == "ray" and context and STORED in context.meta:
+    elsewhere = address or os.environ.get("RAY_ADDRESS")  # otherwise all nodes are on this machine, as the copy is
+    if name == "ray" and elsewhere and context and STORED in context.meta:
         raise RunError(
-            "--executor ray needs a folder that all its nodes see as --out; for a URL share the work with --shard"
+            f"the nodes of the cluster at {elsewhere} have to see the folder that --out names; for a URL let Ray start "
+            "on this machine, without an address, or share the work with --shard"
         )
     if name != "ray" and (address or actors):
         raise RunError("--ray-address and --ray-actors say something of --executor ray alone")

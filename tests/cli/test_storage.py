@@ -155,6 +155,10 @@ def test_a_place_that_cannot_be_used_is_told(bucket: str, url: str, told: str) -
     assert told in str(done.exception)
 
 
-def test_ray_needs_a_folder(bucket: str) -> None:
+def test_the_nodes_of_a_cluster_need_a_folder(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "the nodes of the cluster at head:6379 have to see the folder that --out names"
+    done = call("run", "wifi_off", *PLAY, "--out", bucket, "--executor", "ray", "--ray-address", "head:6379")
+    assert told in str(done.exception)
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     done = call("run", "wifi_off", *PLAY, "--out", bucket, "--executor", "ray")
-    assert "needs a folder that all its nodes see" in str(done.exception)
+    assert told in str(done.exception)

@@ -119,6 +119,17 @@ def test_ray_leaves_the_logs_that_tasks_leave_and_the_same_command_plays_no_more
     assert packs_in(tmp_path) == before
 
 
+def test_what_ray_plays_on_this_machine_goes_to_object_storage(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="the extra 'storage' is not installed")
+    url, copies = f"local://{tmp_path}/bucket", str(tmp_path / "copies")
+    ended(run(*ray("reference"), out=url, trials=5, SANDBOX_MCP_STORAGE=copies))
+    assert len(find_logs([tmp_path / "bucket"])) == 5
+    before = {path: path.read_bytes() for path in tmp_path.glob(f"bucket/logs/*{PACKED}")}
+    again = ended(run(*ray("reference"), out=url, trials=5, SANDBOX_MCP_STORAGE=str(tmp_path / "elsewhere")))
+    assert again["counts"]["played"] == 5
+    assert {path: path.read_bytes() for path in tmp_path.glob(f"bucket/logs/*{PACKED}")} == before
+
+
 def test_an_actor_that_is_killed_loses_nothing(run: Run, tmp_path: Path) -> None:
     process = run(*ray("tests.ray.agents:slow"))
     until(lambda: packed(tmp_path) > 5, process)
