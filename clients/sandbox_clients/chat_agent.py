@@ -89,7 +89,11 @@ class _Chatting:
         usage, malformed = Usage(), list[str]()
         answer: ModelAnswer | None = None
         for _ in range(self.max_steps):
-            answer = await self._ask()
+            try:
+                answer = await self.asking.ask()
+            except EndpointError as error:
+                raise AgentError(str(error)) from error
+            self.asking.keep(answer)
             usage += answer.usage
             if answer.calls:
                 requests = [ToolRequest(call.name, as_arguments(call.arguments)) for call in answer.calls]
@@ -102,14 +106,6 @@ class _Chatting:
             malformed.append(answer.text)
             self.asking.hear(correction)
         return AgentTurn(answer.text if answer else "", self._meta(usage, STOPPED, malformed))
-
-    async def _ask(self) -> ModelAnswer:
-        try:
-            answer = await self.asking.ask()
-        except EndpointError as error:
-            raise AgentError(str(error)) from error
-        self.asking.keep(answer)
-        return answer
 
     def _meta(self, usage: Usage, finish: str | None, malformed: Sequence[str]) -> dict[str, Any]:
         kept = {"malformed": list(malformed)} if malformed else {}

@@ -48,8 +48,16 @@ class TextAgent(Agent):
         Raises:
             AgentError: it cannot be started.
         """
+        endpoint = self.settings.endpoint
+        environment = {
+            URL: brief.target.url or "",
+            AUTHORIZATION: brief.target.headers.get("Authorization", ""),
+            INSTRUCTIONS: brief.instructions,
+            MODEL: endpoint.model,
+            BASE_URL: endpoint.base_url or "",
+        }
         async with anyio.create_task_group() as listening:
-            process = await LineProcess.start(self.command, self._environment(brief))
+            process = await LineProcess.start(self.command, environment)
             listening.start_soon(process.listen)
             try:
                 yield _Talking(process)
@@ -60,13 +68,3 @@ class TextAgent(Agent):
     def describe(self) -> Mapping[str, Any]:
         """On which model, as far as it was told."""
         return self.settings.endpoint.describe()
-
-    def _environment(self, brief: Brief) -> dict[str, str]:
-        endpoint = self.settings.endpoint
-        return {
-            URL: brief.target.url or "",
-            AUTHORIZATION: brief.target.headers.get("Authorization", ""),
-            INSTRUCTIONS: brief.instructions,
-            MODEL: endpoint.model,
-            BASE_URL: endpoint.base_url or "",
-        }

@@ -51,7 +51,9 @@ def command(program: tuple[str, ...], host: str, port: int | None, **options: An
     endpoint = Endpoint(_brain(**options))
     if program:
         with running(endpoint, host, port or 0) as url:
-            env = {**os.environ, **_settings(url, root(url))}
+            addresses = {"OPENAI_BASE_URL": url, "ANTHROPIC_BASE_URL": root(url), "GOOGLE_GEMINI_BASE_URL": root(url)}
+            keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "any")
+            env = {**os.environ, **addresses, **keys}
             try:
                 sys.exit(subprocess.call(program, env=env))  # noqa: S603 - the user's own command line
             except OSError as error:
@@ -63,12 +65,6 @@ def command(program: tuple[str, ...], host: str, port: int | None, **options: An
     )
     with suppress(KeyboardInterrupt):
         serve(endpoint, listener)
-
-
-def _settings(url: str, root: str) -> dict[str, str]:
-    """The variables in which the providers' clients look for an address and a key."""
-    addresses = {"OPENAI_BASE_URL": url, "ANTHROPIC_BASE_URL": root, "GOOGLE_GEMINI_BASE_URL": root}
-    return addresses | dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "any")
 
 
 def _brain(

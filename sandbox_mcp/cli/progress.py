@@ -45,7 +45,10 @@ class Display:
         shown = f"{session_line(progress)}\n" if self.every or progress.total <= SCREENFUL else ""
         if not self.terminal:
             click.echo(shown, err=True, nl=False)
-            self._report(progress, tally)
+            tenths = progress.done * TENTHS // progress.total
+            if tenths > self._tenths and progress.total >= TENTHS:  # but not for a handful of sessions
+                self._tenths = tenths
+                click.echo(tally.line(), err=True)
             return
         now = time.monotonic()
         whole = progress.done == progress.total
@@ -57,13 +60,6 @@ class Display:
         elif shown:
             control(CLEAR)
             click.echo(shown, err=True, nl=False)
-
-    def _report(self, progress: "Progress", tally: "RunTally") -> None:
-        """Print the whole when another tenth is done, but not for a handful of sessions."""
-        tenths = progress.done * TENTHS // progress.total
-        if tenths > self._tenths and progress.total >= TENTHS:
-            self._tenths = tenths
-            click.echo(tally.line(), err=True)
 
 
 def counting(what: str, *, quiet: bool = False) -> Callable[[int, int], None]:

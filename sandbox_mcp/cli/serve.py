@@ -213,12 +213,14 @@ def command(
         check_workers()
     _check_user(user, user_model, play)
     suite = Suite(places, world=world)
+    users = dict(_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)))
+    if user == "human":
+        from sandbox_mcp.users.human import HostUser
+
+        users["human"] = lambda scenario: HostUser(scenario.user)
     options: Mapping[str, Any] = {
         "max_sessions": max_sessions,
-        "users": {
-            **_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)),
-            **(_person() if user == "human" else {}),
-        },
+        "users": users,
         "default_user": user,
         "knowledge": chosen_knowledge(live, record_tape, replay_tape),
     }
@@ -274,13 +276,6 @@ def default_log_dir() -> Path:
     else:
         base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return base / "sandbox-mcp" / "logs"
-
-
-def _person() -> Mapping[str, "UserFactory"]:
-    """The person at the client, where they are to play the user."""
-    from sandbox_mcp.users.human import HostUser
-
-    return {"human": lambda scenario: HostUser(scenario.user)}
 
 
 def _users(

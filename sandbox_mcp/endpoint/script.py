@@ -4,7 +4,6 @@ Policy: how many answers the conversation holds tells where in the script it is,
 be played at the same time. Behind its last step a script has nothing to add, or with ``repeat`` does the last again.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from sandbox_scenarios.plan import PlanError, as_text, fill
 from sandbox_scenarios.yaml_lines import load
 
 from sandbox_mcp.endpoint.outputs import bare
-from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
+from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.reply import Move, PlannedFault, PlannedMove, Reply
 from sandbox_mcp.errors import SandboxError
 
@@ -117,7 +116,11 @@ class ScriptedModel:
         fault = step.fault.fault() if step.fault else None
         if fault and fault.strikes(tries):
             return fault
-        results = self._results(prompt.steps)
+        results: dict[str, Any] = {}
+        for planned, taken in zip(steps, prompt.steps, strict=False):
+            for call, made in zip(planned.calls, taken.calls, strict=False):
+                if call.label and made.id in taken.outputs:
+                    results[call.label] = parsed(bare(taken.outputs[made.id]))
         try:
             calls = tuple(
                 PlannedMove(
@@ -129,11 +132,3 @@ class ScriptedModel:
             return Move(as_text(fill(step.say, results)), calls)
         except PlanError as error:
             return Move(f"I cannot go on: {error}.")
-
-    def _results(self, taken: Sequence[ModelStep]) -> dict[str, Any]:
-        results: dict[str, Any] = {}
-        for planned, step in zip(self.script.steps, taken, strict=False):
-            for call, made in zip(planned.calls, step.calls, strict=False):
-                if call.label and made.id in step.outputs:
-                    results[call.label] = parsed(bare(step.outputs[made.id]))
-        return results

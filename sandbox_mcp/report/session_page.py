@@ -30,7 +30,10 @@ def session_page(
     verdict = scores.verdicts.get("toolsandbox")
     after = {item.id: list(item.after) for item in scenario.milestones} if scenario else {}
     conduct, ended = scores.verdicts.get("conduct"), trajectory.ended
-    log = [_opening(trajectory), *map(_event, trajectory.events), *([_event(ended)] if ended else [])]
+    opening = _event(started)
+    tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in map(plain, opening["tools"])]
+    first = {**{name: opening[name] for name in IN_THE_LOG}, "tools": tools}
+    log = [first, *map(_event, trajectory.events), *([_event(ended)] if ended else [])]
     return {
         "id": key,
         "run": run,
@@ -57,12 +60,6 @@ def session_page(
         "labels": _labels(trajectory),
         "log": log,
     }
-
-
-def _opening(trajectory: Trajectory) -> dict[str, Any]:
-    opening = _event(trajectory.started)
-    tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in map(plain, opening["tools"])]
-    return {**{name: opening[name] for name in IN_THE_LOG}, "tools": tools}
 
 
 def _event(event: object) -> dict[str, Any]:

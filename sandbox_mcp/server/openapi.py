@@ -45,6 +45,9 @@ def document() -> dict[str, Any]:
             required = any(field.is_required() for field in operation.takes.model_fields.values())
             described["requestBody"] = {"required": required, "content": _json(operation.takes)}
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    bodies = [model for item in OPERATIONS for model in (item.takes, item.gives) if model]
+    everything = dict.fromkeys([*bodies, Health, ProblemBody])
+    _, schema = models_json_schema([(model, "serialization") for model in everything], ref_template=REF)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -54,7 +57,10 @@ def document() -> dict[str, Any]:
         },
         "security": [{"token": []}],
         "paths": paths,
-        "components": {"schemas": _schemas(), "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "schemas": schema["$defs"],
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 
@@ -73,10 +79,3 @@ def _problems(statuses: tuple[int, ...]) -> dict[str, Any]:
 
 def _json(model: type[BaseModel]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
-
-
-def _schemas() -> dict[str, Any]:
-    models = [model for item in OPERATIONS for model in (item.takes, item.gives) if model]
-    everything = dict.fromkeys([*models, Health, ProblemBody])
-    _, schema = models_json_schema([(model, "serialization") for model in everything], ref_template=REF)
-    return schema["$defs"]

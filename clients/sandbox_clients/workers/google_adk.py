@@ -60,27 +60,21 @@ class AdkChat:
     async def turn(self, text: str) -> AgentAnswer:
         """Run the agent until it answers; what its model was kept from saying is its doing, and told as the finish."""
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
+        from google.adk.agents.run_config import RunConfig
+        from google.genai import types
 
         answers: list[Any] = []
+        said = types.Content(role="user", parts=[types.Part(text=text)])
+        limit = RunConfig(max_llm_calls=self.max_steps)
+        run: Any = self.runner.run_async(user_id=NAME, session_id=self.session, new_message=said, run_config=limit)
         try:
-            async for event in self._events(text):
+            async for event in run:
                 answers += [event] if event.usage_metadata else []
         except LlmCallsLimitExceededError:
             return AgentAnswer("", *_used(answers), finish=MAX_STEPS)
         last = answers[-1] if answers else None
         blocked = str(last.error_code) if last and last.error_code else None
         return AgentAnswer(_text(last) if last else "", *_used(answers), finish=blocked)
-
-    def _events(self, text: str) -> Any:
-        from google.adk.agents.run_config import RunConfig
-        from google.genai import types
-
-        return self.runner.run_async(
-            user_id=NAME,
-            session_id=self.session,
-            new_message=types.Content(role="user", parts=[types.Part(text=text)]),
-            run_config=RunConfig(max_llm_calls=self.max_steps),
-        )
 
 
 def _used(answers: list[Any]) -> tuple[int, int, int]:

@@ -54,14 +54,11 @@ class OpenAIAgentsChat:
             told = RunConfig(tool_not_found_behavior="return_error_to_model")
             result = await Runner.run(self.agent, self.said, max_turns=self.max_steps, run_config=told)
         except MaxTurnsExceeded as stopped:
-            return self._stopped(stopped.run_data)
+            run: Any = stopped.run_data  # what was done until then stays in memory, and was paid for
+            self.said += [item.to_input_item() for item in run.new_items]
+            return AgentAnswer("", *_used(run), finish=MAX_STEPS)
         self.said = result.to_input_list()
         return AgentAnswer(str(result.final_output), *_used(result))
-
-    def _stopped(self, run: Any) -> AgentAnswer:
-        """What was done until then stays in memory, and was paid for."""
-        self.said += [item.to_input_item() for item in run.new_items]
-        return AgentAnswer("", *_used(run), finish=MAX_STEPS)
 
 
 def _used(run: Any) -> tuple[int, int, int]:

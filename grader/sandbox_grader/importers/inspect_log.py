@@ -66,7 +66,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             archive = EvalArchive(data, path)
             log, samples = archive.header(), archive.samples()
         else:
-            log, samples = _document(data, path)
+            whole = load_whole(data, str(path))
+            log = whole.nodes[0]
+            if log.get("samples") is None:
+                log.need("eval")
+                raise log.empty("holds no samples; was it dumped with --header-only?")
+            samples = (Loaded((sample,), losses=whole.losses) for sample in log.items_at("samples"))
         empty = True
         for loaded in samples:
             empty = False
@@ -75,15 +80,6 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(log, sample, builder, names)
         if empty:
             raise log.empty("holds no samples")
-
-
-def _document(data: bytes, path: Path) -> tuple[JsonNode, Iterator[Loaded]]:
-    loaded = load_whole(data, str(path))
-    log = loaded.nodes[0]
-    if log.get("samples") is None:
-        log.need("eval")
-        raise log.empty("holds no samples; was it dumped with --header-only?")
-    return log, (Loaded((sample,), losses=loaded.losses) for sample in log.items_at("samples"))
 
 
 def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

@@ -17,7 +17,7 @@ from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, loads, picked
+from sandbox_grader.importers.reading.json_values import JsonNode, load, loads, picked
 from sandbox_grader.importers.reading.values import arguments_of, decode, failure
 from sandbox_mcp.trajectory import ErrorKind
 
@@ -82,19 +82,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         sessions: dict[str, list[Frame]] = {}
-        for frame in _frames(loaded):
-            sessions.setdefault(frame.session, []).append(frame)
+        for item in (item for node in loaded.nodes for item in _each(node)):
+            for frame in _unwrapped(item):
+                sessions.setdefault(frame.session, []).append(frame)
         if not sessions:
             raise NothingToImportError(str(path), None, "holds no JSON-RPC messages")
         for session, frames in sessions.items():
             builder = SessionBuilder("mcp-wire", str(path), stem(path), loaded.losses)
             yield _Player(builder).play(frames, names.unique(stem(path), session))
-
-
-def _frames(loaded: Loaded) -> Iterator[Frame]:
-    for node in loaded.nodes:
-        for item in _each(node):
-            yield from _unwrapped(item)
 
 
 def _unwrapped(node: JsonNode) -> Iterator[Frame]:

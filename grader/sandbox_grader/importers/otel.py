@@ -247,7 +247,8 @@ class _Player:
     def _hear(self, span: Span, at: float) -> None:
         messages = _messages(span, "gen_ai.input.messages")
         history = [_canonical(message) for message in messages]
-        same = _common(history, self._heard)
+        pairs = enumerate(zip(history, self._heard, strict=False))
+        same = next((i for i, (a, b) in pairs if a != b), min(len(history), len(self._heard)))
         if same < len(self._heard) and span.operation == AGENT:
             self._heard, same = [], 0  # an agent that keeps the history itself is given what is new
         if same < len(self._heard):
@@ -304,17 +305,12 @@ class _Player:
             self._builder.lose(f"call of {name!r}", "its arguments were not recorded")
         return opened
 
-    def _match(self, name: str, id_: str | None) -> OpenCall | None:
-        """The open call that a tool span ran: by id, or by name where one of the two has no id."""
-        found = self._builder.find(id_) if id_ is not None else None
-        if found is None:
-            named = self._builder.find(None, name)
-            found = named if named is not None and (id_ is None or named.id is None) else None
-        return found
-
     def _tool(self, span: Span) -> None:
         name, id_ = _tool_name(span), span.text("gen_ai.tool.call.id") or None
-        opened = self._match(name, id_)
+        opened = self._builder.find(id_) if id_ is not None else None
+        if opened is None:  # it may be the open call of that name, where one of the two has no id
+            named = self._builder.find(None, name)
+            opened = named if named is not None and (id_ is None or named.id is None) else None
         if opened is None:
             given = span.attributes.get("gen_ai.tool.call.arguments")
             node = None if given is None else span.node.child("arguments", given)
@@ -373,10 +369,6 @@ def _canonical(message: JsonNode) -> str:
         elif members.get("type") != "reasoning":
             parts.append(part.value)
     return encode([message.members().get("role") or "assistant", parts])
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:

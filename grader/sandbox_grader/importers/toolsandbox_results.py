@@ -91,7 +91,8 @@ def _session(file: Path, names: Names) -> Imported:
     scenario, variant = split_name(name)
     builder = SessionBuilder(FORMAT, str(file), scenario, loaded.losses)
     _tell_run(builder, file, name)
-    first = next((index for index, item in enumerate(messages) if _opens(item)), None)
+    opening = (index for index, item in enumerate(messages) if item.sender == "USER" and item.visible_to != ["USER"])
+    first = next(opening, None)
     if first is None:
         raise loaded.nodes[0].fail("has no message of the user")
     states = _States.of(context, messages[first].sandbox_message_index)
@@ -113,10 +114,6 @@ def _parsed(node: JsonNode) -> tuple[_Context, list[_Message]]:
         place = ".".join(map(str, fault["loc"])) or "document"
         raise node.fail(f"{place}: {str(fault['msg']).splitlines()[0]}") from error
     return context, sorted(messages, key=lambda item: item.sandbox_message_index)
-
-
-def _opens(message: _Message) -> bool:
-    return message.sender == "USER" and message.visible_to != ["USER"]
 
 
 def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:

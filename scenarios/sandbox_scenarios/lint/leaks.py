@@ -113,16 +113,12 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
     said = "\n".join((_CONDITION.sub(" ", scenario.user.goal), *lines))
     by_id = {milestone.id: milestone for milestone in scenario.milestones}
     for number, milestone in enumerate(scenario.milestones):
-        facts = _told_facts(milestone)
+        messages = [item for item in milestone.constraints if isinstance(item, MessageConstraint)]
+        facts = [fact for item in messages if item.sender == "agent" for fact in _facts(item.content)]
         if facts and _asks_only(scenario, milestone, by_id) and all(_given(said, fact) for fact in facts):
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said or been told"
             mend = "ask for something that only a look can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
-
-
-def _told_facts(milestone: Milestone) -> tuple[tuple[str, ...], ...]:
-    messages = (item for item in milestone.constraints if isinstance(item, MessageConstraint))
-    return tuple(fact for item in messages if item.sender == "agent" for fact in _facts(item.content))
 
 
 def _facts(content: Expected) -> tuple[tuple[str, ...], ...]:
