@@ -1,8 +1,8 @@
 """Environments of their own for agent frameworks: where they are, what is in them, and how they are made.
 
 Policy: one folder per framework, under the folder that ``SANDBOX_MCP_AGENTS`` names, by default the user's data
-folder: a virtual environment, and beside it ``node_modules`` for what comes from npm. Nothing is installed unless
-somebody asks for it. What is in an environment is read from its files, without starting it.
+folder: a virtual environment, and beside it ``node_modules`` for what comes from npm. Nothing is installed unasked.
+What is in an environment is read from its files, without starting it.
 """
 
 import json

@@ -157,7 +157,7 @@ async def _hear(process: LineProcess) -> dict[str, Any]:
     """The next message.
 
     Raises:
-        AgentError: there is no more, or it is none, or says that the agent broke.
+        AgentError: the process has ended, or its line is not a message, or says that the agent broke.
     """
     line = await process.hear()
     heard = read_object(line, WROTE, "one JSON object a line")

@@ -71,7 +71,7 @@ class LineProcess:
         """The next line, without its end; the last one need have none.
 
         Raises:
-            AgentError: there is no more, or it is too long.
+            AgentError: the process has said its last line, or the line is too long.
         """
         found: list[bytes] = []
         length = 0

@@ -177,7 +177,7 @@ def name_left_out(report: "Report") -> None:
 def _without_scenario(report: "Report") -> str:
     """What to do about sessions whose scenario is not known here; nothing if there are none.
 
-    A log that has its own solution, such as one of MTU-Bench's rows, comes from material that is no scenario.
+    A log that brings its own solution, as those of MTU-Bench do, needs no scenario.
     """
     from sandbox_grader.milestones.metric import NO_SCENARIO
 

@@ -118,7 +118,7 @@ async def _openapi(_: Request) -> Response:
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
-    """What there is no route or method for."""
+    """Answers requests that no route takes, or none with this method."""
     if not isinstance(error, HTTPException):
         raise error
     detail = error.detail.lower()

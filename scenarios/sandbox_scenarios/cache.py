@@ -4,7 +4,7 @@ Policy: what is kept is found again only while all that it was made from is the 
 content; the built-in files and the code that reads them by size and time, as Python goes by for its own bytecode; the
 time zones and the Python by their versions. A cache saves time and does nothing else: where it cannot be written,
 is damaged, or belongs to another user, everything is built from the files. It can name only the classes
-below, so that reading it runs no code, and it is read only out of a folder that nobody but the user can write to.
+below, so that reading it runs no code, and it is read only from a folder in which no other user can write.
 """
 
 import io
@@ -69,7 +69,7 @@ class _Writer(pickle.Pickler):
         return obj.name
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is made again; asked for all that is no plain value."""
+        """How an object is made again; asked for everything but plain values."""
         if type(obj) is MappingProxyType:
             return _frozen, (dict(cast("Mapping[Any, Any]", obj)),)
         if names := _FIELDS.get(type(obj)):

@@ -1,8 +1,8 @@
 """Imports MTU-Bench: its benchmark files with the responses of a model, one session per dialogue.
 
-Policy: a response is kept word for word as the agent's message, and what a reader takes from it as calls, which nobody
-executed. The setting is computed from the dialogues and answers of a file. A turn that has no response is left out, and
-a dialogue that has none is imported as abandoned, so that nothing scores it.
+Policy: a response is kept word for word as the agent's message, and what a reader takes from it as calls, which were
+never executed. The setting is computed from the dialogues and answers of a file. A turn that has no response is left
+out, and a dialogue that has none is imported as abandoned, so that nothing scores it.
 Source: MTU-Bench, sections 2.1 and 2.2; the files of its repository.
 """
 

@@ -27,7 +27,7 @@ class UneditableConfigError(SandboxError):
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What was done to which file, and where the file as it was lies, None where there is no need of it."""
+    """What was done to which file; ``backup`` is the file as it was, where one was kept."""
 
     action: Action
     file: Path
