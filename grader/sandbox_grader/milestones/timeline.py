@@ -22,13 +22,15 @@ class Timeline:
     0, the start; equal tables may have several.
     """
 
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory, home: World | None = None) -> None:
+        """``home`` is the scenario's world, where that is known; else it is the one that the log names."""
         first = opening_index(trajectory) or 0
         self.initial = snapshot_of(trajectory.started.world or {})
         self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
         self.zone = str(trajectory.started.clock.get("zone") or "UTC")
         self.end = fold(self.start, _changes(self.events))
+        self._home = home
         self._started = trajectory.started
         self._versions: dict[str, tuple[list[int], list[Rows]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}
@@ -47,7 +49,7 @@ class Timeline:
         Raises:
             UnknownWorldError: it is not installed here.
         """
-        return home_of(self._started)
+        return self._home or home_of(self._started)
 
     def versions(self, table: str) -> Sequence[int]:
         """The number of a table's version after each event."""

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import pytest
 from sandbox_grader import grade
+from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
@@ -57,6 +58,14 @@ class TestFacts:
 
     def test_another_world_s_names_mean_nothing(self, suite: Suite) -> None:
         assert scores(suite, "house_warm_it", "The wifi is on.").score < 1
+
+    def test_a_log_that_names_no_world_is_read_in_the_scenario_s(self, suite: Suite) -> None:
+        scenario = suite.get("house_warm_it")
+        [turn] = scenario.solutions[0].turns
+        solution = replace(scenario.solutions[0], turns=(replace(turn, reply="The radiators are on."),))
+        log = RehearsalStage(scenario).rehearse(solution).log
+        nameless = replace(log, started=replace(log.started, worlds={}))
+        assert evaluate(scenario, nameless).score == 1
 
 
 class TestConduct:
