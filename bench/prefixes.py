@@ -13,6 +13,7 @@ from sandbox_clients.reference import ReferenceAgent
 from bench.table import BudgetRow, show
 from sandbox_mcp.run.conversations import Conversations
 from sandbox_mcp.run.evaluate import evaluate
+from sandbox_mcp.worlds.office.tooltalk import NoCheckoutError
 
 BUDGET = 0.005
 PASSES = 8
@@ -22,7 +23,10 @@ def main(arguments: list[str]) -> None:
     """Play them, and print what one conversation took: at first, and afterwards at best."""
     if len(arguments) != 1:
         raise SystemExit("usage: python -m bench prefixes CHECKOUT")
-    talks = Conversations(Path(arguments[0]))
+    try:
+        talks = Conversations(Path(arguments[0]))
+    except NoCheckoutError as error:
+        raise SystemExit(str(error)) from None
     with tempfile.TemporaryDirectory() as place:
         _played(Conversations(Path(arguments[0])), Path(place) / "warm")  # so that nothing has to be imported
         first = _played(talks, Path(place) / "first")

@@ -4,6 +4,7 @@ The rows are made here: dialogues of five turns, each with four tools and the hi
 process from the first row read to the summary, with logs written, in both forms of an answer.
 """
 
+import argparse
 import json
 import tempfile
 import time
@@ -34,7 +35,9 @@ WRITTEN = 'Thought: it is dark.\nAction: light_lamp\nAction Input: {"room": "hal
 
 def main(arguments: list[str]) -> None:
     """Play the rows in both forms, and print what one took."""
-    wanted = int(arguments[0]) if arguments else 10_000
+    parser = argparse.ArgumentParser(prog="python -m bench rows")
+    parser.add_argument("rows", nargs="?", type=int, default=10_000)
+    wanted = parser.parse_args(arguments).rows
     show(f"{wanted} rows", [_played(wanted, form) for form in ("text", "calls")])
 
 

@@ -6,6 +6,7 @@ measured is a second start: the CPU that the process takes up to its first page,
 most memory it held.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -26,7 +27,9 @@ MEMORY = 500.0
 
 def main(arguments: list[str]) -> None:
     """Make the sessions, look at them, and print what it took."""
-    wanted = int(arguments[0]) if arguments else 100_000
+    parser = argparse.ArgumentParser(prog="python -m bench view")
+    parser.add_argument("sessions", nargs="?", type=int, default=100_000)
+    wanted = parser.parse_args(arguments).sessions
     with tempfile.TemporaryDirectory() as place:
         show(f"view of {wanted} sessions", measured(Path(place), wanted))
 

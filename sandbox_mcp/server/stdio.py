@@ -126,10 +126,11 @@ def _message(line: bytes) -> JSONRPCMessage:
 
 
 def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener) -> None:
-    """Read until the end, in a thread of its own; the loop may be gone before."""
+    """Read until the end, in a thread of its own; the loop may be gone before, and so may what is read (a terminal)."""
     with suppress(RuntimeError):
-        for lines in lines_of(lambda: os.read(source, CHUNK)):
-            loop.call_soon_threadsafe(listener.heard, lines)
+        with suppress(OSError):
+            for lines in lines_of(lambda: os.read(source, CHUNK)):
+                loop.call_soon_threadsafe(listener.heard, lines)
         loop.call_soon_threadsafe(listener.closed)
 
 

@@ -179,6 +179,17 @@ async def test_a_user_who_never_answers_does_not_keep_the_server(monkeypatch: py
 
 
 @pytest.mark.anyio
+async def test_a_stream_that_can_no_longer_be_read_ends_the_server() -> None:
+    pipes = Pipes()
+    with anyio.fail_after(10):
+        await serve_stdio(server_for(opened()), pipes.my_out, pipes.their_out)
+    pipes.close()
+    pipes.answers.close()
+    os.close(pipes.their_in)
+    os.close(pipes.their_out)
+
+
+@pytest.mark.anyio
 async def test_a_client_that_no_longer_listens_ends_the_server() -> None:
     pipes = Pipes()
     pipes.answers.close()
