@@ -45,7 +45,8 @@ def command(
         raise click.UsageError("two sheets have files of one name, by which their people cannot be told apart")
     columns = dict.fromkeys(column for item in read for column in item.answers)
     chosen = _chosen(metrics, tuple(columns)) if metrics else METRICS
-    found = list(agreements(read, _scores(runs, places), chosen if runs else {}))
+    scores, unreadable = _scores(runs, places)
+    found = list(agreements(read, scores, chosen if runs else {}))
     if as_json:
         print_json([asdict(item) for item in found])
     else:
@@ -58,6 +59,8 @@ def command(
     if not found:
         click.echo("nothing to compare: no two sheets fill the same column, and no --run is named", err=True)
         raise click.exceptions.Exit(1)
+    if unreadable:
+        raise click.exceptions.Exit(2)
 
 
 def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, list[str]]:
@@ -72,8 +75,8 @@ def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, 
     return chosen
 
 
-def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "dict[str, Scores]":
-    """What is said of each session, by what it is called on a sheet."""
+def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str, Scores], bool]":
+    """What is said of each session, by what it is called on a sheet; and whether a log could not be read."""
     from sandbox_grader.annotation import session_key
     from sandbox_grader.many import grade_many
 
@@ -81,10 +84,10 @@ def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "dict[str, Scor
     from sandbox_mcp.trajectory.log import find_logs
 
     if not runs:
-        return {}
+        return {}, False
     report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
-    name_left_out(report)
-    return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}
+    unreadable = name_left_out(report)
+    return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}, unreadable
 
 
 def _shown(value: object) -> object:

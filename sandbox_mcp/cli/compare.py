@@ -63,8 +63,7 @@ def command(
         return grade_many(find_logs([path]), find, mode, metric=metric, name=str(path), watch=watch)
 
     one, *others = map(read, paths)
-    for report in (one, *others):
-        name_left_out(report)
+    unreadable = [name_left_out(report) for report in (one, *others)]
     if not others:
         found = one.across_variants() if across == "variant" else [_branches(one, places)]
         if as_json:
@@ -72,8 +71,7 @@ def command(
         for number, item in enumerate(() if as_json else found):
             click.echo("\n" * (number > 0), nl=False)
             _show(item, everything=everything)
-        return
-    if graders:
+    elif graders:
         _show_flips(compare_graders(one, others[0]), as_json)
     elif len(others) == 1:
         found = one.compare(others[0])
@@ -87,6 +85,8 @@ def command(
             print_json(comparisons_as_json(found))
         else:
             print_comparisons(found)
+    if any(unreadable):
+        raise click.exceptions.Exit(2)
 
 
 def comparisons_as_json(found: "Sequence[Comparison]") -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def _train(
         raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")
     name, write = metric or SCORE, FORMS[form or "chat"]
     report = grade_many(find_logs(paths), finder(places), "strict", metric=name)
-    name_left_out(report)
+    unreadable = name_left_out(report)
     check_metric(name, report.sessions)
     left, written = Counter[str](), 0
     with out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:
@@ -112,9 +112,7 @@ def _train(
     click.echo(f"wrote {counted(written, 'session')} of {len(report.sessions)}", err=True)
     if built_in := {scores.scenario for scores in report.sessions} & set(Suite().names("*")):
         click.echo(f"{counted(len(built_in), 'scenario')} of the built-in suite among them: {KEPT_APART}", err=True)
-    if report.unreadable:
-        for item in report.unreadable:
-            click.echo(f"sandbox-mcp: {item.reason}", err=True)
+    if unreadable:
         raise click.exceptions.Exit(2)
     if not written:
         raise click.exceptions.Exit(1)

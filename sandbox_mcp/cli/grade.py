@@ -167,11 +167,15 @@ def _tell_scores(report: "Report") -> None:
         scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures)
 
 
-def name_left_out(report: "Report") -> None:
-    """Say which logs cannot be read, and what to do about those whose scenario is not known."""
+def name_left_out(report: "Report") -> bool:
+    """Say which logs cannot be read, and what to do about those whose scenario is not known.
+
+    Whether some cannot be read is returned, since a command that printed the rest then ends with 2.
+    """
     for told in (*(item.reason for item in report.unreadable), _without_scenario(report)):
         if told:
             click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    return bool(report.unreadable)
 
 
 def _without_scenario(report: "Report") -> str:

@@ -72,6 +72,8 @@ def command(
     for table in filled if form == "csv" and not as_json else ():
         for missing in table.missing:
             click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
+    if graded.unreadable:
+        raise click.exceptions.Exit(2)
 
 
 def _list(tables: "Sequence[PaperTable]", *, as_json: bool) -> None:
@@ -97,6 +99,7 @@ class _Grading:
         self._quiet = quiet
         self._runs = [_labelled(run) for run in runs]
         self._graded: dict[Mode, list[LabelledRun]] = {}
+        self.unreadable = False
 
     def by(self, mode: "Mode") -> "Sequence[LabelledRun]":
         """The runs, graded in a mode.
@@ -125,7 +128,7 @@ class _Grading:
             watch = counting("graded", quiet=self._quiet)
             report = grade_many(find_logs([path]), self._find, mode, name=str(path), watch=watch)
         if not self._graded:  # the same logs are missing in every mode
-            name_left_out(report)
+            self.unreadable |= name_left_out(report)
         return LabelledRun(report, label)
 
 

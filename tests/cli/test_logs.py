@@ -95,6 +95,23 @@ def test_a_log_that_cannot_be_read_does_not_keep_the_others_from_being_graded(lo
     assert done.stderr.startswith(f"sandbox-mcp: {broken}:1: is not a trajectory log: not JSON")
 
 
+@each(
+    "command",
+    ["table breakdown/calls RUN", "compare RUN RUN", "export training RUN --min-score 0", "agreement SHEET --run RUN"],
+)
+def test_what_shows_the_other_logs_ends_with_2(log: Path, tmp_path: Path, command: str) -> None:
+    sheet, broken = tmp_path / "sheet.csv", log.with_name("broken.jsonl")
+    broken.unlink(missing_ok=True)
+    invoke("annotate", log.parent, "-o", sheet)
+    sheet.write_text(sheet.read_text().rstrip().removesuffix(",,,,,") + ",yes,,,,\n")
+    asked = command.replace("RUN", str(log.parent)).replace("SHEET", str(sheet)).split()
+    assert invoke(*asked).exit_code == 0
+    broken.write_text("hello\n")
+    done = invoke(*asked)
+    assert (done.exit_code, bool(done.stdout)) == (2, True)
+    assert "broken.jsonl:1: is not a trajectory log" in done.stderr
+
+
 def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
     broken = log.with_name("broken.jsonl")
     broken.write_text("hello\n")
