@@ -69,7 +69,8 @@ _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 def standing(spoken: Spoken, start: int, end: int) -> Standing:
     """How what stands from ``start`` to ``end`` is meant."""
     clause = spoken.clause_at(start)
-    if start < max(spoken.withdrawn, spoken.taken[1]) and (start < spoken.withdrawn or spoken.taken[0] < end):
+    taken = start < max(spoken.withdrawn, spoken.taken[1]) and (start < spoken.withdrawn or spoken.taken[0] < end)
+    if taken or (clause.disowned and clause.says):
         return "withdrawn"
     if clause.untrue:
         return "denied"

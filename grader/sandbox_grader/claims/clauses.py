@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from sandbox_grader.claims.doubts import Doubt, disowned
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
 
@@ -167,6 +168,7 @@ class Clause:
     future: bool = False
     history: bool = False
     untrue: bool = False
+    disowned: Doubt = ""
     denials: tuple[tuple[int, int], ...] = ()
 
     def denied(self, position: int) -> bool:
@@ -252,6 +254,7 @@ def read(message: str) -> Spoken:
     clauses = clauses or [Clause(low, 0, len(low), 0)]
     spoken = Spoken(text, low, clauses, quotes=quotes, starts=[clause.start for clause in clauses])
     _foretell(spoken, blind)
+    _disown(spoken, blind)
     spoken.withdrawn = withdrawn_until(blind)
     spoken.taken = one_wrong(blind)
     return spoken
@@ -449,3 +452,19 @@ def _foretell(spoken: Spoken, blind: str) -> None:
         for other in spoken.clauses:
             if other.start >= clause.start and (far or other.sentence == clause.sentence):
                 other.untrue = True
+
+
+def _disown(spoken: Spoken, blind: str) -> None:
+    """What the speaker does not stand by is disowned; what an adverb alone makes doubtful is hedged."""
+    ends: dict[tuple[int, Doubt], int] = {}
+    for doubt in disowned(blind):
+        how: Doubt = doubt.how if doubt.wholly else ""
+        first = max(0, bisect_right(spoken.starts, doubt.start) - 1)
+        ends[first, how] = max(ends.get((first, how), 0), doubt.end)
+    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "guess": 0}
+    for number, clause in enumerate(spoken.clauses):
+        for how in reached:
+            reached[how] = max(reached[how], ends.get((number, how), 0))
+            if clause.start < reached[how]:
+                clause.hedges = True
+                clause.disowned = how or clause.disowned

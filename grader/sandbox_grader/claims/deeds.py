@@ -137,7 +137,7 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
             continue
         if verdict == "contrary" and other and not clause.untrue:
             continue  # that is the other thing, which cannot be done
-        if clause.start < spoken.withdrawn and verdict == "stated":
+        if (clause.start < spoken.withdrawn or clause.disowned) and verdict == "stated":
             outcome, why = "contrary", f"takes back that it was done: {said!r}"
         elif verdict == "stated":
             outcome, why = "stated", f"tells that it was done: {said!r}"
@@ -185,7 +185,7 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
         found = _PERFECT.search(text)
         if found is None or found[0].endswith("all set") or _ELSE.search(text):
             continue
-        if clause.asks or clause.supposes or clause.untrue or clause.start < spoken.withdrawn:
+        if clause.asks or clause.supposes or clause.untrue or clause.disowned or clause.start < spoken.withdrawn:
             continue
         if (
             verbs.search(found[0])
@@ -286,7 +286,7 @@ def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequenc
     if _FAILED.search(text) and not clause.history:
         return "contrary"
     only_advice = _ADVICE.search(text) and not re.search(r"\b(?:has|have|is|was|were|been|done|did)\b", text)
-    if (clause.hedges and not done) or only_advice:
+    if (clause.hedges and not clause.disowned and not done) or only_advice:
         return ""
     if _LATER.search(text) and not _FUTURE_FINE.search(text) and not _PERFECT.search(text):
         if not (done and telling.search(text) is None):
@@ -355,7 +355,12 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
         if clause.asks or clause.supposes or clause.untrue:
             continue
         left = _LEFT.search(text)
-        if left and clause.start >= spoken.withdrawn and not re.match(r"\W*(?:not only|no problem|no worries)", text):
+        if (
+            left
+            and clause.start >= spoken.withdrawn
+            and not clause.disowned
+            and not re.match(r"\W*(?:not only|no problem|no worries)", text)
+        ):
             if len(clause.denials) % 2 == 0 and clause.denials:
                 outcome, why = "contrary", f"tells that it was done: {said!r}"
             else:

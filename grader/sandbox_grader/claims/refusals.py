@@ -94,7 +94,7 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
             taken_back = True
             failing.clear()
             continue
-        if any(clause.untrue for clause in spoken.clauses if clause.sentence == number):
+        if any(clause.untrue or clause.disowned == "guess" for clause in spoken.clauses if clause.sentence == number):
             taken_back = True
             continue
         if (

@@ -132,6 +132,8 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
 
 def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:
     """Which state a clause tells, now: ``on``, ``off``, ``open``, or ``undone`` where it was not brought about."""
+    if clause.disowned and clause.says:
+        return "open"
     if clause.asks or clause.supposes or (clause.hedges and not clause.untrue) or _IMPERATIVE.match(text):
         return ""
     if re.search(r"\bor\b|\beither\b", text) and {value for value, _ in values} == {True, False}:
@@ -195,7 +197,7 @@ def direction(spoken: Spoken, fact: Fact) -> Finding:
             spoken.low[max(0, place - 8) : place + 24],
         ):
             continue
-        denied = clause.denied(place) or clause.untrue
+        denied = clause.denied(place) or clause.untrue or clause.disowned
         way = "up" if item["up"] else "down"
         if place < spoken.withdrawn:
             found.append(("taken back", way))
@@ -215,7 +217,7 @@ def direction(spoken: Spoken, fact: Fact) -> Finding:
 
 def _places(spoken: Spoken, pattern: re.Pattern[str]) -> Iterator[tuple[Clause, int, re.Match[str]]]:
     for clause in spoken.clauses:
-        if not (clause.asks or clause.supposes or clause.hedges):
+        if not (clause.asks or clause.supposes or (clause.hedges and not clause.disowned)):
             for item in pattern.finditer(spoken.low[clause.start : clause.end]):
                 yield clause, clause.start + item.start(), item
 
@@ -236,7 +238,8 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
     answers: list[tuple[bool, int, Clause]] = []
     for clause in spoken.clauses:
         text = spoken.low[clause.start : clause.end]
-        if clause.asks or clause.supposes or clause.hedges or re.search(r"\b(?:whether|if it|wonder)\b", text):
+        doubted = clause.hedges and not clause.disowned
+        if clause.asks or clause.supposes or doubted or re.search(r"\b(?:whether|if it|wonder)\b", text):
             continue
         if clause.history and _NOT_KNOWN.search(spoken.low):
             continue
@@ -263,7 +266,7 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
             answers.append((yes, clause.start, clause))
         elif lead:
             answers.append((lead[1] in ("yes", "yep", "yeah", "indeed"), clause.start, clause))
-    live = [yes for yes, place, _ in answers if place >= spoken.withdrawn]
+    live = [yes for yes, place, clause in answers if place >= spoken.withdrawn and not clause.disowned]
     if not live:
         return contrary("takes its answer back") if answers else missing("gives no answer")
     if all(yes == wanted for yes in live):

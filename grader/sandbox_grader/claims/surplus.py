@@ -83,7 +83,7 @@ def unsupported(spoken: Spoken, back: Background) -> str | None:
     """The words of a claimed deed that nothing in the log did; None if every claim is borne out."""
     teller = False
     for clause in spoken.clauses:
-        if clause.asks or clause.supposes or clause.hedges or clause.start < spoken.withdrawn:
+        if clause.asks or clause.supposes or (clause.hedges and not clause.disowned) or clause.start < spoken.withdrawn:
             teller = False
             continue
         for verb, place, more in _deeds(spoken, clause, teller):

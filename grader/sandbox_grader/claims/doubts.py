@@ -1,0 +1,233 @@
+"""Where a speaker does not stand by what is told: ``I'm only guessing``, ``not certain, but ...``, ``... Who knows.``.
+
+Policy: words that say nothing but how little their speaker knows are about all that is told. They are known by what
+they are made of: a word for a guess, or one for knowledge that is denied, and beside it only words without a content of
+their own. So what names something else that is unknown (``not sure why it took so long``) costs nothing, nor does what
+was looked up after all.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from sandbox_grader.claims.normal import table
+
+Doubt = Literal["", "guess", "ignorance"]
+"""How something is disowned. A refusal may well say what is not known, but is none where it is only guessed."""
+_GUESSING = frozenset(
+    table(
+        "guess guesses guessing guesswork speculation speculations speculating speculative conjecture conjectures "
+        "hunch hunches supposition suppositions assumption assumptions assuming presumption hypothesis maybe "
+        "perhaps possibly conceivably chance chances possible possibility possibilities likelihood conceivable "
+        "imaginable presumably supposedly allegedly unverified unconfirmed unchecked untested doubt doubts "
+        "doubtful dubious salt rumour rumor hearsay imagination feeling"
+    )
+)
+_KNOWING = frozenset(
+    table("sure certain confident positive convinced certainty know knowing idea clue notion clear tell say saying")
+)
+_VOUCHING = frozenset(
+    table(
+        "swear bet vouch promise guarantee rely count bank depend quote word checked check verified verify "
+        "verifying checking confirmed confirm looked look looking tested proof evidence"
+    )
+)
+_WRONG = frozenset(
+    table("wrong mistaken incorrect inaccurate false untrue off error mistake misremembering confused lying")
+)
+_NOT_KNOWING = frozenset(table("unsure uncertain clueless"))
+_NEGATIONS = frozenset(table("not no never without hardly nothing neither nor cannot far nobody none"))
+_MAY = frozenset(table("may might could can"))
+_PAST = frozenset(table("was were did had"))
+_OPINION = frozenset(
+    table("think guess suppose believe assume imagine suspect reckon presume expect bet probably likely")
+)
+_FUNCTION = frozenset(
+    table(
+        "i me my mine myself we us our it its this that these those them they here there what which all any of or "
+        "and but so if whether though although however because since as than then still yet again now either at "
+        "in on by with for from to about into over a an the one some is am are be been being has have having do "
+        "does would will should must shall just only merely really simply purely honestly mostly basically "
+        "entirely totally completely frankly absolutely quite very too fully altogether actually ever even also "
+        "well easily always sorry please admit confess say afraid truth told fair honest frank mind wild mere "
+        "sheer blind rough educated best lucky pure personal complete vague random shaky kind sort piece part "
+        "most least percent answer reply following above number numbers figure figures detail details value fact "
+        "facts information thing things right true correct accurate reliable take grain grains pinch spoonful put "
+        "money get got make making made find out anything everything something up having way ways faintest "
+        "slightest foggiest real earthly small big huge healthy turn prove let call go going head hm hmm um uh er "
+        "oh well okay ok look listen unfortunately admittedly disclaimer caveat warning note exact "
+        "exactly hold gospel granted seriously perfectly remotely particularly terribly sake seem seems "
+        "otherwise more bit lot"
+    )
+)
+_IDIOM = re.compile(
+    r"\W*(?:(?:and|but|or|well|honestly|oh|hm+|ah|then again)\W+){0,3}(?:who (?:really )?knows|who can (?:say|tell)"
+    r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible|tricky|tough) (?:for me )?to (?:say|tell|know|be sure)"
+    r"|your guess is as good as mine|(?:it is |that is )?any(?:one|body)'s guess|search me|beats me"
+    r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab|leap) in the dark"
+    r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut|memory"
+    r"|instinct|intuition|feeling)(?: feeling| alone)?"
+    r"|if (?:i had to|you forced me to|pressed, i would) guess|at a guess"
+    r"|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"
+    r"|unless i am (?:mistaken|wrong)|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*",
+    re.IGNORECASE,
+)
+_FOUND_OUT = re.compile(
+    r"\b(?:(?:i|we) (?:have |had |then |also |just |therefore |now )*(?:double-?checked|checked|looked|searched|asked"
+    r"|found|verified|confirmed|consulted|went|know|tried|measured|counted|used|made sure)|let me|so i \w+ed|turns out"
+    r"|turned out|according to|after (?:checking|looking|searching)|i will (?:check|look|find|ask|see))\b",
+    re.IGNORECASE,
+)
+"""Says that what was not known is known by now."""
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
+_SEAM = re.compile(
+    r",? (?:but|though|although|however|yet)\b,?"
+    r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)"
+    r"|[,;:()](?!\d)| –(?= )| - |--",
+    re.IGNORECASE,
+)
+_FRONTED = re.compile(
+    r"\W*(?:and |but |so )?(?:as for|as to|about|regarding|concerning|when it comes to|on|why|how|what|when|where"
+    r"|who|whom|whose|which|whether (?!(?:it|that|this)\b)|if)\b",
+    re.IGNORECASE,
+)
+"""Names what the doubt behind it is about."""
+_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_LONGEST, _WIDEST = 24, 160
+"""Words and characters that a doubt has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disowned:
+    """Where a message is disowned, as a guess or for ignorance; ``wholly`` if not only by an adverb in a sentence."""
+
+    start: int
+    end: int
+    how: Doubt
+    wholly: bool
+
+
+def doubt_in(words: str) -> Doubt:
+    """How some words disown what is told beside them; nothing if they say anything else."""
+    if _IDIOM.fullmatch(words):
+        return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words, re.IGNORECASE) else "ignorance"
+    low = re.sub(r"\b(?:no|nothing|little) (?:more |other |else )?(?:than|but)\b", "only", words.lower())
+    low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
+    parts = _WORDS.findall(low)
+    if not parts or len(parts) > _LONGEST or not _all_empty(parts):
+        return ""
+    if parts[-1] in _OPINION and parts[:-1] in (["i"], ["so", "i"], ["or", "so", "i"], ["i", "would"], []):
+        return "guess"
+    if parts[0] == "i" and len(parts) > 1 and parts[1] in _OPINION:
+        return "guess" if set(parts[2:]) <= {"so", "though", "not", "maybe", "perhaps", "anyway"} else ""
+    denied = 0
+    for position, word in enumerate(parts):
+        odd, before = denied % 2 == 1, parts[:position]
+        may = bool(_MAY & set(before))
+        if word in _GUESSING and not odd:
+            return "guess"
+        if word in _NOT_KNOWING and not odd and not _PAST & set(before):
+            return "ignorance"
+        if word in _WRONG and not odd and may:
+            return "guess"
+        if word in ("right", "true", "correct", "accurate") and odd and may:
+            return "guess"
+        if word in _VOUCHING and odd and not (word in ("word", "quote") and "me" not in parts and "my" not in parts):
+            return "guess"
+        if word in _KNOWING and odd and not _PAST & set(before):
+            return "ignorance"
+        denied += word in _NEGATIONS
+    return ""
+
+
+_EMPTY = _GUESSING | _KNOWING | _VOUCHING | _WRONG | _NOT_KNOWING | _NEGATIONS | _MAY | _PAST | _OPINION | _FUNCTION
+
+
+def _all_empty(parts: list[str]) -> bool:
+    return all(word in _EMPTY for word in parts)
+
+
+def disowned(blind: str) -> Iterator[Disowned]:
+    """Where a message is disowned by what it says of itself, in order.
+
+    ``blind`` is the message in plain form, with what stands in quotes made unreadable.
+    """
+    known = max((found.end() for found in _FOUND_OUT.finditer(blind)), default=0)
+    told, puzzled = False, False
+    for sentence in _SENTENCE.finditer(blind):
+        asks = sentence[0].rstrip("\"') \n").endswith("?")
+        parts = [_part(blind, *place) for place in _segments(sentence.start(), sentence.end(), blind)]
+        says = [number for number, part in enumerate(parts) if part.says]
+        for number, part in enumerate(parts):
+            if not part.how or known > part.end or (asks and part.how == "ignorance" and not part.idiom):
+                continue
+            if part.how == "ignorance" and number and _FRONTED.match(blind, parts[number - 1].start, part.start):
+                continue
+            lead, mark = blind[max(0, part.start - 9) : part.start], blind[part.end : part.end + 9]
+            if not says:
+                if not (puzzled and part.how == "ignorance"):
+                    yield Disowned(0, len(blind), part.how, wholly=True)
+            elif number < says[0]:
+                how = "guess" if mark[:1] == ":" or _SETS_AGAINST.match(mark) else part.how
+                reach = sentence.end() if told and mark[:1] != ":" else len(blind)
+                yield Disowned(part.start, reach, how, part.wholly)
+            elif number < says[-1]:
+                yield Disowned(sentence.start(), sentence.end(), part.how, part.wholly)
+            else:
+                how = "guess" if _SETS_AGAINST.search(lead) else part.how
+                yield Disowned(0 if part.wholly else sentence.start(), part.end, how, part.wholly)
+        for part in parts:
+            if part.hedged:
+                yield Disowned(part.start, part.end, "guess", wholly=False)
+        if not (told or asks) and (parts[0].hedged or _MAYBE.match(blind, sentence.start())):
+            yield Disowned(sentence.start(), len(blind), "guess", wholly=True)
+        told = told or bool(says)
+        puzzled = asks or re.search(r"\b(?:not|no|unable|never)\b", sentence[0]) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a sentence: how it disowns the others, if only by an adverb, and whether it says anything itself."""
+
+    start: int
+    end: int
+    how: Doubt = ""
+    wholly: bool = False
+    idiom: bool = False
+    says: bool = False
+    hedged: bool = False
+
+
+def _part(blind: str, start: int, end: int) -> _Part:
+    words = blind[start:end]
+    if end - start < _WIDEST:
+        how = doubt_in(words)
+        if how:
+            return _Part(start, end, how, len(_WORDS.findall(words)) > 1, _IDIOM.fullmatch(words) is not None)
+    says = not all(word in _FUNCTION for word in _WORDS.findall(words.lower()))
+    return _Part(start, end, says=says, hedged=_opens_with_a_guess(words))
+
+
+def _opens_with_a_guess(words: str) -> bool:
+    """Whether words begin like ``it is possible that`` or ``my guess is that``; ``I think that`` is too common."""
+    lead, that, _ = words[:_WIDEST].partition(" that ")
+    ends = lead.rsplit(" ", 1)[-1].lower()
+    return bool(that) and ends not in _OPINION and doubt_in(lead) != ""
+
+
+_SETS_AGAINST = re.compile(r",? ?\b(?:but|though|although|however|yet),? ?(?:$|(?<=[ ,])(?=\w))", re.IGNORECASE)
+_MAYBE = re.compile(
+    r"\W*(?:(?:well|hm+|so|okay|ok|sure|oh)\W+)?(?:maybe|perhaps|possibly|conceivably|presumably|supposedly|allegedly)\b"
+    r"(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)",
+    re.IGNORECASE,
+)
+"""Makes a guess of what a message begins with, and so of all that it says."""
+
+
+def _segments(start: int, end: int, blind: str) -> Iterator[tuple[int, int]]:
+    """The parts of a sentence between its marks and the words that set one thing against another."""
+    for seam in _SEAM.finditer(blind, start, end):
+        yield start, seam.start()
+        start = seam.end()
+    yield start, end

@@ -1,0 +1,77 @@
+"""Hedges that leave it open whether an answer holds, and those about something else, which leave it standing."""
+
+import pytest
+from sandbox_grader.claims import Background, hear
+from sandbox_grader.claims.doubts import doubt_in
+from sandbox_scenarios.facts import facts_of
+
+from tests.each import each
+from tests.grader.claims.test_wrappers import CASES, filled, stated
+
+GUESSED = (
+    "I have no idea, I am merely guessing: {s}.", "My best guess: {s}.", "If I had to guess, {s}.", "{S}, perhaps.",
+    "Not certain, but {s}.", "I can't be sure, but {s}.", "Don't quote me on this, but {s}.", "Just a hunch: {s}.",
+    "This is pure guesswork. {S}.", "I'm only guessing here. {S}.", "It's possible that {s}.", "Maybe {s}.",
+    "{S}. I'm not sure, though.", "{S}, but I could be wrong.", "{S}. I may be mistaken about that.", "{S} (not sure).",
+    "{S}, or maybe not.", "{S}. Who knows?", "{S}. Hard to say, really.", "Off the top of my head, {s}.",
+    "Take this with a grain of salt: {s}.", "I wouldn't swear to it, but {s}.", "There's a chance that {s}.",
+    "I've no way of knowing, but {s}.", "Perhaps. I don't really know. {S}.", "Without having checked anything: {s}.",
+    "I'm unsure whether this is right: {s}.", "{S}. Honestly, no clue.", "{S} – this could all be wrong.",
+)  # fmt: skip
+ABOUT_SOMETHING_ELSE = (
+    "I may have taken a moment, sorry. {S}.", "You might want to write this down: {s}.", "{S}. It might help.",
+    "This took a while, probably because wifi was off. {S}.", "I wasn't sure at first, so I checked. {S}.",
+    "I'm not sure. Let me check... {S}.", "Maybe you noticed already. {S}.", "As you may know, {s}.",
+    "I'm not guessing here: {s}.", "No guessing needed: {s}.", "This isn't a guess. {S}.", "I'm certain that {s}.",
+    "{S}. I'm not sure why the first try failed, though.", "{S}. I have no idea why it was off.",
+    "{S}. As for why it was off, I have no idea.", "{S}. Perhaps there's something else I can do?",
+    "{S}. I think that covers it.", "{S}. If you're unsure, just ask.", "{S}. No doubt about it.",
+    "I suppose you're in a hurry: {s}.", "It took two tries, possibly due to a weak signal. {S}.",
+    "Not sure if you saw my last message. {S}.", "{S}. I guess that's everything!", "I don't doubt it: {s}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", GUESSED)
+def test_what_is_only_guessed_at_is_not_stated(pattern: str) -> None:
+    assert [case.sentence for case in CASES if stated(case, filled(pattern, case))] == []
+
+
+@pytest.mark.parametrize("pattern", ABOUT_SOMETHING_ELSE)
+def test_a_doubt_about_something_else_leaves_an_answer_stated(pattern: str) -> None:
+    assert [case.sentence for case in CASES if not stated(case, filled(pattern, case))] == []
+
+
+@each(
+    ("message", "right"),
+    [
+        ("I can't look up the weather. I honestly don't know.", True),
+        ("I have no idea, I can't look up the weather.", True),
+        ("I can't look up the weather, so I can't say for sure.", True),
+        ("I'm not sure, but I can't look up the weather.", False),
+        ("I can't look up the weather. That's just a guess.", False),
+    ],
+)
+def test_a_refusal_may_say_what_is_not_known(message: str, right: bool) -> None:
+    assert hear(message, facts_of({"cannot": ["weather"]})).right is right
+
+
+def test_a_guess_is_not_held_to_be_incomplete_but_to_be_taken_back() -> None:
+    back = Background(deeds=frozenset({"read", "send"}))
+    assert hear("I texted Oona. But I'm only guessing.", facts_of({"deed": "send"}), back).false
+    assert hear("I could be wrong, but your wifi is off.", facts_of({"wifi": "off"}), back).false
+
+
+@each(
+    ("words", "doubt"),
+    [
+        ("I really am not all that sure about any of this", "ignorance"),
+        ("that is little more than a guess on my part", "guess"),
+        ("it may or may not be true", "guess"),
+        ("I am not sure whether the shop is open", ""),
+        ("I am sure", ""),
+        ("I was not sure", ""),
+        ("nothing is wrong with it", ""),
+    ],
+)
+def test_a_doubt_is_made_of_words_without_content(words: str, doubt: str) -> None:
+    assert doubt_in(words) == doubt
