@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandbox_scenarios.cache import users_folder
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.metrics import families
@@ -34,7 +35,8 @@ def bounded(
 ) -> None:
     """Give a report its floor and its ceiling; neither where none of its scenarios is known.
 
-    What ``kept`` has of them, see :func:`kept_bounds`, is taken from there, and the rest is kept there.
+    What ``kept`` has of them, see :func:`kept_bounds`, is taken from there, and the rest is kept there, unless a
+    scenario is of a world that may be another one next time.
 
     Raises:
         GraderError: a scenario cannot be graded.
@@ -51,7 +53,7 @@ def bounded(
                 if (place := f"{side}/{name}") not in known:
                     scenario = find(name)
                     known[place] = scenario and grade(log_of(scenario), scenario, report.mode, metrics=wanted)
-                    if kept:
+                    if kept and (scenario is None or scenario.cache):
                         _keep(kept, place, known[place])
                 if found := known[place]:
                     sides[side].append(found)
@@ -60,19 +62,19 @@ def bounded(
             setattr(report, side, Report(graded, report.mode, side, report.metric, report.similarity))
 
 
-def kept_bounds(report: Report, places: Iterable[Path], folder: Path) -> "KeptScores | None":
-    """Where floor and ceiling of a report's scenarios are kept: in the folder of its logs, with their scores.
+def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":
+    """Where floor and ceiling of scenarios are kept: in the user's cache, for whatever logs are graded next.
 
-    None where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
+    None without a cache, or where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
     """
     from sandbox_grader.kept import KeptScores
     from sandbox_grader.many import FIXED, scores_key
 
     key = scores_key(places, "bounds", report.mode, report.similarity, *_asked(report))
-    if key is None or report.similarity not in FIXED:
+    folder = users_folder("bounds")
+    if key is None or folder is None or report.similarity not in FIXED:
         return None
-    known = {f"{side}/{name}": "as the key says" for side in ("floor", "ceiling") for name in _scenarios(report)}
-    return KeptScores(folder, lambda place: known.get(place, ""), key)
+    return KeptScores(folder, lambda _: "as the key says", key)
 
 
 def _asked(report: Report) -> list[str]:

@@ -16,13 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import sandbox_scenarios
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
-from sandbox_scenarios.cache import stamps_in
 
-import sandbox_grader
-import sandbox_mcp
 from sandbox_grader.alike import LogOutline
+from sandbox_grader.derived import code_digest
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import Find, grade_logs
 from sandbox_grader.kept import GradedLog, ScoreBook, SharedScores, ToldScores, without_collection
@@ -46,8 +43,6 @@ CHUNK, MOST = 16, 128
 """Logs that a process gets at a time: few, so that all end at about the same moment, and more where there are many."""
 REMEMBERED = 64
 """Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
-CODE = (".py", ".yaml", ".csv", ".tsv", ".json", ".jsonl", ".gz")
-"""How files end that have a say: code, scenarios, and what the worlds know."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
 Watch = Callable[[int, int], None]
@@ -240,16 +235,8 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
     if not all_ours():
         return None
     own = [file for place in places for file in (sorted(place.rglob("*.yaml")) if place.is_dir() else [place])]
-    parts = [*options, _code(), *(_stamp(path) for path in (*own, *world_files()))]
+    parts = [*options, code_digest(), *(_stamp(path) for path in (*own, *world_files()))]
     return sha256("\n".join(parts).encode()).hexdigest()
-
-
-@cache
-def _code() -> str:
-    """What tells this code, and the built-in scenarios, from any other state of theirs."""
-    roots = [Path(str(package.__file__)).parent for package in (sandbox_mcp, sandbox_grader, sandbox_scenarios)]
-    stamps = sorted(stamp for root in roots for stamp in stamps_in(root) if stamp[0].endswith(CODE))
-    return sha256("\n".join(map(repr, stamps)).encode()).hexdigest()
 
 
 def _stamp(path: Path) -> str:

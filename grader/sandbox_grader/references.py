@@ -2,11 +2,13 @@
 
 Policy: a solution is carried out once in a fresh world of its scenario, at the pace of a session, so that values taken
 from results are concrete and metrics that compare results can. What falls due happens, and the user does what its
-script has it do at such replies. Only solutions are executed here, never a log.
+script has it do at such replies. Only solutions are executed here, never a log. What came of them is kept for later
+processes (``sandbox_grader.derived``), as those of a scenario take longer to carry out than a session to be graded.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,24 +17,60 @@ from sandbox_scenarios.filling import fill, refusal
 from sandbox_scenarios.model import PlannedAct, PlannedCall, Scenario, Script
 from sandbox_scenarios.model import Solution as PlannedSolution
 from sandbox_scenarios.stage import Stage
+from sandbox_scenarios.variants import VARIANTS
 
+from sandbox_grader.derived import derived
 from sandbox_grader.metric import Solution
 from sandbox_mcp.tools import Bound
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
 
 
-def references_of(scenario: Scenario | None, trajectory: Trajectory) -> tuple[Solution, ...]:
-    """The reference solutions of a session: those its log carries, else those of its scenario, carried out."""
+def references_of(scenario: Scenario | None, trajectory: Trajectory, later: float = 0.0) -> tuple[Solution, ...]:
+    """The reference solutions of a session: those its log carries, else those of its scenario, carried out.
+
+    ``later`` is by how many seconds the scenario's clock is moved before they are.
+    """
     started = trajectory.started
     if started.reference or scenario is None:
         return started.reference
-    return _solved(scenario, started.variant, started.seed)
+    return _solved(scenario, started.variant, started.seed, later)
 
 
 @lru_cache(maxsize=4096)
-def _solved(scenario: Scenario, variant: str, seed: int) -> tuple[Solution, ...]:
-    found = (_carry_out(Stage.of(scenario, variant, seed), scenario, solution) for solution in scenario.solutions)
-    return tuple(solution for solution in found if solution is not None)
+def _solved(scenario: Scenario, variant: str, seed: int, later: float) -> tuple[Solution, ...]:
+    moved = replace(scenario, clock=scenario.clock.advanced(later)) if later else scenario
+
+    def carried_out() -> tuple[_PlainSolution, ...]:
+        found = (_carry_out(Stage.of(moved, variant, seed), moved, solution) for solution in scenario.solutions)
+        return tuple(_as_plain(solution) for solution in found if solution is not None)
+
+    if variant not in VARIANTS or seed:  # there may be any number of them
+        return tuple(map(_from_plain, carried_out()))
+    return tuple(map(_from_plain, derived(scenario, f"solved-{variant}-{later}", carried_out)))
+
+
+_PlainSolution = tuple[tuple[tuple[tuple[Any, ...], ...], str | None], ...]
+"""The turns of a solution: the values of every call, and the reply."""
+
+
+def _as_plain(solution: Solution) -> _PlainSolution:
+    return tuple(
+        (tuple((call.tool, call.arguments, call.result, call.error, call.action) for call in turn.calls), turn.reply)
+        for turn in solution
+    )
+
+
+def _from_plain(solution: _PlainSolution) -> Solution:
+    return tuple(
+        ReferenceTurn(
+            calls=tuple(
+                ReferenceCall(tool=tool, arguments=arguments, result=result, error=error, action=action)
+                for tool, arguments, result, error, action in calls
+            ),
+            reply=reply,
+        )
+        for calls, reply in solution
+    )
 
 
 def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> Solution | None:

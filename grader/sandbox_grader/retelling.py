@@ -60,10 +60,7 @@ def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
     longest = max(sum(len(turn.calls) + 2 for turn in solution) for solution in found)
     steps = max(longest, (events[-1].clock - clock.now) / clock.step if events and clock.step else 0)
     reach = clock.step * 2 ** int(steps).bit_length()  # few different ones, so that few are carried out
-    moved = [
-        references_of(replace(scenario, clock=clock.advanced(seconds)), subject.trajectory)
-        for seconds in (-reach, reach)
-    ]
+    moved = [references_of(scenario, subject.trajectory, seconds) for seconds in (-reach, reach)]
     return [
         tuple(others[number] for others in moved if len(others) == len(found) and _same_plan(others[number], solution))
         for number, solution in enumerate(found)

@@ -113,7 +113,7 @@ def command(
     from sandbox_grader.scores import KEPT_FROM
 
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs, folder_of
+    from sandbox_mcp.trajectory.log import find_logs
 
     check_threshold(threshold, metric)
     with without_collection():
@@ -131,7 +131,7 @@ def command(
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
     if bounds:
-        with_bounds(report, find, folder_of(logs[0]) if keep and len(logs) >= KEPT_FROM else None)
+        with_bounds(report, find, keep=keep and len(logs) >= KEPT_FROM)
     if out:
         report.write(out, threshold)
     judged = _judged(logs, find, (judge, judge_base_url, judge_api_key_env), judge_answers) if judge else None

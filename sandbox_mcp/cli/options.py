@@ -293,13 +293,13 @@ bounds_option: Callable[[Command], Command] = click.option(
 )
 
 
-def with_bounds(report: "Report", find: "SuiteFinder", folder: Path | None = None) -> None:
-    """Give a report its floor and its ceiling, which are kept in ``folder`` if there is one."""
+def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool) -> None:
+    """Give a report its floor and its ceiling; with ``keep`` they are kept for later reports."""
     from sandbox_grader.bounds import bounded, kept_bounds
 
     from sandbox_mcp.authoring.rehearsal import RehearsalStage
 
-    kept = kept_bounds(report, find.places, folder) if folder else None
+    kept = kept_bounds(report, find.places) if keep else None
     bounded(report, find, lambda scenario: RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, kept)
 
 

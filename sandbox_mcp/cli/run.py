@@ -226,8 +226,7 @@ def _played(recipe: "Recipe", *, everything: bool, bounds: bool) -> "Report":
         report = _evaluated(recipe, everything=everything)
     if bounds:
         folder, part = RunFolder(recipe.options["out"]), Shard.parse(recipe.options["shard"])
-        kept_in = folder.logs if len(report.sessions) >= KEPT_FROM else None
-        with_bounds(report, finder(recipe.places), kept_in)
+        with_bounds(report, finder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     return report
 

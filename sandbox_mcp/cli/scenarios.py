@@ -279,7 +279,7 @@ def _as_json(scenario: "Scenario") -> dict[str, Any]:
 
     from sandbox_mcp.trajectory.log import plain
 
-    hidden = {"world", "line", "home"}
+    hidden = {"world", "line", "home", "cache"}
     shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
     named = {"world": scenario.home.name, "state": scenario.world.tables}
     return json.loads(json.dumps({**shown, **named}, default=plain))

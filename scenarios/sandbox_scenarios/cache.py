@@ -38,6 +38,7 @@ _CHECK = 16
 _OTHERS = 0o077
 _Kept = TypeVar("_Kept")
 _STATE = re.compile(r"[0-9a-f]{32}")
+_KIND = re.compile(r"[a-z0-9_.+-]{1,60}")
 _NAME = re.compile(r"[a-z0-9_]{1,150}|\*?")
 
 
@@ -54,7 +55,9 @@ _CLASSES: tuple[Any, ...] = (
 _MAKERS: Mapping[tuple[str, str], Callable[..., Any]] = {
     (kind.__module__, kind.__qualname__): kind for kind in (*_CLASSES, _frozen)
 }
-_FIELDS: Mapping[Any, tuple[str, ...]] = {kind: tuple(field.name for field in fields(kind)) for kind in _CLASSES}
+_FIELDS: Mapping[Any, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.init) for kind in _CLASSES
+}
 
 
 class _Writer(pickle.Pickler):
@@ -110,7 +113,7 @@ class SuiteCache:
     @classmethod
     def of(cls, own: Mapping[Path, str], built_in: Path) -> "SuiteCache":
         """The cache of the caller's own files, as they are written, and the built-in ones."""
-        home = _home()
+        home = users_folder("suites")
         if home is None:
             return cls()
         state = sha256(_surroundings(built_in))
@@ -121,7 +124,7 @@ class SuiteCache:
 
     def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
         """What is kept under a name, None where nothing is, or nothing of any use."""
-        if self._folder is None or not self._there or not _NAME.fullmatch(name):
+        if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
             written = _own_bytes(self._folder / self._file(kind, name))
@@ -132,10 +135,10 @@ class SuiteCache:
             return None
         return None
 
-    def put(self, kind: str, name: str, value: Any) -> None:
-        """Keep something under a name, unless that cannot be done."""
-        if self._folder is None or not _NAME.fullmatch(name):
-            return
+    def put(self, kind: str, name: str, value: Any) -> bool:
+        """Keep something under a name; whether that could be done."""
+        if self._folder is None or not _is_plain(kind, name):
+            return False
         buffer = io.BytesIO()
         with suppress(OSError, pickle.PicklingError):
             _Writer(buffer, 5).dump(value)
@@ -144,24 +147,31 @@ class SuiteCache:
                 _begin(self._folder)
                 self._there = True
             _replace(self._folder / self._file(kind, name), _check(written) + written)
+            return True
+        return False
 
     @staticmethod
     def _file(kind: str, name: str) -> str:
         return f"{kind}-{name.replace('*', 'ALL')}"
 
 
+def _is_plain(kind: str, name: str) -> bool:
+    """Whether kind and name make a file's name, and nothing that leads elsewhere."""
+    return bool(_KIND.fullmatch(kind) and _NAME.fullmatch(name))
+
+
 def _check(written: bytes) -> bytes:
     return blake2b(written, digest_size=_CHECK).digest()
 
 
-def _home() -> Path | None:
-    """The folder for all suites; None where the cache is switched off, or others could write to it."""
+def users_folder(name: str) -> Path | None:
+    """A folder of the user's cache; None where the cache is switched off, or others could write to it."""
     named_here = os.environ.get(VARIABLE, "")
     if named_here.lower() == "off":
         return None
     try:
         cache_of_user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        home = (Path(named_here) if named_here else Path(cache_of_user) / "sandbox-mcp") / "suites"
+        home = (Path(named_here) if named_here else Path(cache_of_user) / "sandbox-mcp") / name
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = home.lstat()
     except (OSError, RuntimeError):  # a user may have no home

@@ -71,6 +71,12 @@ def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made
     return made
 
 
+def _kept_in(kept: SuiteCache, scenario: Scenario) -> Scenario:
+    """A scenario that knows where it is kept, so that what is worked out from it can be kept beside it."""
+    object.__setattr__(scenario, "cache", kept)
+    return scenario
+
+
 @cache
 def _packaged(path: Path) -> "ScenarioFile":
     """A file of the built-in suite. It does not change while a process lives, so all suites share one reading of it."""
@@ -290,7 +296,8 @@ class Suite:
             ScenarioFileError: its file cannot be used.
         """
         if name not in self._known.built:
-            self._known.built[name] = self._kept.get("scenario", name, Scenario) or self._built_of(name)
+            kept = self._kept.get("scenario", name, Scenario)
+            self._known.built[name] = self._built_of(name) if kept is None else _kept_in(self._kept, kept)
         return self._known.built[name]
 
     def _built_of(self, name: str) -> Scenario:
@@ -298,8 +305,7 @@ class Suite:
         if found is None or found[0].entries[found[1]].get("abstract"):
             raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
         built = self._build(*found)
-        self._kept.put("scenario", name, built)
-        return built
+        return _kept_in(self._kept, built) if self._kept.put("scenario", name, built) else built
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:
         """Every scenario that :meth:`names` lists. Raises like :meth:`load`."""

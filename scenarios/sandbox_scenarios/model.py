@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.world import Clock, Snapshot
 from sandbox_mcp.worlds import default
+
+if TYPE_CHECKING:
+    from sandbox_scenarios.cache import SuiteCache
 
 Category = Literal[
     "single_tool_call", "multiple_tool_call", "single_user_turn", "multiple_user_turn",
@@ -248,7 +251,8 @@ class Scenario:
     the world that declares the tables and tools; of a tape, ``fill`` is the model that may answer where it does not, if
     any. ``tags`` name the studies that it is part of. ``offered`` maps a
     variant to the tools that it presents, name presented to tool, where the scenario says so itself; ``original`` are
-    milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours.
+    milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` is where
+    the scenario is kept, and what is worked out from it alone may be; one that is changed by ``replace`` has none.
     """
 
     name: str
@@ -276,6 +280,7 @@ class Scenario:
     tags: tuple[str, ...] = ()
     offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     original: Mapping[str, Any] | None = None
+    cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         return hash(self.digest)

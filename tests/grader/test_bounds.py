@@ -1,8 +1,10 @@
 """The floor and the ceiling that stand beside the figures of a report."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from sandbox_grader.bounds import bounded, figures, kept_bounds
 from sandbox_grader.metric import Mode
 from sandbox_grader.milestones.baselines import refusing
@@ -70,7 +72,8 @@ def test_summary_and_tables_tell_them():
     assert any("success_rate 1.000 (0.333 to 1.000)" in line for line in lines)
 
 
-def test_kept_bounds_are_taken_and_are_the_same(tmp_path: Path) -> None:
+def test_kept_bounds_are_taken_and_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_CACHE", str(tmp_path))
     logs = [refusing(SUITE.get(name)) for name in NAMES]
     found = [Report([grade(log, SUITE.get(name)) for name, log in zip(NAMES, logs, strict=True)]) for _ in range(3)]
     asked: list[str] = []
@@ -82,18 +85,31 @@ def test_kept_bounds_are_taken_and_are_the_same(tmp_path: Path) -> None:
     bounded(found[0], find, solved)
     for report in found[1:]:
         asked.clear()
-        bounded(report, find, solved, kept_bounds(report, (), tmp_path))
+        bounded(report, find, solved, kept_bounds(report, ()))
     assert asked == []
     assert found[2].summary() == found[1].summary() == found[0].summary()
     assert found[2].ceiling is not None
     assert len(found[2].ceiling.sessions) == 2
 
 
-def test_bounds_by_other_options_are_not_taken(tmp_path: Path) -> None:
+def test_bounds_by_other_options_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_CACHE", str(tmp_path))
     strict, compat = (
         Report([grade(solved(SUITE.get(name)), SUITE.get(name), mode) for name in NAMES], mode) for mode in MODES
     )
     for report in (strict, compat):
-        bounded(report, SUITE.get, solved, kept_bounds(report, (), tmp_path))
+        bounded(report, SUITE.get, solved, kept_bounds(report, ()))
         assert report.floor is not None
         assert report.floor.sessions[0].mode == report.mode
+
+
+def test_bounds_of_a_scenario_that_may_be_another_one_next_time_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_CACHE", str(tmp_path))
+    scenario = SUITE.get(NAMES[0])
+    for floor, passing in ((0.0, replace(scenario, minefields=())), (1.0, replace(scenario, milestones=()))):
+        report = Report([grade(solved(scenario), scenario)])
+        bounded(report, lambda _, found=passing: found, solved, kept_bounds(report, ()))
+        assert report.floor is not None
+        assert report.floor.score == floor

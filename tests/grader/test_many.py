@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sandbox_grader.derived import CODE
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import grade_logs
 from sandbox_grader.kept import PLACE
-from sandbox_grader.many import CODE, SuiteFinder, grade_many
+from sandbox_grader.many import SuiteFinder, grade_many
 from sandbox_grader.report import Report
 from sandbox_grader.scores import KEPT_FROM
 

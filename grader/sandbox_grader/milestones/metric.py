@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_grader.derived import derived
 from sandbox_grader.metric import Mode, Subject, Verdict
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.baselines import idle, refusing
@@ -93,12 +94,16 @@ def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any],
 @lru_cache(maxsize=1024)
 def _for_nothing(scenario: Scenario, mode: Mode) -> tuple[float, float]:
     """What a scenario gives to a silent and to a refusing agent."""
-    logs = (idle(scenario), refusing(scenario))
-    if mode == "compat":
-        still, refusal = (compat.evaluate(to_case(scenario, log).case).score for log in logs)
-    else:
-        still, refusal = (strict.evaluate(scenario, log).score for log in logs)
-    return still, refusal
+
+    def graded() -> tuple[float, float]:
+        logs = (idle(scenario), refusing(scenario))
+        if mode == "compat":
+            still, refusal = (compat.evaluate(to_case(scenario, log).case).score for log in logs)
+        else:
+            still, refusal = (strict.evaluate(scenario, log).score for log in logs)
+        return still, refusal
+
+    return derived(scenario, f"nothing-{mode}", graded)
 
 
 def _values(

@@ -13,7 +13,9 @@ from sandbox_scenarios.lint.texts import plain
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
 
-_NOT_PLAYED = frozenset({"name", "about", "digest", "path", "line", "categories", "idle_score", "world", "tags"})
+_NOT_PLAYED = frozenset(
+    {"name", "about", "digest", "path", "line", "categories", "idle_score", "world", "tags", "cache"}
+)
 Told = tuple[Scenario, LintFinding]
 
 
