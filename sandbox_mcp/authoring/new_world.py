@@ -168,7 +168,7 @@ def test_the_world_keeps_to_the_rules():
 
 @pytest.mark.parametrize("agent, score", [("reference", 1.0), ("refuse", 0.0)])
 def test_who_does_it_gets_all_and_who_refuses_nothing(agent, score):
-    assert evaluate(agent, SUITE).mean == score
+    assert evaluate(agent, SUITE).score == score
 '''
 FILES = {
     "pyproject.toml": PROJECT,

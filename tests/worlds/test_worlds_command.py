@@ -249,3 +249,5 @@ def test_a_new_world_installed_in_a_clean_environment_is_found_by_name_and_passe
     }
     for done, words in zip(run_in_turn(python, [line.split() for line in told], made, env), told.values(), strict=True):
         assert (done.code, words in done.err) == (0, True), done.err
+    own = subprocess.run([python, "-m", "pytest", "-q"], cwd=made, env=env, check=False, capture_output=True, text=True)
+    assert (own.returncode, "3 passed" in own.stdout) == (0, True), own.stdout
