@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox_scenarios.parts import SINGLE
 from sandbox_scenarios.values import row_id
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.trajectory import Role
+from sandbox_mcp.worlds import default
 
 VARIANTS: Mapping[str, str] = {
     "3_distraction_tools": "3_distraction_tools",
@@ -47,8 +47,9 @@ def split_name(name: str) -> tuple[str, str]:
 
 def label_of(table: str, number: int, row: Mapping[str, Any]) -> str:
     """What the row at that place of a table is called in a scenario file: its name, or else its number."""
-    if table == "setting":
-        return SINGLE
+    schema = default().tables[table]
+    if schema.single:
+        return schema.label
     return _WORDLESS.sub("_", str(row.get("name") or "").lower()).strip("_") or f"{table}_{number}"
 
 

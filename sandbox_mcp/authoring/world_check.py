@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, cast
@@ -27,6 +27,7 @@ from sandbox_mcp.tools.value_schemas import misfits
 from sandbox_mcp.world import Cell, Clock, Column, IdStream, Running, Snapshot, TableSchema, snapshot_of
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.schema import CellRole
 from sandbox_mcp.world.tables import Table, is_table
 
 RULES: Mapping[str, str] = MappingProxyType(
@@ -413,13 +414,25 @@ def _some_id(world: World, table: str, ids: Mapping[str, list[str]], dice: rando
 
 
 def _argument(world: World, item: Parameter, state: Snapshot, dice: random.Random) -> Any:
-    """A value that fits: an id of a row, a moment, a text that stands somewhere, or whatever the schema allows."""
-    if item.role is not None and item.role.kind == "id" and item.role.table:
-        return _some_id(world, item.role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
-    if item.role is not None and item.role.kind == "secret":
+    """A value that fits: ids of rows, moments, a text that stands somewhere, or whatever the schema allows."""
+    if item.types == ("string",) and not item.value.get("enum") and (item.role is None or item.role.kind == "text"):
+        known = [*_examples(item), *_named_like(item.name, state)]
+        return dice.choice([*WORDS, *known * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
+    return item.with_roles(some_value(item.value, dice), partial(_by_role, world, state, dice))
+
+
+def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole, made: Any) -> Any:
+    """A value for what has a role, in place of one that was made up without looking."""
+    if role.kind == "id" and role.table and made is not None:
+        return _some_id(world, role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
+    if role.kind == "secret":
         return dice.choice([cell for _, cell in _unspeakable(state)] or WORDS)
-    if item.role is not None and item.role.kind == "moment":
+    if role.kind == "moment":
         return NOW + dice.randrange(-5, 6) * DAY
-    if item.types == ("string",) and not item.value.get("enum"):
-        return dice.choice([*WORDS, *_examples(item) * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
-    return some_value(item.value, dice)
+    return dice.choice(WORDS) if role.kind == "text" else made
+
+
+def _named_like(name: str, state: Snapshot) -> list[str]:
+    """The texts in columns that are called what an argument is called."""
+    rows = (row for rows in state.tables.values() for row in rows.values())
+    return sorted({cell for row in rows if isinstance(cell := row.get(name), str)})

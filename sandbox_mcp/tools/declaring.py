@@ -21,7 +21,7 @@ from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.tools.value_schemas import value_schema
+from sandbox_mcp.tools.value_schemas import roles_inside, value_schema
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.schema import TableSchema
@@ -524,7 +524,8 @@ def _parameter(name: str, hint: Any, text: str, *, required: bool) -> Parameter:
     inner, _ = without_null(hint)
     _, role, _ = role_in(inner, None)
     measure, within = measure_of(hint)
-    return Parameter(_shown(name), value_schema(hint, closed=True), required, text, role, measure, within)
+    inside = tuple(roles_inside(inner)) if role is None else ()
+    return Parameter(_shown(name), value_schema(hint, closed=True), required, text, role, measure, within, inside)
 
 
 def _effects(adds: Sequence[type[Table]], updates: Sequence[object], removes: Sequence[type[Table]]) -> Effects | None:

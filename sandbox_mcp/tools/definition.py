@@ -7,9 +7,10 @@ default is ``UNSET`` may be left out, and only one annotated ``| None`` may be n
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_type_hints
 
-from sandbox_mcp.tools.value_schemas import JsonType, types_in, value_schema
+from sandbox_mcp.tools.value_schemas import JsonType, RolePath, at_path, types_in, value_schema
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
 from sandbox_mcp.world.schema import CellRole, DefaultMeasure
 from sandbox_mcp.world.tx import Effects
@@ -35,8 +36,8 @@ UNSET: Any = _Unset()
 class Parameter:
     """One argument of a tool: the values it accepts as JSON Schema, whether it must be given, and what it means.
 
-    ``role`` is what it is for. ``measure`` and ``within`` are how a milestone compares it where it does not say; None
-    where it was not said.
+    ``role`` is what it is for, ``inside`` what parts of an array or object are for, by their paths. ``measure`` and
+    ``within`` are how a milestone compares it where it does not say; None where it was not said.
     """
 
     name: str
@@ -46,11 +47,19 @@ class Parameter:
     role: CellRole | None = None
     measure: DefaultMeasure | None = None
     within: float | None = None
+    inside: tuple[tuple[RolePath, CellRole], ...] = ()
 
     @property
     def types(self) -> tuple[JsonType, ...]:
         """The JSON types that it accepts."""
         return types_in(self.value)
+
+    def with_roles(self, value: Any, change: Callable[[CellRole, Any], Any]) -> Any:
+        """A value of this argument with everything in it that has a role put through ``change``."""
+        places = (((), self.role), *self.inside) if self.role else self.inside
+        for path, role in places:
+            value = at_path(value, path, partial(change, role))
+        return value
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this argument."""

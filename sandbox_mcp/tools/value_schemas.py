@@ -8,10 +8,21 @@ checked, so that schemas of servers elsewhere can be used as they are.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.world.schema import Column
+from sandbox_mcp.world.schema import CellRole, Column
 from sandbox_mcp.world.tables import is_table, role_in, schema_of
 
 JsonType = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
@@ -61,6 +72,42 @@ def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
     raise WorldError(f"JSON has nothing for the annotation {hint!r}; expected {expected}")
 
 
+EACH = "*"
+"""In a path: every item of an array, every value of an object whose keys are free."""
+RolePath = tuple[str, ...]
+
+
+def roles_inside(hint: Any, path: RolePath = ()) -> Iterator[tuple[RolePath, CellRole]]:
+    """Where values with an annotation hold parts that have a role, such as ids: each path with the role there."""
+    hint, role, _ = role_in(hint, None)
+    if role is not None:
+        yield path, role
+    elif is_typeddict(hint):
+        for name, field in get_type_hints(hint, include_extras=True).items():
+            kept = get_args(field)[0] if get_origin(field) in (NotRequired, Required) else field
+            yield from roles_inside(kept, (*path, name))
+    elif get_origin(hint) in (list, tuple, set, frozenset):
+        yield from roles_inside(get_args(hint)[0], (*path, EACH))
+    elif get_origin(hint) is dict:
+        yield from roles_inside(get_args(hint)[-1], (*path, EACH))
+    elif get_origin(hint) in (Union, UnionType):
+        for option in get_args(hint):
+            yield from roles_inside(option, path)
+
+
+def at_path(value: Any, path: RolePath, change: Callable[[Any], Any]) -> Any:
+    """A JSON value with what stands at a path put through ``change``; parts of another form stay as they are."""
+    if not path:
+        return change(value)
+    first, rest = path[0], path[1:]
+    if isinstance(value, list | tuple) and first == EACH:
+        return [at_path(item, rest, change) for item in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, Any]", value)
+        return {name: at_path(item, rest, change) if first in (EACH, name) else item for name, item in given.items()}
+    return cast(Any, value)
+
+
 def _row_schema(table: Any) -> dict[str, Any]:
     shown = [item for item in schema_of(table).columns if item.shown]
     return {
@@ -90,12 +137,16 @@ def types_in(schema: JsonSchema) -> tuple[JsonType, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One way in which a value is not what a schema asks for: where, what was expected, and the value there."""
+    """One way in which a value is not what a schema asks for: where, what was expected, and the value there.
+
+    ``needless`` says that whatever the value is, it should not be there.
+    """
 
     path: str
     expected: str
     value: Any
     kind: Literal["type", "value"]
+    needless: bool = False
 
 
 def fits_schema(value: Any, schema: JsonSchema) -> bool:
@@ -224,7 +275,8 @@ def _in_properties(
         if name in properties:
             yield from _misfits(item, properties[name], _below(path, name), whole, depth + 1)
         elif others is False:
-            yield Misfit(_below(path, name), f"left out ({path or 'it'} has {', '.join(properties)})", item, "type")
+            told = f"left out ({path or 'it'} has {', '.join(properties)})"
+            yield Misfit(_below(path, name), told, item, "type", needless=True)
         elif isinstance(others, Mapping):
             yield from _misfits(item, cast(JsonSchema, others), _below(path, name), whole, depth + 1)
 

@@ -23,10 +23,11 @@ class CellRole:
 class Column:
     """One column: its name, what its cells hold, and what a scenario, a grader and lint need to know of it.
 
-    ``items`` is what a list holds, ``choices`` the only values there may be. ``hidden`` columns never appear in a
-    result. ``passing`` says that a value differs from run to run, so that two states are not compared by it.
-    ``measure`` and ``within`` are how a milestone compares a cell where it does not say. ``unsaid`` is what a user says
-    only where its brief knows it, and ``person`` a person's name. ``called`` is what people call a switch.
+    ``items`` is what a list holds and ``item_role`` what that is for, ``choices`` the only values there may be.
+    ``hidden`` columns never appear in a result. ``passing`` says that a value differs from run to run, so that two
+    states are not compared by it. ``measure`` and ``within`` are how a milestone compares a cell where it does not say.
+    ``unsaid`` is what a user says only where its brief knows it, and ``person`` a person's name. ``called`` is what
+    people call a switch.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Column:
     unsaid: bool = False
     person: bool = False
     called: tuple[str, ...] = ()
+    item_role: CellRole | None = None
 
     @property
     def shown(self) -> bool:
@@ -54,9 +56,9 @@ class Column:
 class TableSchema:
     """One table; ``key`` is the column that holds the row id.
 
-    ``single`` means that it has one row, ``optional`` that it may have none. In a ``lasting`` table a row has done its
-    work by being made: removing it undoes nothing. ``fixed`` is the file whose rows it holds, which nothing changes.
-    ``owner`` is the column that is true in the row about the user itself.
+    ``single`` means that it has one row, known by ``label``, ``optional`` that it may have none. In a ``lasting`` table
+    a row has done its work by being made: removing it undoes nothing. ``fixed`` is the file whose rows it holds, which
+    nothing changes. ``owner`` is the column that is true in the row about the user itself.
     """
 
     name: str
@@ -67,6 +69,7 @@ class TableSchema:
     lasting: bool = False
     fixed: Path | None = None
     owner: str = ""
+    label: str = "only"
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has one."""

@@ -141,9 +141,10 @@ class Table:
     """Base of every table of a world: subclass it, and annotate the columns.
 
     Class arguments: ``name`` (else the class's name in small letters), ``single`` (one row, which scenarios write
-    without a label), ``optional`` (a single row that may be missing), ``lasting`` (a row has done its work by being
-    made), ``fixed`` (a CSV or JSON Lines file beside the module, whose rows nothing changes and no log repeats), and
-    ``owner`` (the column that is true in the row about the user itself, which a user knows).
+    without a label), ``label`` (what they call that row where they refer to it, and what its id is made from),
+    ``optional`` (a single row that may be missing), ``lasting`` (a row has done its work by being made), ``fixed`` (a
+    CSV or JSON Lines file beside the module, whose rows nothing changes and no log repeats), and ``owner`` (the column
+    that is true in the row about the user itself, which a user knows).
     """
 
     if not TYPE_CHECKING:
@@ -154,6 +155,7 @@ class Table:
         *,
         name: str = "",
         single: bool = False,
+        label: str = "only",
         optional: bool = False,
         lasting: bool = False,
         fixed: str | None = None,
@@ -161,7 +163,7 @@ class Table:
     ) -> None:
         super().__init_subclass__()
         cls._name_ = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
-        cls._flags_ = {"single": single, "optional": optional, "lasting": lasting}
+        cls._flags_ = {"single": single, "label": label, "optional": optional, "lasting": lasting}
         cls._fixed_ = fixed
         cls._owner_ = owner
         for named in get_annotations(cls):
@@ -283,6 +285,7 @@ def _column(table: type[Table], name: str, hint: Any) -> Column:
         unsaid=options.unsaid,
         person=options.person,
         called=options.called,
+        item_role=role_in(get_args(inner)[0], table)[1] if get_origin(inner) is list else None,
     )
 
 

@@ -160,9 +160,9 @@ class Tx:
         """What the world looks things up in."""
         return self.transaction.knowledge
 
-    def local(self, moment: float) -> datetime:
-        """The wall time of a moment in the world's zone."""
-        return self.transaction.local(moment)
+    def local(self, moment: float | None = None) -> datetime:
+        """The wall time of a moment, or of now, in the world's zone."""
+        return self.transaction.local(self.now if moment is None else moment)
 
     def moment(self, wall: datetime) -> float:
         """The moment of a wall time in the world's zone."""

@@ -53,8 +53,6 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
-SINGLE = "phone"
-"""The label of the only row of a table that has one row; ids follow from labels, so it stays what it was."""
 Where = tuple[str | int, ...]
 
 
@@ -62,7 +60,7 @@ def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
     """The labels of a table's rows, as a file writes the table."""
     schema = home.tables.get(table)
     return (
-        (SINGLE,)
+        (schema.label,)
         if schema and schema.single
         else map(str, cast(dict[str, Any], rows) if isinstance(rows, dict) else ())
     )
@@ -107,7 +105,7 @@ class ScenarioParts:
         schema = self._schema(name, (place, name))
         if schema.fixed is not None:
             raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
-        labelled = {SINGLE: rows} if schema.single else rows
+        labelled = {schema.label: rows} if schema.single else rows
         if not isinstance(labelled, dict):
             raise ProblemError((place, name), "expected a mapping of labels to rows")
         found: dict[str, dict[str, Cell]] = {}
@@ -141,10 +139,17 @@ class ScenarioParts:
             return None
         try:
             value = self._resolver.plain(written)
-            self._refers(column.role, written, value)
+            self._cell_refers(column, written, value)
             return _cell(value, column)
         except (ValueProblemError, ValueError) as error:
             raise ProblemError(where, str(error)) from error
+
+    def _cell_refers(self, column: Column, written: Any, value: Any) -> None:
+        """Refuse an id of a row of another table, in a cell or in its list."""
+        self._refers(column.role, written, value)
+        if isinstance(written, list):
+            for item, one in zip(cast("list[Any]", written), cast("list[Any]", value), strict=True):
+                self._refers(column.item_role, item, one)
 
     def _refers(self, role: CellRole | None, written: Any, value: Any) -> None:
         """Refuse an id of a row of another table, or of none; ValueError says which was expected."""
@@ -284,19 +289,24 @@ class ScenarioParts:
             place = (*where, "arguments", name)
             with at(*place):
                 arguments[name] = self._resolver.plain(value)
-            if not any(labels_in(value)):
-                self._check_argument(tool, name, value, arguments[name], place)
+            self._check_argument(tool, name, value, arguments[name], place)
         return PlannedCall(raw.tool, arguments, raw.label)
 
     def _check_argument(self, tool: Tool, name: str, written: Any, value: Any, where: Where) -> None:
+        """Refuse a value that does not fit; of what an earlier call will have returned nothing is known yet."""
         parameter = _parameter(tool, name)
-        wrong = next(misfits(value, parameter.value, name), None)
+        found = misfits(value, parameter.value, name)
+        wrong = next((item for item in found if item.needless or not any(labels_in(item.value))), None)
         if wrong is not None and wrong.path == name and wrong.kind == "type":
             raise ProblemError(where, f"{tool.name} takes {wrong.expected} as {name!r}, not {value!r}")
         if wrong is not None:
             raise ProblemError(where, f"{tool.name}: {wrong.path} must be {wrong.expected}, not {wrong.value!r}")
         with at(*where):
-            self._refers(parameter.role, written, value)
+            parameter.with_roles(written, self._argument_refers)
+
+    def _argument_refers(self, role: CellRole, written: Any) -> None:
+        if not any(labels_in(written)):
+            self._refers(role, written, written)
 
     # -- milestones -----------------------------------------------------------------------------------------------
 
@@ -392,7 +402,7 @@ class ScenarioParts:
             raise ProblemError(where, f"{column.name!r} of table {schema.name!r} is never null")
         with at(*where):
             _cell(value, column)
-            self._refers(column.role, written, value)
+            self._cell_refers(column, written, value)
 
     def _expected(self, value: Any, where: Where) -> Expected:
         try:

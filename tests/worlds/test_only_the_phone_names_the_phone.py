@@ -5,16 +5,20 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sandbox_mcp.worlds import named
+from sandbox_mcp.worlds import BUILT_IN, named
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
 PUBLISHED = {
     "scenarios/sandbox_scenarios/stats/published.py",
     "sandbox_mcp/authoring/toolsandbox/planning.py",
+    "sandbox_mcp/authoring/toolsandbox/writing.py",
+    "grader/sandbox_grader/toolsandbox.py",
     "grader/sandbox_grader/milestones/history.py",
 }
 """What a paper printed, what reads ToolSandbox's own material, and what reckons as its code does: theirs is a phone."""
+COMMON = {"phone_number"}
+"""What any world may call the column that says who is reached."""
 
 
 def sources(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
@@ -29,9 +33,18 @@ def sources(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
                     yield place, ast.parse(source)
 
 
-def test_no_other_module_names_a_tool_or_a_switch_of_the_phone_or_imports_from_it() -> None:
+def names_in(world: str) -> set[str]:
+    """The columns and arguments of a world."""
+    found = named(world)
+    columns = {column.name for table in found.tables.values() for column in table.columns}
+    return columns | {item.name for tool in found.tools.values() for item in tool.parameters}
+
+
+def test_no_other_module_names_a_tool_or_a_column_of_the_phone_or_imports_from_it() -> None:
     tools = {name for name, tool in named("phone").agent_tools.items() if "_" in name and tool.domain != "account"}
-    words = {*tools, *(switch for switch in named("phone").switches if "_" in switch)}
+    elsewhere = {name for world in BUILT_IN if world != "phone" for name in names_in(world)}
+    columns = {column.name for table in named("phone").tables.values() for column in table.columns}
+    words = {*tools, *(name for name in columns - elsewhere - COMMON if "_" in name)}
     found: set[str] = set()
     for place, tree in sources([*words, "phone"]):
         for node in ast.walk(tree):

@@ -1,7 +1,7 @@
 """Claude Code: ``claude -p`` for every message of the user, which goes on in the session that the first one began.
 
 Its minimal mode (``--bare``) leaves out what it would tell its model of this machine, today's date before all, which is
-another than the phone's. It has no tools but the session's, and configuration and working folders of its own for
+another than the scenario's. It has no tools but the session's, and configuration and working folders of its own for
 every conversation; nothing of the user's is read. Secrets are in its environment, not in files or arguments.
 """
 

@@ -60,11 +60,11 @@ async def _tools(start: Start, connection: str) -> AsyncGenerator[list[Any]]:
         "headers": dict(start.headers),
         "timeout": timedelta(seconds=TIMEOUT),
     }
-    client = MultiServerMCPClient({"phone": at})
+    client = MultiServerMCPClient({"sandbox": at})
     if connection == "per_call":
         yield await client.get_tools()
         return
-    async with client.session("phone") as session:
+    async with client.session("sandbox") as session:
         yield await load_mcp_tools(session)
 
 

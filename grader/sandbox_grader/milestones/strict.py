@@ -31,7 +31,7 @@ words with a forbidden one is a different text; one that shares most of them say
 
 @dataclass(frozen=True, slots=True)
 class StrictResult:
-    """What became of the milestones and minefields, by number, and of everything else on the phone."""
+    """What became of the milestones and minefields, by number, and of everything else in the world."""
 
     milestones: StrictNodes
     placed: Mapping[int, MatchedPlace]

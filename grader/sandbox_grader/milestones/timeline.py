@@ -1,4 +1,4 @@
-"""A session as the sequence of events that milestones are matched with, and the state of the phone after each.
+"""A session as the sequence of events that milestones are matched with, and the state of the world after each.
 
 Policy: states are rebuilt from the recorded changes alone. Indexes count from the user's first message to the agent;
 what the scenario calls the start is the state before it.

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, cast
 
 from sandbox_scenarios import Suite, UnknownScenarioError
-from sandbox_scenarios.parts import SINGLE
 
 from sandbox_mcp.authoring.drafting.story import Story
 from sandbox_mcp.tools import World
@@ -103,7 +102,7 @@ def _labels(home: World, state: Snapshot, known: Mapping[str, str]) -> Mapping[s
 def _label(schema: TableSchema, row: Row) -> str:
     """A word or two of what stands in the row."""
     if schema.single:
-        return SINGLE
+        return schema.label
     told = [item.name for item in schema.columns if item.role is None or item.role.kind == "text"]
     named = [name for name in told if name == "name"] or told
     text = next((str(row[name]) for name in named if isinstance(row[name], str) and row[name]), schema.name)
@@ -131,7 +130,7 @@ def _whole(home: World, state: Snapshot, labels: Mapping[str, str], zone: str) -
         schema = home.state_tables[table]
         written = {labels[key].partition(".")[2]: _row(schema, row, labels, zone) for key, row in rows.items()}
         if written:
-            world[table] = written[SINGLE] if schema.single else written
+            world[table] = written[schema.label] if schema.single else written
     return world
 
 
@@ -149,7 +148,7 @@ def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str
                 fresh = {name: value for name, value in new.items() if name not in old or old[name] != value}
                 changed[labels[key].partition(".")[2]] = {**fresh, **gone}
         if changed:
-            world[table] = changed[SINGLE] if schema.single else changed
+            world[table] = changed[schema.label] if schema.single else changed
     return world
 
 

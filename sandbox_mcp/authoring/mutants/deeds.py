@@ -1,7 +1,7 @@
 """Mutants that do more than was asked: look around, undo what was achieved, touch what is none of their business.
 
 Policy: they are offered all tools there are, but for those that the scenario withholds. What would not change anything
-on this phone is not tried.
+in this scenario's world is not tried.
 """
 
 from collections.abc import Iterator
@@ -139,7 +139,7 @@ def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
 
 
 def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the call would change the phone as it is after the solution."""
+    """Whether the call would change the world as it is after the solution."""
     if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm or _locked(case):
         return False
     outcome = _tried(case, call)
@@ -154,7 +154,7 @@ def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
 
 
 def _locked(case: RehearsedSolution) -> bool:
-    """Whether the phone answers nothing in the end, because its owner has not signed in."""
+    """Whether nothing is answered in the end, because a gate is still closed."""
     tx = case.wide.world.begin()
     return any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
 

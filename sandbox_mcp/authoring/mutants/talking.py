@@ -76,7 +76,7 @@ def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
 
 
 def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random) -> Any:
-    """Something from the phone for texts, something small or the present for numbers."""
+    """Something from the world for texts, something small or the present for numbers."""
     kind = dice.choice(parameter.types)
     if kind == "null":
         return None

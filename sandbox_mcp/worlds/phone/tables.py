@@ -20,7 +20,7 @@ SAVING = (
 )  # fmt: skip
 
 
-class Setting(Table, single=True):
+class Setting(Table, single=True, label="phone"):
     """The phone's switches and where it is."""
 
     device_id: Id[Self] = key()
@@ -74,7 +74,7 @@ class Timer(Table):
     due_timestamp: Moment
 
 
-class PhoneAccount(Table, name="account", single=True, optional=True):
+class PhoneAccount(Table, name="account", single=True, optional=True, label="phone"):
     """The account that some phones demand to be signed in to."""
 
     account_id: Id[Self] = key()

@@ -5,9 +5,12 @@ a minefield is the agent's to hit. A call that counts as an attempt can always b
 also call tools that they were never offered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import partial
+from typing import Any
 
 from sandbox_mcp.tools import World
+from sandbox_mcp.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others
@@ -114,10 +117,20 @@ def _copied(scenario: Scenario) -> Iterator[LintFinding]:
 
 
 def _literal_ids(scenario: Scenario, call: PlannedCall) -> Iterator[str]:
-    """The arguments that hold an id which no call has returned."""
+    """The arguments that hold an id which no call has returned, as roles tell, or else the columns that hold ids."""
     state = scenario.home.state_tables
-    keys = {schema.key for schema in state.values()} | {"sender_person_id", "recipient_person_id"}
+    columns = (column for schema in state.values() for column in schema.columns)
+    ids = {item.name for item in columns if item.role and item.role.kind in ("key", "id")}
     for item in scenario.home.agent_tools[call.tool].parameters:
-        points = item.name in keys if item.role is None else item.role.kind == "id" and item.role.table in state
-        if points and item.name in call.arguments and not any(labels_in(call.arguments[item.name])):
+        written: list[Any] = []
+        if item.role or item.inside:
+            item.with_roles(call.arguments.get(item.name), partial(_note_id, state, written))
+        elif item.name in ids:
+            written = [call.arguments[item.name]] if item.name in call.arguments else []
+        if any(not any(labels_in(one)) for one in written):
             yield item.name
+
+
+def _note_id(state: Container[str], noted: list[Any], role: CellRole, value: Any) -> None:
+    if role.kind == "id" and role.table in state and value is not None:
+        noted.append(value)
