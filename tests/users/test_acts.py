@@ -1,6 +1,7 @@
 """The reader of acts: laws that hold for any message, its cost, and weights that training reproduces."""
 
 import hashlib
+import json
 from pathlib import Path
 
 import anyio
@@ -12,12 +13,13 @@ from sandbox_scenarios.model import Script
 from bench import talk_acts, train_acts
 from sandbox_mcp.users import Line, ScriptedUser
 from sandbox_mcp.users.acts import Act, read_acts, wish_of
+from sandbox_mcp.users.acts.answers import is_beside
 from sandbox_mcp.users.acts.deeds import classes_in
 from sandbox_mcp.users.acts.plain import sentences
 from sandbox_mcp.users.scripted import WAITING
 from tests.counted_steps import lines
 from tests.each import each
-from tests.laws import at_least
+from tests.laws import ASKED, at_least
 
 WISH = wish_of("Text Fredrik that I'll be late.")
 HEARD = [
@@ -27,6 +29,13 @@ HEARD = [
 ]
 
 
+def test_the_weights_were_made_from_these_corpora_by_this_script() -> None:
+    """If not: ``python -m bench.train_acts``."""
+    assert json.loads(train_acts.TARGET.read_text("utf-8"))["made_from"] == train_acts.made_from()
+
+
+@pytest.mark.hypothesis
+@pytest.mark.skipif(not ASKED, reason="takes a quarter of a minute; 'make laws' does it")
 def test_training_reproduces_the_weights_byte_for_byte() -> None:
     assert train_acts.written(train_acts.train(train_acts.examples())) == train_acts.TARGET.read_text("utf-8")
 
@@ -51,7 +60,7 @@ def test_marks_around_a_message_change_nothing_that_it_gives_up_or_delivers(
 @settings(max_examples=at_least(30), deadline=None)
 def test_what_is_met_turns_questions_into_offers_and_settles_true_claims(heard: talk_acts.HeardMessage) -> None:
     before, after = (read_acts(heard.text, WISH, heard.calls, met=met).act for met in (False, True))
-    settled = after is Act.DELIVERS and before in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE)
+    settled = after is Act.DELIVERS and before in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE, Act.ASKS)
     assert after is before or settled or (before in (Act.LEAVE, Act.ASKS) and after is Act.OFFERS)
 
 
@@ -332,3 +341,53 @@ def test_how_things_stand_is_no_deed(wish: str, text: str, act: Act) -> None:
 )
 def test_behind_what_cannot_be_done_a_substitute_is_told_from_another_way(text: str, act: Act) -> None:
     assert read_acts(text, WISH, 1).act is act
+
+
+@each("text", ["Hello!", "Hey hey 👋", "Good afternoon, and welcome.", "Hi there, good to see you."])
+def test_a_bare_greeting_waits_to_hear_what_is_wanted(text: str) -> None:
+    assert read_acts(text, WISH, 0).act is Act.OPEN
+
+
+def test_agreeing_is_no_greeting() -> None:
+    assert read_acts("Hi, sure thing!", WISH, 0).act is not Act.OPEN
+
+
+@each(
+    ("wish", "text", "beside"),
+    [
+        ("How far is Osaka Castle from here?", "Your phone is at 1-2 Namba, Chuo Ward.", True),
+        ("How far is Osaka Castle from here?", "Osaka Castle was finished in 1597.", True),
+        ("How far is Osaka Castle from here?", "It's 8.4 km.", False),
+        ("How far is Osaka Castle from here?", "It is a short walk.", False),
+        ("How much is 85 euros in dollars?", "One euro is 1.09 dollars.", True),
+        ("How much is 85 euros in dollars?", "At one euro to 1.09 dollars, that's 92.65 dollars.", False),
+        ("What will the weather be tomorrow?", "Today it's 18 degrees and cloudy.", True),
+        ("What will the weather be tomorrow?", "Tomorrow it's 18 degrees, warmer than today.", False),
+        ("Turn the wifi off.", "The wifi is off.", False),
+    ],
+)
+def test_a_bare_fact_of_another_kind_than_was_asked_for_is_no_answer(wish: str, text: str, beside: bool) -> None:
+    heard = wish_of(wish)
+    assert is_beside(text, heard.sought, heard.words) is beside
+    assert beside is (read_acts(text, heard, 1).act is not Act.DELIVERS)
+
+
+@each(
+    "text",
+    [
+        "It refused, low battery mode is on. Shall I end low battery mode and repeat?",
+        "That bounced. May I switch cellular on and have another go?",
+    ],
+)
+def test_leave_for_another_try_is_for_the_wish(text: str) -> None:
+    assert read_acts(text, WISH, 1).act is Act.LEAVE
+
+
+def test_leave_that_is_asked_for_in_the_words_of_the_wish_is_for_the_wish() -> None:
+    wish = wish_of("What will the weather be tomorrow?")
+    assert read_acts("You seem to be in Porto. Shall I check tomorrow's weather there?", wish, 1).act is Act.LEAVE
+
+
+@each("text", ["What I don't have is the wording of the note.", "All I still lack is the hour."])
+def test_what_is_said_to_be_missing_is_asked_for(text: str) -> None:
+    assert read_acts(text, wish_of("Remind me tomorrow to call the plumber."), 1).act is Act.ASKS

@@ -47,7 +47,7 @@ _ACTION = (
     r"open|run|fetch|get|"
     r"call|book|order|cancel|confirm|apply|keep|leave|replace|rename|resend|shift|wipe|drop|clear|access|find|pull|"
     r"read|include|"
-    r"forward|write|reply|notify|inform|tell|remind|buy|share|edit|modify|overwrite|register|note|mark|finalize|"
+    r"forward|bin|scrap|trash|purge|nuke|push|kick|strike|toss|silence|kill|bring|lift|unblock|unlock|allow|end|stop|write|reply|notify|inform|tell|remind|buy|share|edit|modify|overwrite|register|note|mark|finalize|"
     r"finalise|complete|submit|execute|flip|publish|grant|approve|allow|launch|commit|cut|dispatch|release|disconnect|connect|deliver)"
 )
 _OK = r"(?:ok|okay|fine|right|correct|good|acceptable|alright|all right|agreeable|agreed|accurate|cool|great|in order)"
@@ -134,7 +134,7 @@ FORMS: tuple[Form, ...] = tuple(
         ),
         _form(
             ClauseKind.PARTING,
-            r"^(?:(?:and |so |then )?(?:(?:it (?:is|was) )?(?:a |my |our |always a |the )?pleasure(?: (?:is|was)(?: all)? mine)?|you are (?:\w+ )?welcome|any ?time|do not mention it|no (?:problem|worries|trouble)(?: at all)?)\b[ ,!]*)+$",
+            r"^(?:(?:and |so |then )?(?:it was (?:nothing|no (?:trouble|bother|problem|effort))(?: at all)?|(?:it (?:is|was) )?(?:a |my |our |always a |the )?pleasure(?: (?:is|was)(?: all)? mine)?|you are (?:\w+ )?welcome|any ?time|do not mention it|no (?:problem|worries|trouble)(?: at all)?)\b[ ,!]*)+$",
             r"\b(?:glad|happy|pleased|delighted) (?:that )?(?:i|we) (?:could|was able to|were able to|can) (?:help|assist|be of)\b(?!.{0,30}\b(?:with|but|once|if)\b)",
             r"\b(?:glad|happy|pleased|delighted) to (?:have (?:helped|assisted|been)|hear it|be of (?:help|service|use)|(?:help|assist)(?! you| with| by| out| once| if)$)",
             r"\b(?:enjoy|have (?:a|an) (?:\w+ )?(?:great|nice|good|lovely|wonderful|safe|pleasant|fun|relaxing|productive|restful)|safe (?:travels|trip|journey)|good luck|best of luck|take care(?! of)|until next time|see you (?:soon|then|around|next time))\b(?!.{0,40}\b(?:you prefer|or)\b)",
@@ -149,7 +149,8 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:i|we) (?:can|could) (?:also|additionally|even|however|as well)\b",
             r"^(?:i|we) (?:can|could)\b(?! not\b).{0,120}\b(?:instead|alternatively|if (?:that|it|this) (?:would )?helps?|if that (?:is|would be) (?:useful|helpful|any help))$",
             r"^(?:perhaps|maybe|alternatively,?) i (?:can|could|might)\b(?! not\b)(?!.{0,40}\belse\b)",
-            r"\binterest you in\b",
+            r"\bwould it (?:help|be (?:useful|helpful|of (?:any )?(?:use|help)|handy|good|nice|better)) (?:you )?if i\b",
+            r"\binterest you in\b|\b(?:would|does|might|could|may) (?!it\b|that\b|this\b)[^?]{1,60} (?:interest you|be of (?:any )?interest)\b",
         ),
         _form(
             ClauseKind.PROMISE,
@@ -166,11 +167,16 @@ FORMS: tuple[Form, ...] = tuple(
         _form(
             ClauseKind.GIVE_UP,
             r"^(?:aborting|giving up|stopping here|terminating)$",
+            r"\bi do not know what (?:else|more) (?:to|i)\b|\b(?:out of|no more) ideas\b",
         ),
         _form(
             ClauseKind.SMALL,
             r"^(?:oh|ah|aw+|uh|ooh|oops)[ ,]+(?:no|dear|my|boy|wow|man)\b",
             r"^i (?:do |really |sincerely )?hope (?:it is|that is|everything|nothing|all|you (?:are|get|make|feel|arrive))\b",
+        ),
+        _form(
+            ClauseKind.ASK,
+            r"\b(?:what|all|the (?:one |only )?\w+)(?: that)? (?:i|we) (?:still |yet )?(?:do not (?:yet |quite )?(?:have|know)|have not(?: got)?|am (?:missing|lacking)|lack|miss|need|could use)(?: yet| still| now| from you)? (?:is|are|would be)\b",
         ),
         _form(
             ClauseKind.ASK,
@@ -182,7 +188,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:(?:and|so) )?(?:is|was) (?:this|that|it|he|she)(?: really| truly| indeed| still| actually)* (?:what|how|who|whom|where) you (?:want|mean|meant|wanted|wish|had in mind|would like)\b",
             r"\b(?:tell|give|send|text) me (?:a |the |just )?(?:go|yes|okay|y|proceed|do it|qquote)\b",
             r"\b(?:when|once|if|until|unless|as soon as|the moment) you (?:tell|told|have told) me (?:to|so)\b",
-            r"\bdo you (?:still |really )?want (?:it|this|that|him|her|them|the \w+) (?:\w{3,12}ed|sent|set|done|gone|off|on|put)\b",
+            r"\b(?:do|would|did) you (?:\w+ )?(?:want|wish|like|prefer|have) (?:it|this|that|him|her|them|(?:the |your )?(?!me\b|us\b|to\b|that\b)\w+)(?: \w+)? (?:\w{3,12}ed|sent|set|done|gone|off|on|put|cut|erased|out|up|down|back|running|active)(?: now| then| right away| for good)?$",
             r"\b(?:requires?|needs?) (?:your |user |explicit |a )?(?:confirmation|approval|permission|consent|authori[sz]ation)\b|\bawaiting (?:the )?user$|\brequesting (?:your )?(?:access|permission|approval|confirmation|consent)\b",
             r"^(?:do you )?want (?:it|this|that|him|her|them) (?:\w{3,12}(?:ed|en)|cut|off|on|out|gone|done|sent|set|put|saved)$",
             r"^(?:and |so )?(?:he|she|it|that|this|they) (?:is|are) (?:the one|who|what|whom) you (?:want|mean|meant|wanted)\b",
@@ -195,6 +201,7 @@ FORMS: tuple[Form, ...] = tuple(
             ClauseKind.CLOSER,
             r"\b(?<!as )(?<!under )(?<!like )(?<!called )(?<!by )(?<!try )(?<!trying )(?:any|some)thing (?:else|more|further)\b(?!.{0,40}\b(?:know before|missing|i should know|you can "
             r"tell|need to know|for the|be in|be on|to (?:add|include|put|mention|say))\b)",
+            r"^(?:so |and |now )?what (?:is|comes) next$|^what more\b|^any (?:further|more|other) \w+$|^something else(?: \w+){0,4}$|^more to do$",
             r"\b(?:what|how) else (?:can|may|could|would|do|should|shall)\b(?!.{0,30}\b(?:know|need from)\b)",
             r"\b(?:further|more|other|additional|another) (?:help|assistance|questions?|requests?|needs?|tasks?|"
             r"adjustments|changes)\b(?! (?:from|to))",
@@ -257,7 +264,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"must|did|will) (?:i|you|we)\b",
             rf"^(?:and |so |but |okay |now |then |also |great |sure |thanks |first |next |well |just |hmm |or |right "
             rf"){{0,8}}(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?{_WH}(?: \w+){{0,3}}$",
-            r"\b(?:tell|give|send|provide|share|get|supply) me (?:with )?(?:the|your|his|her|their|its|a|an|some|"
+            r"\b(?:tell|give|send|provide|share|get|supply|drop|toss|shoot|hand|throw|lend|slip) me (?:with )?(?:the|your|his|her|their|its|a|an|some|"
             r"more|one|that|those|these|what|which|when|who|where|how)\b",
         ),
         _form(
@@ -336,7 +343,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"\b(?:is|are|does|do|would|will|sounds?|looks?|seems?|all|that|everything)(?: (?:that|this|it|"
             rf"everything|all|these|those|the \w+|you|both|of that|of this)){{0,8}}(?: (?:sound|look|seem|all|work|be|"
             rf"still|okay)){{0,8}}(?: {_OK})(?: (?:with|for|by|to) (?:you|me|go|send|proceed))?(?: so far| as is| then)?$",
-            rf"^(?:{_OK}|proceed|continue|go ahead|confirm|ready|agreed|deal|yes|no|y|sure|really|right)$",
+            rf"^(?:{_OK}|proceed|continue|go ahead|confirm|ready|agreed|deal|yes|no|y|sure|really|right|then)$",
             rf"^(?:so |okay |then |and |now |well |just |really |still |shall i |go ahead and |to ){{0,8}}{_ACTION}\b(?! "
             rf"(?:you|he|she|they|i|we|to|of|which|what)\b)(?!.{{0,120}} or (?:the|to|at|your|his|her|a|with|on|in|"
             rf"for|from|another|this|by|just|only|leave|keep|both|do you)\b)",
@@ -420,7 +427,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"^(?:and |so |but |then )?(?:i|we) (?:still |only |just |also |will |would |now ){0,4}(?:need|require)$",
             rf"\b(?:stuck|at a loss|torn|in doubt|in the dark|puzzled|undecided)\b.{{0,30}}?\b(?:{_WH}|about|between)\b",
             rf"\b(?:i|we) (?:\w+ ){{0,3}}(?:have|need|want|like|ought|got) (?:first )?to (?:first )?(?:know|learn|find out from you|hear)\b(?! (?:your|the) {_SURE})",
-            r"^(?:please )?(?:specify|restate|clarify|elaborate|select one|choose one|advise|please explain)$",
+            r"^(?:please )?(?:specify|restate|clarify|elaborate|select one|choose one|advise|please explain)$|^(?:please )?specify \w+|\b(?:should|would) be (?:\w+ )?(?:grateful|obliged|indebted|thankful|glad of) (?:for|of)\b",
             rf"\b(?:{_WH})(?: one| of them| of these)?$|\bas in \w+ or \w+$|\bno telling {_WH}\b|\b(?:unresolved|ambiguous|incomplete|not specified|missing argument|required field)\b|\bcould use (?:a little|some|a bit of|your) help\b",
             r"\bpick (?:one|from)\b|\bone of (?:these|those|the following)\?$|\bhelp me (?:pick|choose|find out|"
             r"narrow|understand)\b",

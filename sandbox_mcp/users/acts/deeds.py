@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from sandbox_mcp.users.acts.answers import sought_by
 from sandbox_mcp.users.acts.kinds import Wish
 
 _CLASSES: Mapping[str, re.Pattern[str]] = {
@@ -32,7 +33,7 @@ _CLASSES: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 _FOREIGN = re.compile(
-    r"\b(?:call (?:him|her|them|the|qname|\w+ for)|ring (?:him|her|them)|phone (?:him|her|them)|book|order|buy|"
+    r"\b(?:call (?:him|her|them|the|qname|\w+ for)|ring (?:him|her|them)|phone (?:him|her|them)|(?<!address )(?<!phone )book|order|buy|"
     r"purchase|email|navigat(?:e|ion)|directions|"
     r"play|block|share (?!.{0,40}\bwith me\b)(?!(?:the|his|her|your|their|its|that|a) (?:\w+ )?(?:numbers?|phone|name|address|details|contact|date|time|info\w*))|post|calendar|invite|recurring|repeat(?:ing)? (?:it )?(?:every|weekly|daily)|every (?:week|day|"
     r"month)|weekly|daily|"
@@ -44,17 +45,17 @@ _FOREIGN = re.compile(
 )
 _EXTRA = re.compile(
     r"\b(?:also|too|as well|another|additional(?:ly)?|in addition|besides|while (?:i am|we are) at it|instead|"
-    r"alternative(?:ly)?|"
+    r"alternative(?:ly)?|substitute|in (?:its |his |her |their )?place|in lieu|"
     r"other|afterwards|later on|next time|in the future|in future|back (?:on|off)|again afterwards|(?:on|off) again|"
     r"undo|revert|restore|"
     r"when (?:he|she|they) (?:replies|reply|answers?|responds?)|follow[- ]?up|keep (?:it|\w+(?: \w+)?) (?:on|off|"
     r"enabled|disabled)|leave (?:it|\w+(?: \w+)?) (?:on|off)|"
-    r"for (?:the rest|next|other)|(?:evening|day|hour|week|night) before|extra|second (?:reminder|message|text)|a "
+    r"interest(?:s|ed)?(?: you)?|for (?:the rest|next|other)|(?:evening|day|hour|week|night) before|extra|second (?:reminder|message|text)|a "
     r"different)\b"
 )
 _TRY_AGAIN = re.compile(
-    r"\b(?:try|retry|attempt|give it another|send it) (?:again|once more|another time|(?:it )?another (?:go|try))|"
-    r"retry\b"
+    r"\b(?:(?:try|retry|attempt|give it another|(?:send|do|run|load|save|measure|ask|repeat|delete) (?:it|him|her|that|this|them)) (?:again|once more|another time|(?:it )?another (?:go|try|shot))|retry|repeat|redo)\b"
+    r"|(?<!on )(?<!off )(?<!back )\b(?:again|once more|another (?:go|try|shot|attempt))$"
 )
 _ALL_THE_SAME = re.compile(
     r"\b(?:add|start|set|create|save|make|send|want|keep|store|need) (?:\w+ ){0,5}?(?:anyway|all the same|regardless|nevertheless)\b|^\w+ this one\b"
@@ -86,11 +87,13 @@ def wish_of(words: str) -> Wish:
     plain = " ".join(words.lower().replace("’", "'").replace("wi-fi", "wifi").split())
     commands = [part for part in re.split(r"(?<=[.!?,:;])\s", plain) if _COMMAND.search(part)]
     switched = _SWITCHED.search(plain)
+    told = bool(_TOLD.search(plain)) and not commands
     return Wish(
         classes_in(plain) - {"foreign"},
-        told=bool(_TOLD.search(plain)) and not commands,
+        told=told,
         words=frozenset(WORD.findall(plain)),
         switched="" if not switched else "on" if switched[0] in _ON else "off",
+        sought=sought_by(plain) if told else "",
     )
 
 
@@ -127,6 +130,11 @@ def is_extra(clause: str, wish: Wish, *, done: bool) -> bool:
 
 
 _LOOKING = re.compile(r"\b(?:search|look|check|find|go through|access|read|see|scan|browse)")
+
+
+def names_more(clause: str) -> bool:
+    """Whether a clause says that it is about more than before, or about another thing in its place."""
+    return bool(_EXTRA.search(clause))
 
 
 def tries_again(clause: str) -> bool:

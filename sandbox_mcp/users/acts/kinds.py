@@ -36,13 +36,14 @@ class Wish:
     """What of the user's wish a reader of acts needs: the classes of deeds that its words name.
 
     ``told`` means that the user wants to be told something, rather than have something done; ``words`` are its words, and
-    ``switched`` is "on" or "off" where it wants a setting so.
+    ``switched`` is "on" or "off" where it wants a setting so, and ``sought`` the kind of value that it asks to be told.
     """
 
     classes: frozenset[str] = frozenset()
     told: bool = False
     words: frozenset[str] = frozenset()
     switched: str = ""
+    sought: str = ""
 
 
 @dataclass(frozen=True, slots=True)

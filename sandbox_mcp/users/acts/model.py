@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from sandbox_mcp.users.acts.kinds import Act
 
-CLASSES = (Act.ASKS, Act.LEAVE, Act.OFFERS, Act.PROMISES, Act.DELIVERS, Act.SMALL)
+CLASSES = (Act.ASKS, Act.LEAVE, Act.OFFERS, Act.PROMISES, Act.DELIVERS, Act.SMALL, Act.UNREADABLE)
 """What the model tells apart; giving up is answered as delivering is, and with it counts as one."""
 WEIGHTS = "weights.json"
 UNIT = 32

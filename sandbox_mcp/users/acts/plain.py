@@ -125,6 +125,7 @@ _STAGE = re.compile(
     r"assist you(?: further| better)?|complete (?:this|the|your) \w+|make (?:this|that|sure of it) (?:happen|work))\b"
     r"|\bso (?:that )?(?:i|we) can (?:\w+ ){0,8}\w+(?=[?.,!]|$)|\bbefore (?:i|we) (?:can )?(?:\w+ "
     r"){0,6}?\w+(?=[,?.!]|$)"
+    r"|^(?:after|by|upon|having) (?:\w{3,12}ing|turned|found|looked|switched)\b[^,]{0,60},(?= (?:the|i|it|your|\w+ (?:is|was|has))\b)"
     r"|\b(?:once|when|as soon as|after|until) (?:it|that|this|everything|the \w+|he|she|they) (?:is|are|has|have|was|"
     r"goes|replies|arrives)"
     r"(?: \w+){0,3}(?=[?.,!]|$)"
@@ -187,7 +188,9 @@ def _turned_to_the_user(said: str) -> str:
     return again[0] if again else ""
 
 
-_WORDS_TO_TYPE = frozenset({"yes", "y", "ok", "okay", "go", "confirm", "go ahead", "send", "proceed", "no", "yes/no"})
+_WORDS_TO_TYPE = frozenset(
+    {"yes", "y", "ok", "okay", "go", "confirm", "go ahead", "send", "proceed", "no", "yes/no", "y/n", "[y/n]", "(y/n)"}
+)
 
 
 def sentences(text: str) -> list[Sentence]:

@@ -8,12 +8,14 @@ preferred as long as the wish is not met.
 import re
 from collections.abc import Mapping, Sequence
 
-from sandbox_mcp.users.acts.deeds import classes_in
+from sandbox_mcp.users.acts.answers import is_beside
+from sandbox_mcp.users.acts.deeds import WORD, classes_in, names_more, tries_again
 from sandbox_mcp.users.acts.features import features
 from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
 from sandbox_mcp.users.acts.model import UNIT, act_model
 from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
+from sandbox_mcp.users.acts.said import proposes
 from sandbox_mcp.users.acts.tongue import is_readable, without_data
 
 
@@ -31,18 +33,39 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     rules = read_by_rules(found, wish, calls)
     scores = model.scores(features(found, rules.kinds, wish))
     act, agreed = combined(rules, scores)
-    if rules.act is Act.OFFERS and found[-1].asks and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
+    if rules.act is Act.OFFERS and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
         act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
-    if rules.act is Act.OFFERS and (_hands_over(found) or (Act.GIVES_UP in rules.acts and _hands_on(found))):
+    hands_on = Act.GIVES_UP in rules.acts and act is not Act.LEAVE and _hands_on(found)
+    if rules.act is Act.OFFERS and (hands_on or _hands_over(found)):
         act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
+    if act is Act.OFFERS and rules.act is Act.LEAVE and _serves(rules, wish):
+        act = Act.LEAVE
+    if act is Act.SMALL and not met and (rules.act is Act.OPEN or (not calls and _only_greets(found))):
+        act = Act.OPEN  # whoever says nothing but hello waits to hear what is wanted
+    if act is Act.DELIVERS and is_beside(text, wish.sought, wish.words):
+        act = Act.PROMISES if calls else Act.UNREADABLE  # a fact of another kind than what was asked for
     claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))
     if met and claimed and act in (Act.PROMISES, Act.SMALL, Act.OPEN, Act.UNREADABLE):
         act = Act.DELIVERS  # the two readings differ, and what one of them takes for a claim is true
-    if met and (act is Act.LEAVE or (act is Act.ASKS and Act.DELIVERS in rules.acts)):
+    if met and act is Act.ASKS and claimed and Act.DELIVERS in rules.acts and not found[-1].asks:
+        act = Act.DELIVERS  # the question was one that the message itself answers
+    if met and (act is Act.LEAVE or (act is Act.ASKS and (Act.DELIVERS in rules.acts or _asks_more(rules)))):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+
+
+def _asks_more(rules: RuleReading) -> bool:
+    """Whether what is asked is a question for yes or no about more than was wanted."""
+    asking = " ".join(rules.asking)
+    return not rules.chooses and not any(map(_SEEKS.search, rules.asking)) and (proposes(asking) or names_more(asking))
+
+
+_SEEKS = re.compile(
+    r"^(?:(?:and|so|but|only|now|then|sorry|okay|oh) ,?)*(?:(?:for|to|at|from|in|on|by|with|about|until|of) )?"
+    r"(?:which|what|whom?|when|where|how (?:much|many|long|far|late))\b(?! (?:an?|about|else|if)\b)"
+)
 
 
 def _hands_on(found: Sequence[Sentence]) -> bool:
@@ -55,6 +78,31 @@ def _hands_over(found: Sequence[Sentence]) -> bool:
     return found[-1].asks and bool(_PERSON.search(" ".join(sentence.text for sentence in found[-2:])))
 
 
+def _serves(rules: RuleReading, wish: Wish) -> bool:
+    """Whether leave is asked for another try, or in the wish's own words before anything was done or refused."""
+    asking = " ".join(rules.asking)
+    if tries_again(asking):
+        return True
+    told = {word for word in WORD.findall(asking) if len(word) > _SHORT}
+    return not rules.acts & {Act.DELIVERS, Act.GIVES_UP} and bool(told & wish.words)
+
+
+_SHORT = 4
+"""Letters of words that stand in too many sentences to tell what one is about."""
+
+
+def _only_greets(found: Sequence[Sentence]) -> bool:
+    """Whether a message is a greeting of a few words and agrees to nothing."""
+    words = [word for sentence in found for word in sentence.text.split()]
+    text = " ".join(words)
+    return len(words) <= _FEW and bool(_GREETING.match(text)) and not _AGREES.search(text)
+
+
+_FEW = 10
+_GREETING = re.compile(r"(?:hello|hi|hey|hiya|howdy|yo|greetings|welcome|good (?:day|morning|afternoon|evening))\b")
+_AGREES = re.compile(
+    r"\b(?:sure|certainly|okay|of course|gladly|absolutely|understood|right|yes|thanks?|on it|will do|no problem|bye)\b"
+)
 _PERSON = re.compile(
     r"\b(?:transfer(?:ring)? you|connect(?:ing)? you|human agent|live agent|supervisor|representative)\b"
 )
@@ -63,22 +111,26 @@ _PERSON = re.compile(
 def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     """The act that rules and model speak for together, and whether they agreed.
 
-    The rules' vote counts as much as a lead of ``VOTE`` of the model, and twice that where they see nothing but a
-    refusal. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
+    The rules' vote counts as much as a lead of ``VOTE`` of the model, and more where they see nothing but a
+    refusal or a delivery. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
     up.
     """
     voted = CLASS_OF.get(rules.act, rules.act)
     refused = rules.acts == frozenset((Act.GIVES_UP,))
+    gave_up = Act.GIVES_UP in rules.acts
     caution = CAUTION * (1 + (voted in _ASKING)) + UNHEARD * (not rules.acts & _HEARD)
+    alone = ALONE * refused
+    if rules.acts == frozenset((Act.DELIVERS,)):
+        alone, caution = ALONE // 2, 0
     asks = rules.asks or bool(rules.acts & _WAITING)
+    sought = rules.asks and voted in _ASKING and any(map(_SEEKS.search, rules.asking))
     weighed = {
         act: score
-        + VOTE
-        * (1 + refused + 2 * (rules.chooses and voted is Act.ASKS))
-        * (act is voted and rules.act is not Act.UNREADABLE)
-        - caution * (act in _ENDING and not refused)
+        + (VOTE + alone) * (act is voted and rules.act is not Act.UNREADABLE)
+        - caution * (act in _ENDING and not refused and not (gave_up and act is Act.OFFERS))
+        - caution * (act is Act.UNREADABLE)
         - UNASKED * (act in _WAITING and not asks)
-        - PENDING * (act is Act.PROMISES and rules.asks and voted in _ASKING)
+        - SOUGHT * (sought and (act is Act.PROMISES or (act in _ENDING and not refused)))
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
@@ -92,21 +144,23 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
     return finer, agreed
 
 
-VOTE = 3 * UNIT // 2
-CAUTION = 1 * UNIT
-"""So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question."""
-UNHEARD = 1 * UNIT
+VOTE = UNIT // 4
+ALONE = 3 * UNIT // 4
+"""So much more where they see nothing but a refusal, and half of it where nothing but a delivery."""
+CAUTION = 5 * UNIT // 8
+"""So much more must speak for what ends a talk than for what keeps it going; twice that where the rules hear a question, and
+nothing where they hear a delivery alone."""
+UNHEARD = 3 * UNIT // 4
 """And so much more where the rules hear nothing that ends a talk."""
-UNASKED = 2 * UNIT
+UNASKED = 3 * UNIT // 8
 """And so much more for what waits for an answer where no sentence is a question and the rules hear none."""
-PENDING = 2 * UNIT
-"""And so much more for a promise beside a question that the rules hear."""
+SOUGHT = 2 * UNIT
+"""And so much more for what waits for no answer where a question begins with which, what, who and the like."""
 _WAITING = frozenset({Act.ASKS, Act.LEAVE, Act.OPEN, Act.OFFERS})
 _HEARD = frozenset({Act.DELIVERS, Act.GIVES_UP, Act.OFFERS, Act.CLOSES})
 _ASKING = frozenset({Act.ASKS, Act.LEAVE})
 _ENDING = frozenset({Act.DELIVERS, Act.OFFERS})
 CLASS_OF: Mapping[Act, Act] = {
-    Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.UNREADABLE: Act.SMALL,
-    Act.PARTS: Act.SMALL,
+    Act.GIVES_UP: Act.DELIVERS, Act.CLOSES: Act.DELIVERS, Act.OPEN: Act.ASKS, Act.PARTS: Act.SMALL,
 }  # fmt: skip
 """The class of the model that an act which only the rules know belongs to."""

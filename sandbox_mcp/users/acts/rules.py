@@ -120,6 +120,10 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
 def _answers_itself(asked: Sentence, following: Sequence[Sentence]) -> bool:
     """Whether a question of a word or two only leads up to the word or two behind it, as in "Wifi? Gone."."""
     short = asked.asks and len(asked.text.split()) <= _BRIEF
+    if short and following and not following[0].asks and not _WH_WORDS & set(WORD.findall(asked.text)):
+        first = following[0].clauses[0]
+        if kind_of(first, asks=False) is ClauseKind.GIVE_UP and not _TO_YOU.search(f"{asked.text} {first}"):
+            return True
     return short and any(
         not item.asks and len(item.text.split()) <= _BRIEF and kind_of(item.text, asks=False) is ClauseKind.DEED
         for item in following
@@ -259,7 +263,11 @@ def _refined(kind: ClauseKind, clause: str, wish: Wish, calls: int | None, *, ga
             return ClauseKind.INSTRUCTS
         case ClauseKind.DEED if _UNDONE.search(clause):
             return ClauseKind.STATE
-        case ClauseKind.DEED if is_means(clause, wish) or is_otherwise(clause, wish) or _STANDS_SO.search(clause):
+        case ClauseKind.DEED if (
+            is_means(clause, wish)
+            or is_otherwise(clause, wish)
+            or (_STANDS_SO.search(clause) and not (wish.told and _VALUE.search(clause)))
+        ):
             return ClauseKind.FINDING
         case ClauseKind.FINDING if gave_up and _NOBODY.search(clause):
             return ClauseKind.GIVE_UP
@@ -309,7 +317,7 @@ _CONDITIONAL = re.compile(
 )
 _FINITE = re.compile(r"\b(?:i|we|he|she|has|have|had|is|are|was|were|sent|done)\b")
 _INSTEAD = re.compile(
-    r"^(?:but |though |however |maybe |perhaps )?(?:i|we) (?:could|might|do have|would be (?:glad|happy) to)\b(?! not\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|an? [^?]{1,40}?|\w+ \w+)(?: of those| of them)? (?:help|be of (?:any |some )?(?:use|help|interest)|do|work|suit|be (?:useful|helpful))\b"
+    r"^(?:but |though |however |maybe |perhaps )?(?:i|we) (?:could|might|do have|would be (?:glad|happy) to)\b(?! (?:not|only)\b)|\bwhat i can do\b|\bwould (?:it|that|one|this|an? [^?]{1,40}?|\w+ \w+)(?: of those| of them)? (?:help|be of (?:any |some )?(?:use|help|interest)|do|work|suit|be (?:useful|helpful))\b"
 )
 
 

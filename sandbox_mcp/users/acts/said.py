@@ -132,7 +132,7 @@ def offhand(wish: str, asking: str) -> str | None:
 
 
 _WOULD = re.compile(
-    r"\b(?:would|do|might|may) you (?:\w+ )?(?:care|like|want|prefer|fancy|need)\b|\byou(?:'d| would) (?:\w+ )?(?:like|prefer)\b"
+    r"\b(?:would|do|might|may) you (?:\w+ )?(?:care|like|want|prefer|fancy|need)\b|(?<!one )(?<!ones )(?<!whichever )(?<!what )(?<!which )(?<!that )\byou(?:'d| would) (?:\w+ )?(?:like|prefer)\b"
     r"|(?:^|[.!?,:] )(?:want|fancy|need|care for)\b|\binterest(?:ed)?\b|\bof (?:any )?(?:use|help)\b|\b(?:shall|should|can|may) i\b"
     r"|\bi (?:could|can|might) (?:also|still|even)\b"
 )
