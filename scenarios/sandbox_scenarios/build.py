@@ -73,7 +73,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
     built = tuple(parts.milestones(listed, "milestones"))
-    milestones = with_means(built, [item.transient for item in listed], user)
+    milestones = with_means(built, [item.transient for item in listed], user, home.switches)
     minefields = tuple(parts.milestones(raw.minefields or [], "minefields"))
     check_order(milestones, "milestones")
     check_order(minefields, "minefields")

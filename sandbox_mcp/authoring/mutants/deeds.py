@@ -230,8 +230,18 @@ def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
             number += 1
             about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
             solution = finished(case.solution, call)
-            span = SWITCHED if call.tool in case.scenario.home.hints.switches else ZERO
+            span = SWITCHED if _switched(case, call) else ZERO
             yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
+
+
+def _switched(case: RehearsedSolution, call: PlannedCall) -> frozenset[str]:
+    """The switches that a call sets differently, if it does nothing else."""
+    own = case.scenario.home.hints.switches.get(call.tool)
+    if own is not None:
+        return frozenset({own})
+    cells = [cell for change in _tried(case, call).changes for cell in differing(change).items()]
+    only = all(isinstance(value, bool) for _, values in cells for value in values)
+    return frozenset(name for name, _ in cells) if only else frozenset()
 
 
 def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
@@ -264,7 +274,7 @@ def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
 
 def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the scenario allows that, or has a milestone about the same switch."""
-    switch = case.scenario.home.hints.switches.get(call.tool)
+    switches = _switched(case, call)
     named = {
         column
         for milestone in case.scenario.milestones
@@ -273,7 +283,7 @@ def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
         for row in item.rows
         for column in row
     }
-    return _open_to_all(case, call) or switch in named
+    return _open_to_all(case, call) or (bool(switches) and switches <= named)
 
 
 def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:

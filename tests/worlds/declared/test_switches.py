@@ -11,6 +11,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
 from sandbox_mcp import Id, Table, World, column, key
+from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import FILES, named
@@ -113,3 +114,39 @@ class TestDeclaration:
 
         with pytest.raises(WorldError, match="expected names of a switch"):
             assert World("dials", tables=[Dial]).tables
+
+
+class TestMeans:
+    """A switch that the wish names has to stay as it was set; one that only helped may go back."""
+
+    @pytest.mark.parametrize(
+        ("opening", "goal", "only_means"),
+        [
+            ("Please switch the heating on.", "You want it warm.", False),
+            ("Please switch the radiators on.", "You want it warm.", False),
+            ("Please do something.", "You want the warmth on.", False),
+            ("It is cold here, do something.", "You want to be warm.", True),
+        ],
+    )
+    def test_it_is_named_by_any_of_its_names(
+        self, tmp_path: Path, opening: str, goal: str, *, only_means: bool
+    ) -> None:
+        text = (HERE / "house.yaml").read_text(encoding="utf-8")
+        told = text.replace("Please switch the heating on.", opening).replace("You want the heating on.", goal)
+        (tmp_path / "house.yaml").write_text(told, encoding="utf-8")
+        assert Suite([tmp_path / "house.yaml"]).get("house_warm_it").milestones[0].transient is only_means
+
+    def test_the_state_that_its_column_names_need_not_be_said(self, tmp_path: Path, monkeypatch: Any) -> None:
+        world = (HERE / "house.py").read_text(encoding="utf-8").replace("heating: bool =", "vault_open: bool =")
+        world = world.replace("heating=on", "vault_open=on").replace(".heating", ".vault_open")
+        (tmp_path / "house.py").write_text(world, encoding="utf-8")
+        text = (HERE / "house.yaml").read_text(encoding="utf-8").replace("heating: false", "vault_open: false")
+        told = text.replace("updates: {heating: true}", "updates: {vault_open: true}")
+        told = told.replace("Please switch the heating on.", "Unlock the vault.")
+        (tmp_path / "house.yaml").write_text(told, encoding="utf-8")
+        monkeypatch.setenv(FILES, str(tmp_path / "house.py"))
+        assert not Suite([tmp_path / "house.yaml"]).get("house_warm_it").milestones[0].transient
+
+
+def test_a_switch_that_nobody_asked_for_is_expected_to_cost_a_share_and_no_more(suite: Suite) -> None:
+    assert lint_scenario(suite, "house_is_it_quiet").complaints == ()
