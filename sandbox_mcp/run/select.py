@@ -81,6 +81,8 @@ def of_world(suite: Suite, world: str) -> tuple[str, ...]:
         RunError: there are none.
     """
     found = suite.names(world) if world else ()
+    if not found and not suite.names("*"):
+        raise RunError("there are no scenarios here that can be played; see that --scenarios names files with some")
     if not found:
         raise RunError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
 from sandbox_mcp.authoring.drafting import draft, prove
 from sandbox_mcp.authoring.drafting.compare import SHOWN, compare, table
-from sandbox_mcp.authoring.drafting.draft import Proof
+from sandbox_mcp.authoring.drafting.draft import Proof, file_of
 from sandbox_mcp.authoring.drafting.flow import flow_of, says
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import leaves, story_of
@@ -456,3 +457,10 @@ def test_drafts_of_ten_scenarios_find_what_their_authors_wrote(tmp_path: Path) -
     assert alike >= 9 * sum(len(item.only_drafted) for item in found)
     assert sum(item.agreed for item in found) >= 0.85 * sum(item.sessions for item in found)
     assert table(found).count("\n") == 13
+
+
+def test_a_moment_in_a_draft_is_written_as_people_write_it() -> None:
+    due = datetime(2026, 3, 2, 17, 30)  # noqa: DTZ001 - as files have it
+    text = file_of("mine", {"milestones": [{"due": {"close": due, "within": 60}}]})
+    assert "{close: 2026-03-02 17:30:00, within: 60}" in text
+    assert yaml.safe_load(text)["scenarios"][0]["milestones"][0]["due"]["close"] == due

@@ -118,6 +118,10 @@ def test_stats_of_an_unknown_world_are_no_zeros() -> None:
     assert "no scenario is of world 'zoo'" in str(run("stats", "--world", "zoo").exception)
 
 
+def test_a_folder_without_scenarios_is_told_as_that(tmp_path: Path) -> None:
+    assert "there are no scenarios here" in str(run("lint", "--scenarios", tmp_path).exception)
+
+
 def test_stats_check_what_falls_short(claimed: Path) -> None:
     done = run("stats", "--check", "--scenarios", claimed)
     assert done.exit_code == 1

@@ -5,7 +5,7 @@ log; what an author has to think about is named in the notes at its top.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -34,6 +34,8 @@ TO_DO = (
 )
 """What only an author can do."""
 WIDTH = 110
+_TAGGED_MOMENT = re.compile(r"!!timestamp '(\d{4}-\d\d-\d\d[ \d:.+-]*)'")
+"""How a moment comes out that stands between braces."""
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -64,8 +66,6 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     Raises:
         RunError: the name is none, the log recorded no state or holds no message.
     """
-    import yaml
-
     if not NAME.fullmatch(name):
         raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")
     story = story_of(trajectory)
@@ -75,14 +75,21 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     head = "\n".join(
         (f"# Drafted from a session of {story.started.scenario!r}. Left to do:", *(f"# - {note}" for note in notes))
     )
-    body = yaml.safe_dump(
+    return Draft(name, f"{head}\n{file_of(name, entry)}")
+
+
+def file_of(name: str, entry: Mapping[str, Any]) -> str:
+    """The text of a file with that one scenario, with moments as people write them."""
+    import yaml
+
+    text = yaml.safe_dump(
         {"family": name, "scenarios": [entry]},
         sort_keys=False,
         allow_unicode=True,
         width=WIDTH,
         default_flow_style=None,
     )
-    return Draft(name, f"{head}\n{body}")
+    return _TAGGED_MOMENT.sub(r"\1", text)
 
 
 def entry_of(trajectory: Trajectory, suite: Suite, name: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from sandbox_scenarios.lint import lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import entry_of
+from sandbox_mcp.authoring.drafting.draft import file_of
 from sandbox_mcp.authoring.drafting.words import has, words
 from sandbox_mcp.authoring.mutants import case_of, depends
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
@@ -51,13 +52,7 @@ class Candidate:
 
     def write(self) -> Suite:
         """Write the entry to its file, and read it as a suite of its own with all that it may extend."""
-        import yaml
-
-        text = yaml.safe_dump(
-            {"family": self.name, "scenarios": [self.entry]},
-            sort_keys=False, allow_unicode=True, width=110, default_flow_style=None,
-        )  # fmt: skip
-        self.path.write_text(text, encoding="utf-8")
+        self.path.write_text(file_of(self.name, self.entry), encoding="utf-8")
         return Suite([self.path, *self.places])
 
     @property
