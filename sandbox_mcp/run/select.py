@@ -22,13 +22,14 @@ from sandbox_mcp.run.errors import RunError
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 CATEGORY, WORLD, FAMILY, EXTENDS = "category:", "world:", "family:", "extends:"
+NOTHING_HERE = "there are no scenarios here that can be played; see that --scenarios names files with some"
 
 
 def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     """The names of the scenarios selected, each once, in the suite's order.
 
     Raises:
-        RunError: a selector selects nothing, or its file cannot be read.
+        RunError: a selector selects nothing, its file cannot be read, or there are no scenarios.
         UnknownScenarioError: a name is unknown.
     """
     expanded = list(_expanded(selectors))
@@ -38,6 +39,8 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     tagged = {item: _of_tag(suite, names, item) for item in others if _is_tag(item)}
     if not names and (not others or len(tagged) < len(others)):
         names = suite.names()
+    if not names and not expanded:
+        raise RunError(NOTHING_HERE)
     if not expanded or (worlds and not any(map(_looks, others))):
         chosen = set(names)
     else:
@@ -82,7 +85,7 @@ def of_world(suite: Suite, world: str) -> tuple[str, ...]:
     """
     found = suite.names(world) if world else ()
     if not found and not suite.names("*"):
-        raise RunError("there are no scenarios here that can be played; see that --scenarios names files with some")
+        raise RunError(NOTHING_HERE)
     if not found:
         raise RunError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")
     return found

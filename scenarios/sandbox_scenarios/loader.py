@@ -139,9 +139,14 @@ class Suite:
 
     @property
     def _kept(self) -> SuiteCache:
-        """What earlier processes built of these files; worlds that were given, and tapes, may be others next time."""
+        """What earlier processes built of these files.
+
+        Nothing where that may be something else next time, as worlds that were given and tapes, nor where the caller
+        gave folders without a file: what is kept of no file is that of the built-in suite.
+        """
         if self._known.kept is None:
-            passing = self._known.worlds or any(RECORDED in text for text in self._own_texts.values())
+            nothing = self._own > 0 and not self._own_texts
+            passing = nothing or self._known.worlds or any(RECORDED in text for text in self._own_texts.values())
             self._known.kept = SuiteCache() if passing else SuiteCache.of(self._own_texts, BUILT_IN)
         return self._known.kept
 

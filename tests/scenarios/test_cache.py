@@ -49,6 +49,14 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestWhatIsKept:
+    def test_a_folder_without_files_has_no_scenarios_whatever_is_kept_of_the_built_in_ones(
+        self, home: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        assert Suite().names()
+        assert kept(home)
+        assert Suite([tmp_path / "empty"]).names() == Suite([tmp_path / "empty"]).names("*") == ()
+
     def test_every_scenario_is_read_as_it_was_built(self, home: Path) -> None:
         cache = SuiteCache.of({}, loader.BUILT_IN)
         for scenario in Suite().all("*"):
