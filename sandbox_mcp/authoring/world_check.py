@@ -21,10 +21,11 @@ from typing import Any, cast
 
 from sandbox_mcp.authoring.mutants.wrong import some_value
 from sandbox_mcp.tools import Bound, Outcome, Parameter, World, bind, present
-from sandbox_mcp.tools.calling import attempt
+from sandbox_mcp.tools.calling import EXPECTED, WorldFailedError, attempt, place_of
+from sandbox_mcp.tools.declaring import DueEvent, GateRule
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import misfits
-from sandbox_mcp.world import Cell, Clock, Column, IdStream, Running, Snapshot, TableSchema, snapshot_of
+from sandbox_mcp.world import Cell, Clock, Column, IdStream, Running, Snapshot, TableSchema, Transaction, snapshot_of
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.world.schema import CellRole
@@ -60,6 +61,8 @@ OUTSIDE = {"requests", "httpx", "urllib", "socket", "subprocess", "shutil", "htt
 OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "unlink", "mkdir", "touch", "iterdir", "glob"}
 CHANGING = {"append", "extend", "add", "update", "insert", "remove", "pop", "popitem", "clear", "setdefault", "discard"}
+_TOLD = {"time", "datetime"}
+"""Modules whose functions are known by name, whatever an import calls them."""
 BYPASSING = {"transaction", "_cells", "_effects"}
 TRIALS, MOST_TRIALS, ROWS = 12, 200, 4
 """How often a tool is tried, how often at most where it says no every time, and how many rows a table has."""
@@ -95,7 +98,9 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
         return (WorldFinding(world.name, world.name, "declaration", str(error)),)
     silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
     undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
-    return tuple(dict.fromkeys((*undocumented, *_read(world), *_tried(world, {} if refused is None else refused))))
+    noes = {} if refused is None else refused
+    found = (*undocumented, *_read(world), *_tried(world, noes), *_tried_by_itself(world, noes))
+    return tuple(dict.fromkeys(found))
 
 
 # -- what the code says ---------------------------------------------------------------------------------------------
@@ -209,7 +214,14 @@ class _Reader(ast.NodeVisitor):
             self._gone_through(part.iter)
         self.generic_visit(node)
 
+    def visit_Starred(self, node: ast.Starred) -> None:
+        """What is laid out one by one."""
+        self._gone_through(node.value)
+        self.generic_visit(node)
+
     def _gone_through(self, node: ast.expr) -> None:
+        if isinstance(node, ast.GeneratorExp):
+            node = node.generators[0].iter
         if self._inside and (_is_set(node) or (isinstance(node, ast.Name) and node.id in self._sets)):
             self._note(
                 node, "set_order", f"goes through the set {ast.unparse(node)}, whose order differs from run to run"
@@ -222,9 +234,9 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _judge_call(self, node: ast.Call) -> None:
-        name = _called(node)
+        name = self._real(_called(node))
         root, _, last = name.rpartition(".")
-        home = self._home_of(root.partition(".")[0] or name)
+        home = self._home_of(_called(node).partition(".")[0])
         if last in CLOCKS.get(root.rpartition(".")[2], ()) or (home == "time" and last in CLOCKS["time"]):
             self._note(node, "host_clock", f"{name}() tells the host's time")
         elif home in CHANCES or name == "os.urandom":
@@ -233,7 +245,7 @@ class _Reader(ast.NodeVisitor):
             self._note(node, "outside_io", f"{name}() reaches outside the world")
         elif last in FILE_METHODS and root and not self._tables.intersection(_tables_in(node, self._module)):
             self._note(node, "outside_io", f"{name}() reads or writes files")
-        elif name in ("list", "tuple", "enumerate", "iter") and node.args:
+        elif (name in ("list", "tuple", "enumerate", "iter") or last in ("join", "fromkeys")) and node.args:
             self._gone_through(node.args[0])
         elif name in ("setattr", "object.__setattr__", "cells_of"):
             self._note(node, "past_the_transaction", f"{name}() goes past the transaction")
@@ -244,6 +256,13 @@ class _Reader(ast.NodeVisitor):
         for table in _tables_in(node, self._module):
             if table not in self._tables and last in ("get", "find", "all", "one", "add"):
                 self._note(node, "undeclared_table", f"uses table {table.__name__!r}, which the world does not have")
+
+    def _real(self, name: str) -> str:
+        """A dotted name with what an import called otherwise under its own name: ``dt.now`` as ``datetime.now``."""
+        first, dot, rest = name.partition(".")
+        value = None if first in self._local else getattr(self._module, first, None)
+        own = str(getattr(value, "__name__", ""))
+        return f"{own}{dot}{rest}" if own and self._home_of(first) in _TOLD else name
 
     def _home_of(self, name: str) -> str:
         """The top-level package that a name of the module comes from."""
@@ -305,13 +324,84 @@ def _tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
             refused.pop(tool.name, None)
 
 
+def _tried_by_itself(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
+    """What comes of events and gates in made-up states; those that say no to all of them are noted like tools."""
+    for name, (title, trial) in _by_itself(world).items():
+        seen: set[str] = set()
+        came_through = False
+        for number in range(TRIALS):
+            dice = random.Random(f"{world.name}/{title}/{number}")  # noqa: S311 - repeatable, not secret
+            state = _state(world, dice)
+            try:
+                first, second = (_come_to(world, state, title, trial) for _ in range(2))
+            except EXPECTED as error:  # a made-up state may be one that the world never gets into
+                refused[name] = f"{type(error).__name__}: {error}"
+                continue
+            came_through = True
+            for rule, problem in _wrong_of_itself(state, name, first, second):
+                if rule not in seen:
+                    seen.add(rule)
+                    yield WorldFinding(world.name, name, rule, problem)
+        if came_through:
+            refused.pop(name, None)
+
+
+Trial = Callable[[Transaction], tuple[Any, Any]]
+"""Something to try in a transaction: what it gives, and what that was expected to be, as the type of it."""
+
+
+def _by_itself(world: World) -> dict[str, tuple[str, Trial]]:
+    """Every event, on the first row of its table, and every gate: what each is called in messages, and its trial."""
+
+    def happens(event: DueEvent, tx: Transaction) -> tuple[Any, Any]:
+        row = next(iter(tx.rows(event.table.name)), None)
+        return (event.happen(tx, row) if row is not None else None), str | None
+
+    def opens(gate: GateRule, tx: Transaction) -> tuple[Any, Any]:
+        return gate.is_open(tx), bool
+
+    events = {event.name: (f"event {event.name!r}", partial(happens, event)) for event in world.events}
+    return {**events, **{name: (f"gate {name!r}", partial(opens, gate)) for name, gate in world.gates.items()}}
+
+
+def _come_to(world: World, state: Snapshot, title: str, trial: Trial) -> tuple[Any, Any, Any] | str:
+    tx = Running(state, Clock(NOW, "UTC", 1.0), IdStream("check"), world.knowledge).begin()
+    try:
+        given, expected = trial(tx)
+    except EXPECTED:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the world's own code does wrong
+        return str(WorldFailedError(title, place_of(error), error))
+    return given, expected, tuple(tx.changes)
+
+
+def _wrong_of_itself(
+    state: Snapshot, name: str, first: tuple[Any, Any, Any] | str, second: tuple[Any, Any, Any] | str
+) -> Iterator[tuple[str, str]]:
+    if isinstance(first, str):
+        yield _rule_of(first), first
+        return
+    if first != second:
+        yield "not_repeatable", f"{name}() comes to something else when it is called again in the same state"
+    given, expected, _ = first
+    if not isinstance(given, expected):
+        wanted = "true or false" if expected is bool else "a text or None"
+        yield "result", f"{name}() must give {wanted}, not {given!r}"
+    for where, told in _unspeakable(state):
+        if told in str(given):
+            yield "secret", f"{name}() tells the {where}, which no result may have"
+
+
+def _rule_of(fault: str) -> str:
+    """The rule that a fault of the world breaks."""
+    undeclared = "which its declaration does not say" in fault or "are fixed" in fault
+    return "undeclared_effect" if undeclared else "broken"
+
+
 def _judged(state: Snapshot, bound: Bound, first: Outcome | str, second: Outcome | str) -> Iterator[tuple[str, str]]:
     """What is wrong with a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
     if isinstance(first, str):
-        rule = (
-            "undeclared_effect" if "which its declaration does not say" in first or "are fixed" in first else "broken"
-        )
-        yield rule, first
+        yield _rule_of(first), first
         return
     if isinstance(second, str) or (first.result, first.changes) != (second.result, second.changes):
         yield "not_repeatable", f"{bound.tool.name}() comes to something else when it is called again in the same state"

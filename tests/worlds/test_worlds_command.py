@@ -87,26 +87,45 @@ class Thing(Table):
 class Other(Table):
     id: Id[Self] = key()
     name: str
-w = World("sinful", tables=[Thing])
+class Late(Table):
+    id: Id[Self] = key()
+    name: str
+    size: int
+    due: Moment | None = None
+w = World("sinful", tables=[Thing, Late])
 """
+EVENT = '@w.event(Late, at="due", updates=[Late.size])\ndef sin(tx: Tx, row: Late) -> str | None:\n    """Happen."""\n'
+GATE = '@w.query\ndef unlock(tx: Tx) -> int:\n    """Open."""\n    return 1\n@w.gate("sin", opened_by=unlock)\ndef sin(tx: Tx) -> bool:\n    """Be open."""\n'
 SINS = {
     "host_clock": ['@w.query\ndef sin(tx: Tx) -> float:\n    """Tell."""\n    return time.time()'],
     "host_clock ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """Tell."""\n    return datetime.datetime.now().isoformat()'],
+    "host_clock  ": ['from time import time as now\n@w.query\ndef sin(tx: Tx) -> bool:\n    """Tell."""\n    return now() > 0'],
+    "host_clock   ": ['from datetime import datetime as dt\n@w.query\ndef sin(tx: Tx) -> bool:\n    """Tell."""\n    return dt.now().year > 0'],
     "chance": ['def toss() -> int:\n    return random.randrange(6)\n@w.query\ndef sin(tx: Tx) -> int:\n    """Throw."""\n    return toss()'],
     "outside_io": ['@w.query\ndef sin(tx: Tx) -> str:\n    """Read."""\n    return Path("/etc/hostname").read_text()'],
     "module_state": ['@w.query\ndef sin(tx: Tx, name: str) -> int:\n    """Count."""\n    SEEN.append(name)\n    return len(SEEN)'],
     "module_state ": ['@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    global COUNT\n    COUNT += 1\n    return COUNT'],
     "mutable_default": ['@w.query\ndef sin(tx: Tx, names: list[str] = []) -> list[str]:\n    """List."""\n    return names'],
     "set_order": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    names = {row.name for row in tx.all(Thing)}\n    return list(names)'],
+    "set_order ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """List."""\n    return ", ".join({row.name for row in tx.all(Thing)})'],
+    "set_order  ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """List."""\n    names = set(SEEN)\n    return ", ".join(name for name in names)'],
+    "set_order   ": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    names = set(SEEN)\n    return [*names]'],
     "past_the_transaction": ['@w.action\ndef sin(tx: Tx) -> None:\n    """Write."""\n    tx.transaction.insert("thing", "id", {"name": "x", "size": 1})'],
     "undeclared_table": ['@w.query\ndef sin(tx: Tx) -> list[Other]:\n    """List."""\n    return tx.all(Other)'],
     "undeclared_effect": ['@w.action(adds=[Thing])\ndef sin(tx: Tx, thing: Id[Thing]) -> Thing:\n    """Write."""\n    return tx.change(tx.get(Thing, thing), size=1)'],
     "undeclared_effect ": ['@w.query\ndef sin(tx: Tx) -> Thing:\n    """Look."""\n    return tx.add(Thing, name="x", size=1)'],
+    "undeclared_effect  ": [f'{EVENT}    tx.change(row, name="gone")'],
+    "undeclared_effect   ": [f'{GATE}    tx.add(Thing, name="x", size=1)\n    return True'],
     "secret": ['class Safe(Table):\n    id: Id[Self] = key()\n    code: Secret\nw = World("w", tables=[Safe])\n@w.query\ndef sin(tx: Tx, safe: Id[Safe]) -> str:\n    """Look."""\n    return tx.get(Safe, safe).code'],
     "secret ": ['class Safe(Table):\n    id: Id[Self] = key()\n    code: str = column(hidden=True)\nw = World("w", tables=[Safe])\n@w.query\ndef sin(tx: Tx, safe: Id[Safe]) -> str:\n    """Look."""\n    raise ValueError("it is " + tx.get(Safe, safe).code)'],
     "result": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    return [row.size for row in tx.all(Thing)]'],
     "not_repeatable": ['class Box:\n    n = 0\nbox = iter(range(99999))\n@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    return next(box)'],
     "broken": ['@w.query\ndef sin(tx: Tx, name: str) -> str:\n    """Find."""\n    return {}[name]'],
+    "broken ": [f"{EVENT}    return row.nmae"],
+    "broken  ": [f'{GATE}    return {{}}["x"]'],
+    "result ": [f"{EVENT}    return row.size"],
+    "result  ": [f"{GATE}    return 1"],
+    "not_repeatable ": [f"box = iter(range(99999))\n{EVENT}    tx.change(row, size=next(box))"],
     "docstring": ['@w.query\ndef sin(tx: Tx) -> int:\n    return 1'],
     "declaration": ['@w.query\ndef sin(tx: Tx, name) -> int:\n    """Find."""\n    return 1'],
 }  # fmt: skip
@@ -169,7 +188,7 @@ def test_a_slip_in_a_declaration_is_told_with_its_place_when_the_file_is_loaded(
 )
 def test_a_slip_in_a_tool_is_told_by_check(tmp_path: Path, slip: str, told: str) -> None:
     (tmp_path / "sinful.py").write_text(f"{HEAD}\n{slip}\n", encoding="utf-8")
-    [finding] = check_world(*load(tmp_path / "sinful.py"))
+    [finding] = check_world(load(tmp_path / "sinful.py")[0])
     assert (finding.rule, told in finding.problem) == ("declaration", True)
 
 
@@ -190,10 +209,19 @@ def rename(tx: Tx, thing: Id[Thing], owner: Id[Owner]) -> Thing:
 
 def test_a_tool_that_says_no_is_tried_until_it_does_not(tmp_path: Path) -> None:
     world = HEAD.replace("w = World", SELDOM.partition("@w")[0] + "w = World").replace(
-        "tables=[Thing]", "tables=[Thing, Owner]"
+        "tables=[Thing", "tables=[Owner, Thing"
     )
     (tmp_path / "sinful.py").write_text(world + "@w" + SELDOM.partition("@w")[2], encoding="utf-8")
-    assert [finding.rule for finding in check_world(*load(tmp_path / "sinful.py"))] == ["undeclared_effect"]
+    assert [finding.rule for finding in check_world(load(tmp_path / "sinful.py")[0])] == ["undeclared_effect"]
+
+
+def test_an_event_that_a_made_up_state_does_not_allow_is_named_and_no_sin(tmp_path: Path) -> None:
+    (tmp_path / "careful.py").write_text(f"{HEAD}\n{EVENT}    raise ValueError('not now')\n", encoding="utf-8")
+    told = run("check", "--world", tmp_path / "careful.py")
+    assert (told.exit_code, "sin() refused every made-up call, last with ValueError: not now" in told.stderr) == (
+        0,
+        True,
+    )
 
 
 def test_a_tool_that_always_says_no_is_named_and_an_example_helps(tmp_path: Path) -> None:
