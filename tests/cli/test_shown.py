@@ -154,4 +154,4 @@ def test_comparing_goes_on_past_it_too(tmp_path: Path) -> None:
     (tmp_path / f"{NASTY}.jsonl").write_text("nonsense\n")
     done = invoke("compare", tmp_path, tmp_path)
     assert "evil" in done.stderr
-    assert (done.exit_code, obeyed(done.output)) == (0, set())
+    assert (done.exit_code, obeyed(done.output)) == (2, set())
