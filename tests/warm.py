@@ -6,6 +6,7 @@ when something is first played, is done once, for all processes that run tests. 
 cold process starts is tried in tests/cli and tests/packaging.
 """
 
+import gc
 import json
 import os
 import random
@@ -123,6 +124,8 @@ def _main(place: str) -> None:
     """Import everything, and serve in the background, so that whoever started it goes on when it listens."""
     import_everything()
     play_once()
+    gc.collect()
+    gc.freeze()  # a command's collector would look at all that is here, and so copy it
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
         listener.listen(64)

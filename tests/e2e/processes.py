@@ -96,7 +96,7 @@ class StdioProcess:
 
     def close(self) -> str:
         """Close its stdin; what it said on stderr."""
-        _, said = self.process.communicate(timeout=20)
+        _, said = self.process.communicate(timeout=100)
         assert self.process.returncode == 0
         return said.decode()
 

@@ -181,7 +181,7 @@ def test_a_person_who_interrupts_it_gets_a_closed_log(tmp_path: Path) -> None:
     process = StdioProcess("--scenario", "wifi_off", "--log-dir", str(tmp_path))
     process.call("set_wifi_status", '{"on": false}')
     process.process.send_signal(signal.SIGINT)
-    _, said = process.process.communicate(timeout=20)
+    _, said = process.process.communicate(timeout=100)
     log = read_trajectory(only_log(tmp_path))
     assert process.process.returncode == 0
     assert b"Traceback" not in said

@@ -95,7 +95,7 @@ async def test_a_request_is_answered_that_comes_with_the_end_of_one_answered_ear
         first = await reader.readuntil(b"\r\n\r\n")
         await reader.readexactly(int(re.findall(rb"(?i)content-length: *(\d+)", first)[0]))
         writer.write(b"{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             second = await reader.readuntil(b"\r\n")
         writer.close()
     assert (b" 404 " in first, b" 200 " in second) == (True, True)

@@ -31,7 +31,7 @@ ALL = each("path", BODIES)
 
 @contextmanager
 def client(script: str) -> Iterator[httpx2.Client]:
-    with running(Endpoint(scripted(script))) as url, httpx2.Client(base_url=f"{url}/", timeout=20) as made:
+    with running(Endpoint(scripted(script))) as url, httpx2.Client(base_url=f"{url}/", timeout=100) as made:
         yield made
 
 

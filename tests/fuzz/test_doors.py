@@ -76,7 +76,7 @@ def test_bytes_that_are_no_request_close_their_connection_and_no_other(
     door: Door, start: str, heads: list[str], rest: bytes
 ) -> None:
     host, _, port = door[1].base.removeprefix("http://").rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
+    with socket.create_connection((host, int(port)), timeout=100) as client:
         client.sendall("\r\n".join([start, *heads, "", ""]).encode("latin-1") + rest)
         client.shutdown(socket.SHUT_WR)
         answer = b""

@@ -67,7 +67,7 @@ class Served:
 async def served(manager: SessionManager | None = None, **settings: Any) -> AsyncGenerator[Served]:
     manager = SessionManager(SUITE) if manager is None else manager
     chosen = ServerSettings(**settings)
-    async with serving(manager, chosen) as base, httpx2.AsyncClient(base_url=base, timeout=20) as http:
+    async with serving(manager, chosen) as base, httpx2.AsyncClient(base_url=base, timeout=100) as http:
         yield Served(base, manager, chosen, http)
 
 
@@ -75,7 +75,7 @@ async def served(manager: SessionManager | None = None, **settings: Any) -> Asyn
 async def client(url: str, era: str, bearer: str | None = None) -> AsyncGenerator[Client]:
     headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=20) as http,
+        httpx2.AsyncClient(headers=headers, timeout=100) as http,
         Client(streamable_http_client(url, http_client=http), mode=era) as connected,
     ):
         yield connected

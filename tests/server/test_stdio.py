@@ -154,7 +154,7 @@ async def test_what_was_asked_is_answered_though_the_client_has_closed_its_end(w
     pipes = Pipes()
     pipes.tell(call(1, '{"on": false}') + b"\n" + call(2, '{"on": 1}') + b"\n{")
     pipes.close()
-    with anyio.fail_after(10):
+    with anyio.fail_after(100):
         await serve_stdio(server_for(opened(window=window)), pipes.their_in, pipes.their_out)
     os.close(pipes.their_in)
     os.close(pipes.their_out)
@@ -170,7 +170,7 @@ async def test_a_user_who_never_answers_does_not_keep_the_server(monkeypatch: py
     pipes, session = Pipes(), opened()
     pipes.tell(call(1, '{"on": false}'))
     pipes.close()
-    with anyio.fail_after(10):
+    with anyio.fail_after(100):
         async with session.turn():
             await serve_stdio(server_for(session), pipes.their_in, pipes.their_out)
     pipes.answers.close()
@@ -193,7 +193,7 @@ async def test_a_stream_that_can_no_longer_be_read_ends_the_server() -> None:
 async def test_a_client_that_no_longer_listens_ends_the_server() -> None:
     pipes = Pipes()
     pipes.answers.close()
-    with anyio.fail_after(10):
+    with anyio.fail_after(100):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve_stdio, server_for(opened()), pipes.their_in, pipes.their_out)
             pipes.tell(call(1, '{"on": false}'))
