@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from sandbox_mcp.authoring.mutants.wrong import some_value
 from sandbox_mcp.tools import Bound, Outcome, Parameter, World, bind, present
-from sandbox_mcp.tools.calling import EXPECTED, WorldFailedError, attempt, place_of
+from sandbox_mcp.tools.calling import BROKEN, EXPECTED, WorldFailedError, attempt, place_of
 from sandbox_mcp.tools.declaring import DueEvent, GateRule
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import misfits
@@ -370,7 +370,7 @@ def _come_to(world: World, state: Snapshot, title: str, trial: Trial) -> tuple[A
         given, expected = trial(tx)
     except EXPECTED:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever the world's own code does wrong
+    except BROKEN as error:
         return str(WorldFailedError(title, place_of(error), error))
     return given, expected, tuple(tx.changes)
 
@@ -394,6 +394,8 @@ def _wrong_of_itself(
 
 def _rule_of(fault: str) -> str:
     """The rule that a fault of the world breaks."""
+    if "for which JSON has nothing" in fault:
+        return "result"
     undeclared = "which its declaration does not say" in fault or "are fixed" in fault
     return "undeclared_effect" if undeclared else "broken"
 

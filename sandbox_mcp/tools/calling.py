@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
 from sandbox_mcp.tools.value_schemas import converted, fits_schema, misfits
 from sandbox_mcp.world import Access, Change, Running, Transaction
-from sandbox_mcp.world.faults import ToolFault, WorldFailedError
+from sandbox_mcp.world.faults import NoJsonError, ToolFault, WorldFailedError
 
 FaultKind = Literal[
     "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
@@ -28,12 +28,15 @@ CHECKED: tuple[FaultKind, ...] = get_args(FaultKind)[:6]
 """What is found before a tool runs."""
 Telling = Literal["all", "tool", "kind"]
 """How much of a fault the caller is told: all, all that tools say themselves, or of what kind it is and no more."""
-EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, ArithmeticError)
+EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, OverflowError)
 """What a tool may raise to say no; anything else is a mistake in the world's own code."""
+BROKEN = (Exception, SystemExit)
+"""What a world's own code may end with by mistake; only who plays may interrupt."""
 WRONG_TYPE: tuple[FaultKind, str] = ("wrong_type", "ArgumentTypeError")
 WRONG_VALUE: tuple[FaultKind, str] = ("wrong_value", "ArgumentValueError")
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
+PYTHON = Path(json.__file__).parents[1]
 ENGINE = (Path(__file__).parent, Path(__file__).parent.parent / "world")
 """The folders of code that is not a world's own."""
 MAX_DEPTH = 100
@@ -162,7 +165,7 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
         fault = Fault("execution", type(error).__name__, str(error))
         touched = frozenset(tx.reads), frozenset(tx.writes)
         return Outcome(bound.tool, bound.arguments, fault=fault, reads=touched[0], writes=touched[1], notes=tx.notes)
-    except Exception as error:
+    except BROKEN as error:
         raise WorldFailedError(f"{bound.tool.name}()", place_of(error), error) from error
     return Outcome(
         bound.tool,
@@ -176,14 +179,21 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
 
 
 def place_of(error: BaseException) -> str:
-    """Where in a world's code something went wrong: file, line and function, the engine's own left out.
+    """Where in a world's code something went wrong: file, line and function; the engine and Python itself left out.
 
     Of files only the name is told, which is the same on every machine.
     """
+    if isinstance(error, NoJsonError):
+        return error.place
     frames = traceback.extract_tb(error.__traceback__)
-    outside = [frame for frame in frames if Path(frame.filename).parent not in ENGINE]
+    outside = [frame for frame in frames if _is_a_worlds(Path(frame.filename))]
     frame = (outside or frames)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+
+
+def _is_a_worlds(path: Path) -> bool:
+    in_python = PYTHON in path.parents and "site-packages" not in path.parts
+    return path.parent not in ENGINE and not in_python and not path.name.startswith("<")
 
 
 def without_arguments(message: str) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from math import isfinite
+from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
@@ -23,7 +25,7 @@ from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import roles_inside, value_schema
 from sandbox_mcp.world.clock import IdStream
-from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.world.faults import NoJsonError, WorldError
 from sandbox_mcp.world.schema import TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
 from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, measure_of, role_in, row_of, schema_of, without_null
@@ -567,9 +569,19 @@ def _runner(
 
     def run(transaction: Transaction, /, **arguments: Any) -> Any:
         given = {names[name]: value for name, value in arguments.items()}
-        return plain_result(function(Tx(transaction, tool, effects), **given))
+        returned = function(Tx(transaction, tool, effects), **given)
+        try:
+            return plain_result(returned)
+        except _NoJson as error:
+            code = inspect.unwrap(function).__code__
+            place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
+            raise NoJsonError(error.args[0], place) from None
 
     return run
+
+
+class _NoJson(Exception):
+    """A value that JSON has nothing for."""
 
 
 _PLAIN = frozenset({str, int, float, bool, NoneType})
@@ -578,6 +590,8 @@ _PLAIN = frozenset({str, int, float, bool, NoneType})
 def plain_result(value: Any) -> Any:
     """What a tool returned, as JSON has it: rows become objects without hidden and secret columns."""
     if type(value) in _PLAIN:
+        if type(value) is float and not isfinite(value):
+            raise _NoJson(value)
         return value
     if isinstance(value, Table):
         return {name: _listed(cell) for name, cell in visible(value).items()}
@@ -585,7 +599,9 @@ def plain_result(value: Any) -> Any:
         return {str(key): plain_result(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
         return [plain_result(item) for item in cast("Sequence[Any]", value)]
-    return value
+    if isinstance(value, str | int):  # members of an enumeration, and the like
+        return value
+    raise _NoJson(value)
 
 
 def _listed(cell: Any) -> Any:

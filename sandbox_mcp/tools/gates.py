@@ -13,9 +13,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sandbox_mcp.tools.calling import Bound, Fault
+from sandbox_mcp.tools.calling import BROKEN, Bound, Fault, place_of
 from sandbox_mcp.tools.declaring import GateRule
 from sandbox_mcp.world import Transaction
+from sandbox_mcp.world.faults import WorldFailedError
 
 CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
 """What an action that waits for the user's confirmation is called."""
@@ -62,9 +63,13 @@ class Gates:
         return None
 
     def refusal(self, call: Bound, tx: Transaction) -> Fault | None:
-        """Why the state does not let a call pass; None if it does. Asking changes nothing."""
+        """Why the state does not let a call pass; None if it does. Asking changes nothing.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
         for rule in self._rules:
-            if call.tool.name != rule.opened_by and not rule.is_open(tx):
+            if call.tool.name != rule.opened_by and not _is_open(rule, tx):
                 message = f"{rule.closed}; call {self._shown(rule.opened_by)} first"
                 return Fault("refused", rule.error, message)
         return None
@@ -101,6 +106,13 @@ class Gates:
             seed = f"{self._seed}/{key}".encode()
             self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
         return self._asked[key]
+
+
+def _is_open(rule: GateRule, tx: Transaction) -> bool:
+    try:
+        return rule.is_open(tx)
+    except BROKEN as error:
+        raise WorldFailedError(f"gate {rule.name!r}", place_of(error), error) from error
 
 
 def _key(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -35,3 +35,12 @@ class WorldFailedError(WorldError):
         self.place = place
         self.cause = cause
         super().__init__(f"{what} of the world failed at {place}: {type(cause).__name__}: {cause}")
+
+
+class NoJsonError(TypeError):
+    """What a tool returned is nothing that JSON has; ``place`` says where the tool stands."""
+
+    def __init__(self, value: object, place: str) -> None:
+        self.place = place
+        what = repr(value) if isinstance(value, float) else f"a value of type {type(value).__name__!r}"
+        super().__init__(f"it returned {what}, for which JSON has nothing; expected rows, texts, numbers, lists, dicts")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_mcp.tools import Bound, Fault, GateRule, Outcome, Plan, World, plan, run
-from sandbox_mcp.tools.calling import place_of
+from sandbox_mcp.tools.calling import BROKEN, place_of
 from sandbox_mcp.tools.declaring import DueEvent
 from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.tools.user_tools import CONFIRM
@@ -191,7 +191,7 @@ class Stage:
             return Outcome(None, {}), None
         try:
             notice = event.happen(transaction, cells)
-        except Exception as error:
+        except BROKEN as error:
             raise WorldFailedError(f"event {event.name!r}", place_of(error), error) from error
         changes = self.running.commit(transaction)
         return Outcome(None, {event.table.key: due.row}, result=notice, changes=changes), notice

@@ -17,7 +17,7 @@ from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import entry_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.trajectory import SessionEnded, ToolCall
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import FILES, load
 
@@ -154,6 +154,51 @@ def test_what_is_written_beyond_the_declaration_is_the_worlds_fault(place: Path,
     (place / "attic.yaml").write_text(SCENARIO.replace("label: Papers}", FALLING, 1), encoding="utf-8")
     scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
     assert RehearsalStage(scenario).rehearse(scenario.solutions[0]).ending == "world_failed"
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ("object()", "NoJsonError: it returned a value of type 'object'"),
+        ("{row.label for row in tx.all(Box)}", "NoJsonError: it returned a value of type 'set'"),
+        ('[{"weight": float("nan")}]', "NoJsonError: it returned nan"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("exit(3)", "SystemExit: 3"),
+        ("__import__('json').loads(0)", "TypeError: the JSON object must be"),
+    ],
+)
+def test_what_no_agent_can_be_given_is_the_worlds_fault(place: Path, returned: str, told: str) -> None:
+    [ended] = broken(place, '-> list[Box]:\n    """List the boxes."""\n    return tx.all(Box)', returned)
+    assert ended.reason == "world_failed"
+    assert "list_boxes() of the world failed at attic.py:" in str(ended.detail)
+    assert told in str(ended.detail)
+
+
+def test_a_gate_that_breaks_is_the_worlds_fault(place: Path) -> None:
+    gate = '@attic.gate("light", opened_by=dust)\ndef light(tx: Tx) -> bool:\n    """Be light."""\n    return tx.lamp'
+    (place / "attic.py").write_text(f"{WORLD}\n\n{gate}\n", encoding="utf-8")
+    [ended] = ends(place, SCENARIO.replace("  world: attic\n", "  world: attic\n  gates: [light]\n"))
+    assert (ended.reason, "gate 'light' of the world failed at attic.py:" in str(ended.detail)) == (
+        "world_failed",
+        True,
+    )
+
+
+def broken(place: Path, tool: str, returned: str) -> list[SessionEnded]:
+    """How the session ends in which the tool that looks returns that."""
+    head, _, _ = tool.partition(":")
+    assert tool in WORLD
+    wrong = tool.replace("return tx.all(Box)", f"return {returned}").replace(head, "-> Any")
+    world = WORLD.replace(tool, wrong).replace("from typing import Self", "from typing import Any, Self")
+    (place / "attic.py").write_text(world, encoding="utf-8")
+    return ends(place, SCENARIO)
+
+
+def ends(place: Path, text: str) -> list[SessionEnded]:
+    (place / "attic.yaml").write_text(text, encoding="utf-8")
+    scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
+    ended = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log.ended
+    return [ended] if ended else []
 
 
 def test_show_says_what_each_may_write(place: Path) -> None:
