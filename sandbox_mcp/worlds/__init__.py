@@ -91,10 +91,14 @@ def use_file(path: Path) -> tuple[World, ...]:
     """Have the worlds in a file found by name from now on, here and in processes started from here.
 
     Raises:
-        WorldError: it cannot be loaded, or declares no world.
+        WorldError: it cannot be loaded, declares no world, or one whose name another file has.
     """
     absolute = path.resolve()
     found = load(absolute)
+    for other in files() if path.suffix != TAPE else ():  # tapes are named by what is on them
+        if taken := {world.name for world in found} & {world.name for world in load(other) if world not in found}:
+            expected = "expected another name, or one of the files alone"
+            raise WorldError(f"{str(path)!r} declares a world {min(taken)!r}, and so does {str(other)!r}; {expected}")
     if absolute not in files():
         os.environ[FILES] = os.pathsep.join(map(str, (*files(), absolute)))
     return found
@@ -149,6 +153,10 @@ def _loaded(path: Path) -> tuple[World, ...]:
     found = tuple(value for value in vars(module).values() if isinstance(value, World))
     if not found:
         raise WorldError(f"{str(path)!r} declares no World")
+    if ours := [world.name for world in found if world.name in BUILT_IN and Path(world.origin).resolve() == path]:
+        raise WorldError(
+            f"{str(path)!r} declares a world {ours[0]!r}, which is the name of a built-in one; expected another"
+        )
     return tuple(dict.fromkeys(found))
 
 

@@ -235,6 +235,16 @@ def test_a_tool_that_always_says_no_is_named_and_an_example_helps(tmp_path: Path
     assert "refused" not in clear.stderr
 
 
+def test_a_name_that_another_world_has_is_refused(tmp_path: Path) -> None:
+    for file, name in (("phone", "phone"), ("one", "attic"), ("two", "attic")):
+        (tmp_path / f"{file}.py").write_text(HEAD.replace('"sinful"', repr(name)), encoding="utf-8")
+    phone = run("list", "--world", tmp_path / "phone.py").exception
+    twice = run("list", "--world", tmp_path / "one.py", "--world", tmp_path / "two.py").exception
+    assert "declares a world 'phone', which is the name of a built-in one" in str(phone)
+    assert "declares a world 'attic', and so does" in str(twice)
+    assert "two.py" in str(twice)
+
+
 @pytest.mark.parametrize("name", ["Shop", "1shop", "a-b", "class", "../x"])
 def test_a_name_that_no_world_can_have_is_refused(tmp_path: Path, name: str) -> None:
     assert isinstance(run("new", name, "--in", tmp_path / "new").exception, SandboxError)
