@@ -6,13 +6,14 @@ NODE := .node
 FUZZ := .venv-fuzz
 DOCS := .venv-docs
 RAY := .venv-ray
+MIRRORED := .venv-mirrored
 AGENTS_HOME := $(CURDIR)/.agents
 # Cores to use.
 JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
+.PHONY: help setup demo test test-node test-agents test-mirror test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -68,6 +69,14 @@ test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or o
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
 
+test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record and replay two servers of the MCP project, in an environment of their own.
+	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py -rs
+
+$(MIRRORED)/.installed:
+	$(PYTHON) -m venv $(MIRRORED)
+	$(MIRRORED)/bin/python -m pip install --quiet --disable-pip-version-check mcp-server-time mcp-server-git
+	@touch $@
+
 test-browser: $(VENV)/.dev $(NODE_TOOLS) ## Try the report and the viewer in Chromium, pictures in SHOTS; says what is missing.
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
 		{ echo "playwright is missing: $(BIN)/python -m pip install playwright"; exit 2; }
@@ -115,4 +124,4 @@ docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or
 	@echo "build/docs/index.html"
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis

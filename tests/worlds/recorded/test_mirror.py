@@ -5,8 +5,8 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -115,28 +115,28 @@ def test_what_cannot_be_mirrored_is_told_in_one_line(tmp_path: Path, arguments: 
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.skipif(find_spec("mcp_server_time") is None, reason="mcp-server-time is not installed")
+@pytest.mark.skipif(which("mcp-server-time") is None, reason="no mcp-server-time on the path")
 def test_the_reference_server_of_the_time_is_replayed_to_the_byte(tmp_path: Path):
     tape = tmp_path / "time.jsonl"
     calls = (
         ("get_current_time", {"timezone": "Europe/Berlin"}),
         ("convert_time", {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}),
     )
-    _, results = seen(mirror(tape, server=[sys.executable, "-m", "mcp_server_time"]), calls)
+    _, results = seen(mirror(tape, server=["mcp-server-time"]), calls)
     assert [item.result for item in replayed(tape, calls)] == [given(result) for result in results]
     (unknown,) = replayed(tape, [("get_current_time", {"timezone": "Europe/Paris"})])
     assert unknown.fault is not None
     assert 'the nearest recorded call is get_current_time {"timezone": "Europe/Berlin"}' in unknown.fault.text
 
 
-@pytest.mark.skipif(find_spec("mcp_server_git") is None, reason="mcp-server-git is not installed")
+@pytest.mark.skipif(which("mcp-server-git") is None, reason="no mcp-server-git on the path")
 def test_the_reference_server_of_git_is_replayed_to_the_byte(tmp_path: Path):
     tape, home = tmp_path / "git.jsonl", tmp_path / "repository"
     subprocess.run(["git", "init", "-q", str(home)], check=True)
     (home / "new.txt").write_text("new\n")
     path = {"repo_path": str(home)}
     calls = (("git_status", path), ("git_add", {**path, "files": ["new.txt"]}), ("git_status", path))
-    _, results = seen(mirror(tape, server=[sys.executable, "-m", "mcp_server_git"]), calls)
+    _, results = seen(mirror(tape, server=["mcp-server-git"]), calls)
     texts = [given(result) for result in results]
     assert texts[0] != texts[2]
     assert [item.result for item in replayed(tape, calls)] == texts
