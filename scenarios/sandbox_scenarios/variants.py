@@ -7,6 +7,7 @@ speak the presented names. Sources: ToolSandbox, appendix A.2.1; ToolTalk, secti
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 
 from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
@@ -41,16 +42,22 @@ def distractors(scenario: Scenario) -> list[Tool]:
     Tools of a domain that the scenario uses come before the rest; within both, the more a tool's name resembles that
     of a needed tool, the earlier. Ties keep the order of the world.
     """
-    from rapidfuzz import fuzz, utils
-
     needed = _needed(scenario)
     domains = {tool.domain for tool in needed}
 
     def rank(tool: Tool) -> tuple[bool, float]:
-        scores = (fuzz.WRatio(tool.name, other.name, processor=utils.default_process) for other in needed)
+        scores = (_resemblance(tool.name, other.name) for other in needed)
         return tool.domain not in domains, -max(scores, default=0.0)
 
     return sorted(_unneeded(scenario), key=rank)
+
+
+@lru_cache(maxsize=10_000)
+def _resemblance(name: str, other: str) -> float:
+    """How alike two names of tools are, of which worlds have few and scenarios ask often."""
+    from rapidfuzz import fuzz, utils
+
+    return fuzz.WRatio(name, other, processor=utils.default_process)
 
 
 def _with(count: int | None) -> Selection:

@@ -143,7 +143,7 @@ def test_a_model_that_breaks_says_how() -> None:
 def test_a_hang_lasts_until_the_client_gives_up(path: str) -> None:
     with client(failing("{kind: hang}")) as http:
         with pytest.raises(httpx2.ReadTimeout):
-            http.post(path, json=BODIES[path], timeout=0.2)
+            http.post(path, json=BODIES[path], timeout=httpx2.Timeout(100, read=0.2))
         assert said(path, http.post(path, json=BODIES[path])) == "Hello."
 
 

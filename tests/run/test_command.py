@@ -295,7 +295,7 @@ def test_a_long_run_tells_the_whole_after_every_tenth(tmp_path: Path) -> None:
 
 
 def test_processes_play_what_the_options_say(tmp_path: Path) -> None:
-    arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 2)
+    arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 1)
     assert summary(*arguments, "--out", tmp_path)["score"] == 1.0
 
 

@@ -92,7 +92,7 @@ def test_one_command_at_a_time_plays_a_part(tmp_path: Path) -> None:
 
 
 def test_the_command_plays_in_processes_however_it_was_started(tmp_path: Path) -> None:
-    command = ["-m", "sandbox_mcp.cli", "run", *FEW, "--agent", "reference", "--executor", "processes", "--jobs", "2"]
+    command = ["-m", "sandbox_mcp.cli", "run", *FEW, "--agent", "reference", "--executor", "processes", "--jobs", "1"]
     done = subprocess.run(
         [sys.executable, *command, "--no-bounds", "--out", str(tmp_path)], capture_output=True, text=True, check=False
     )

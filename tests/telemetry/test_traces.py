@@ -167,7 +167,7 @@ def endpoint_of_traces(collector: Collector) -> dict[str, str]:
 
 
 def test_worker_processes_send_what_they_played_before_they_end(tmp_path: Path) -> None:
-    options = ("--executor", "processes", "--jobs", "2")
+    options = ("--executor", "processes", "--jobs", "1")
     with collecting() as collector:
         run(tmp_path, *PLAYED[:2], *options, **collector.variables)
     sessions = spans_named(collector, "invoke_workflow")

@@ -248,7 +248,9 @@ def _features(scenarios: Sequence[Scenario], timed: set[str]) -> tuple[Count, ..
 
 def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similarity) -> Mapping[str, float]:
     """The mean over scenarios of how alike the names of the tools are that a variant offers."""
-    found = [similarity(presented(item, variant)) for item in scenarios]
+    offered = [tuple(presented(item, variant)) for item in scenarios]
+    alike = {names: similarity(names) for names in {*offered}}  # many scenarios offer the same tools
+    found = [alike[names] for names in offered]
     return {name: _mean([item[name] for item in found]) for name in (found[0] if found else ())}
 
 
