@@ -4,7 +4,7 @@ from typing import Any, TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
 from sandbox_mcp.world import Transaction
-from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy, keep
+from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy
 from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 90.0
@@ -138,7 +138,9 @@ def search_contacts(
     similar = _given(name=name, relationship=relationship)
     if not exact and not similar:
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = keep(tx.rows("contact"), lambda row: all(row[column] == value for column, value in exact.items()))
+    rows = tx.rows("contact")
+    for column, value in exact.items():
+        rows = [row for row in rows if row[column] == value]
     for column, wanted in similar.items():
         rows = fuzzy(rows, column, wanted, FUZZY, limit=None)
     return [cast("FoundContact", dict(row)) for row in (rows[:BEST] if similar else rows)]

@@ -90,13 +90,14 @@ def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit
     plain = utils.default_process
     candidates = [row for row in rows if row[column] is not None]
     written = [str(row[column])[:COMPARED] for row in candidates]
-    texts = [plain(text) if text.isascii() else _folded(text) for text in written]
+    different = list(dict.fromkeys(written))
+    texts = [plain(text) if text.isascii() else _folded(text) for text in different]
     asked = _folded(wanted[:WANTED])
     found = process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)
-    ranked = [(_shared(asked.split(), texts[index].split()), score, index) for _, score, index in found]
-    kept = [item for item in ranked if item[0] or item[1] >= STRANGE]
-    kept.sort(key=lambda item: (-item[0], -item[1], item[2]))
-    return [candidates[index] for _, _, index in kept[:limit]]
+    ranked = {different[place]: (-_shared(asked.split(), texts[place].split()), -score) for _, score, place in found}
+    fitting = {text: rank for text, rank in ranked.items() if rank[0] or -rank[1] >= STRANGE}
+    kept = sorted((*fitting[text], place) for place, text in enumerate(written) if text in fitting)
+    return [candidates[place] for _, _, place in kept[:limit]]
 
 
 def _folded(text: str) -> str:
