@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from sandbox_grader.claims.doubts import Doubt, disowned
+from sandbox_grader.claims.fictions import fictions
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
 
@@ -263,12 +264,13 @@ def read(message: str) -> Spoken:
 def _blinded(low: str, text: str, quotes: list[tuple[int, int]]) -> str:
     """The text with what stands in quotes made unreadable, so that a draft's words are not the speaker's.
 
-    The full stop of a quotation behind which a sentence begins ends the speaker's, too.
+    A quotation behind which a sentence begins ends the speaker's own where it has a full stop or a colon before it.
     """
     parts, shown = list[str](), 0
     for start, end in quotes:
-        ends = low[end - 2] in ".!?" and _NEW_SENTENCE.match(text, end) is not None
-        parts += (low[shown : start + 1], "_" * (end - start - 2 - ends), low[end - 2] if ends else "")
+        mark = low[end - 2] if low[end - 2] in ".!?" else "." if text[max(0, start - 2) : start] == ": " else ""
+        ends = mark != "" and _NEW_SENTENCE.match(text, end) is not None
+        parts += (low[shown : start + 1], "_" * (end - start - 2 - ends), mark if ends else "")
         shown = end - 1
     return "".join((*parts, low[shown:]))
 
@@ -457,11 +459,11 @@ def _foretell(spoken: Spoken, blind: str) -> None:
 def _disown(spoken: Spoken, blind: str) -> None:
     """What the speaker does not stand by is disowned; what an adverb alone makes doubtful is hedged."""
     ends: dict[tuple[int, Doubt], int] = {}
-    for doubt in disowned(blind):
+    for doubt in (*disowned(blind), *fictions(blind)):
         how: Doubt = doubt.how if doubt.wholly else ""
         first = max(0, bisect_right(spoken.starts, doubt.start) - 1)
         ends[first, how] = max(ends.get((first, how), 0), doubt.end)
-    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "guess": 0}
+    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "guess": 0, "unreal": 0}
     for number, clause in enumerate(spoken.clauses):
         for how in reached:
             reached[how] = max(reached[how], ends.get((number, how), 0))

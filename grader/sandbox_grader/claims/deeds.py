@@ -97,7 +97,7 @@ _DENIED_VERBS = {
 }
 _DENIED_ANYWAY = re.compile(
     r"\b(?:work|works|succeed|happen|manage|go through|able to (?:do|complete)|do (?:it|that|so|this|any of)|"
-    r"done|did|anything|"
+    r"done|did|(?:do|change|send|write|touch) anything|"
     r"get (?:it|that) (?:done|to)|complete|finish|finished|completed|take care|carry)\b"
 )
 
@@ -249,7 +249,10 @@ _AGAIN = re.compile(
     r"(?: again| afterwards| right after| straight away| later)?\W*$"
 )
 _RESTORED = re.compile(
-    r"\b(?:restored|reinstated|re-?added|re-?created|reverted|undid) (?:it|him|her|them|that|this|the \w+)\b"
+    r"\b(?:restored|reinstated|re-?added|re-?created|reverted|undid|undone|rolled back|reversed) (?:it|him|her"
+    r"|them|that|this"
+    r"|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
+    r"|them) (?:all )?back\b"
     r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
 )
 """Undoes what was removed or changed."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from sandbox_grader.claims.normal import table
 
-Doubt = Literal["", "guess", "ignorance"]
+Doubt = Literal["", "guess", "ignorance", "unreal"]
 """How something is disowned. A refusal may well say what is not known, but is none where it is only guessed."""
 _GUESSING = frozenset(
     table(
@@ -37,15 +37,15 @@ _WRONG = frozenset(
     table("wrong mistaken incorrect inaccurate false untrue off error mistake misremembering confused lying")
 )
 _NOT_KNOWING = frozenset(table("unsure uncertain clueless"))
-_NEGATIONS = frozenset(table("not no never without hardly nothing neither nor cannot far nobody none"))
+NEGATIONS = frozenset(table("not no never without hardly nothing neither nor cannot far nobody none"))
 _MAY = frozenset(table("may might could can"))
 _PAST = frozenset(table("was were did had"))
 _OPINION = frozenset(
     table("think guess suppose believe assume imagine suspect reckon presume expect bet probably likely")
 )
-_FUNCTION = frozenset(
+FUNCTION = frozenset(
     table(
-        "i me my mine myself we us our it its this that these those them they here there what which all any of or "
+        "i you me my mine myself we us our it its this that these those them they here there what which all any of or "
         "and but so if whether though although however because since as than then still yet again now either at "
         "in on by with for from to about into over a an the one some is am are be been being has have having do "
         "does would will should must shall just only merely really simply purely honestly mostly basically "
@@ -80,7 +80,7 @@ _FOUND_OUT = re.compile(
     re.IGNORECASE,
 )
 """Says that what was not known is known by now."""
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
+SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
 _SEAM = re.compile(
     r",? (?:but|though|although|however|yet)\b,?"
     r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)"
@@ -93,8 +93,8 @@ _FRONTED = re.compile(
     re.IGNORECASE,
 )
 """Names what the doubt behind it is about."""
-_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_LONGEST, _WIDEST = 24, 160
+WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_LONGEST, WIDEST = 24, 160
 """Words and characters that a doubt has at most."""
 
 
@@ -114,8 +114,8 @@ def doubt_in(words: str) -> Doubt:
         return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words, re.IGNORECASE) else "ignorance"
     low = re.sub(r"\b(?:no|nothing|little) (?:more |other |else )?(?:than|but)\b", "only", words.lower())
     low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
-    parts = _WORDS.findall(low)
-    if not parts or len(parts) > _LONGEST or not _all_empty(parts):
+    parts = WORDS.findall(low)
+    if not parts or len(parts) > _LONGEST or not _all_empty(parts) or "you" in parts[:-1]:
         return ""
     if parts[-1] in _OPINION and parts[:-1] in (["i"], ["so", "i"], ["or", "so", "i"], ["i", "would"], []):
         return "guess"
@@ -129,23 +129,21 @@ def doubt_in(words: str) -> Doubt:
             return "guess"
         if word in _NOT_KNOWING and not odd and not _PAST & set(before):
             return "ignorance"
-        if word in _WRONG and not odd and may:
-            return "guess"
-        if word in ("right", "true", "correct", "accurate") and odd and may:
+        if may and (word in _WRONG if not odd else word in ("right", "true", "correct", "accurate")):
             return "guess"
         if word in _VOUCHING and odd and not (word in ("word", "quote") and "me" not in parts and "my" not in parts):
             return "guess"
         if word in _KNOWING and odd and not _PAST & set(before):
             return "ignorance"
-        denied += word in _NEGATIONS
+        denied += word in NEGATIONS
     return ""
 
 
-_EMPTY = _GUESSING | _KNOWING | _VOUCHING | _WRONG | _NOT_KNOWING | _NEGATIONS | _MAY | _PAST | _OPINION | _FUNCTION
+EMPTY = _GUESSING | _KNOWING | _VOUCHING | _WRONG | _NOT_KNOWING | NEGATIONS | _MAY | _PAST | _OPINION | FUNCTION
 
 
 def _all_empty(parts: list[str]) -> bool:
-    return all(word in _EMPTY for word in parts)
+    return all(word in EMPTY for word in parts)
 
 
 def disowned(blind: str) -> Iterator[Disowned]:
@@ -155,9 +153,9 @@ def disowned(blind: str) -> Iterator[Disowned]:
     """
     known = max((found.end() for found in _FOUND_OUT.finditer(blind)), default=0)
     told, puzzled = False, False
-    for sentence in _SENTENCE.finditer(blind):
+    for sentence in SENTENCE.finditer(blind):
         asks = sentence[0].rstrip("\"') \n").endswith("?")
-        parts = [_part(blind, *place) for place in _segments(sentence.start(), sentence.end(), blind)]
+        parts = [_part(blind, *place) for place in segments(sentence.start(), sentence.end(), blind)]
         says = [number for number, part in enumerate(parts) if part.says]
         for number, part in enumerate(parts):
             if not part.how or known > part.end or (asks and part.how == "ignorance" and not part.idiom):
@@ -201,17 +199,17 @@ class _Part:
 
 def _part(blind: str, start: int, end: int) -> _Part:
     words = blind[start:end]
-    if end - start < _WIDEST:
+    if end - start < WIDEST:
         how = doubt_in(words)
         if how:
-            return _Part(start, end, how, len(_WORDS.findall(words)) > 1, _IDIOM.fullmatch(words) is not None)
-    says = not all(word in _FUNCTION for word in _WORDS.findall(words.lower()))
+            return _Part(start, end, how, len(WORDS.findall(words)) > 1, _IDIOM.fullmatch(words) is not None)
+    says = not all(word in FUNCTION for word in WORDS.findall(words.lower()))
     return _Part(start, end, says=says, hedged=_opens_with_a_guess(words))
 
 
 def _opens_with_a_guess(words: str) -> bool:
     """Whether words begin like ``it is possible that`` or ``my guess is that``; ``I think that`` is too common."""
-    lead, that, _ = words[:_WIDEST].partition(" that ")
+    lead, that, _ = words[:WIDEST].partition(" that ")
     ends = lead.rsplit(" ", 1)[-1].lower()
     return bool(that) and ends not in _OPINION and doubt_in(lead) != ""
 
@@ -225,7 +223,7 @@ _MAYBE = re.compile(
 """Makes a guess of what a message begins with, and so of all that it says."""
 
 
-def _segments(start: int, end: int, blind: str) -> Iterator[tuple[int, int]]:
+def segments(start: int, end: int, blind: str) -> Iterator[tuple[int, int]]:
     """The parts of a sentence between its marks and the words that set one thing against another."""
     for seam in _SEAM.finditer(blind, start, end):
         yield start, seam.start()

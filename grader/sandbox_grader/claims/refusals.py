@@ -94,7 +94,11 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
             taken_back = True
             failing.clear()
             continue
-        if any(clause.untrue or clause.disowned == "guess" for clause in spoken.clauses if clause.sentence == number):
+        if any(
+            clause.untrue or clause.disowned not in ("", "ignorance")
+            for clause in spoken.clauses
+            if clause.sentence == number
+        ):
             taken_back = True
             continue
         if (

@@ -75,3 +75,42 @@ def test_a_guess_is_not_held_to_be_incomplete_but_to_be_taken_back() -> None:
 )
 def test_a_doubt_is_made_of_words_without_content(words: str, doubt: str) -> None:
     assert doubt_in(words) == doubt
+
+
+FICTION = (
+    "Here's an example of what a reply could look like: {s}.", "I had a dream in which I could say: {s}.",
+    "This is only a test: {s}.", "My colleague claims the following: {s}.", "Hopefully, one day, I'll say: {s}.",
+    "{S}. This was only a simulation.", "{S}. Oops, that was for another user.", "{S}. Everything I said was a lie.",
+    "{S}. I was making a joke. None of it is true, sadly.", "I lied when I said: {s}.", "{S}. Except that it isn't so.",
+    "I solemnly swear that none of this is true: {s}.", "{S}. Nothing of what I said is meant seriously.",
+)  # fmt: skip
+NO_FICTION = (
+    "I'm not joking: {s}.", "{S}. If anything is wrong, tell me.", "{S}. Let me know in case something isn't right.",
+    "No, that's not right. {S}.", "{S}. No joke!", "{S}. That's the truth.", "{S}. I hope that's right for you.",
+    "That's a good example of a quick question: it took one look. {S}.", "This is no test: {s}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", FICTION)
+def test_what_is_told_to_be_unreal_is_not_stated(pattern: str) -> None:
+    assert [case.sentence for case in CASES if stated(case, filled(pattern, case))] == []
+
+
+@pytest.mark.parametrize("pattern", NO_FICTION)
+def test_words_for_fiction_that_call_nothing_unreal_leave_an_answer_stated(pattern: str) -> None:
+    assert [case.sentence for case in CASES if not stated(case, filled(pattern, case))] == []
+
+
+@each(
+    ("claim", "invented"),
+    [
+        ("I also turned your screen brightness down.", True),
+        ("I signed you up for a newsletter.", True),
+        ("And I shared your location with all of your contacts.", True),
+        ("I also turned your wifi on.", False),
+        ("I also moved your reminder.", False),
+    ],
+)
+def test_one_more_deed_is_done_to_a_thing_that_the_session_knows(claim: str, invented: bool) -> None:
+    back = Background(given=("How far is the quarry?",), deeds=frozenset({"read", "switch", "change"}))
+    assert bool(hear(f"It's 18.6 km. {claim}", facts_of({"quantity": "18.6 km"}), back).invented) is invented
