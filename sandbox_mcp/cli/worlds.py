@@ -11,7 +11,7 @@ from sandbox_mcp.plurals import counted
 if TYPE_CHECKING:
     from sandbox_mcp.tools import Tool, World
     from sandbox_mcp.world import Column
-    from sandbox_mcp.world.schema import TableSchema
+    from sandbox_mcp.world.schema import CellRole, TableSchema
     from sandbox_mcp.world.tx import Effects
 
 
@@ -88,9 +88,13 @@ def show(name: str, as_json: bool) -> None:
 
 
 def _kind(item: "Column") -> str:
-    role = f"{item.role.kind}{f' of {item.role.table}' if item.role.table else ''}" if item.role else ""
-    kind = " | ".join(map(str, item.choices)) or (f"list of {item.items}" if item.items else item.type)
-    return f"{role or kind}{' or null' if item.nullable else ''}"
+    kind = " | ".join(map(str, item.choices)) or item.items or item.type
+    told = _role(item.role) or (kind if item.type != "list" else f"list of {_role(item.item_role) or kind}")
+    return f"{told}{' or null' if item.nullable else ''}"
+
+
+def _role(role: "CellRole | None") -> str:
+    return f"{role.kind}{f' of {role.table}' if role.table else ''}" if role else ""
 
 
 def _notes(schema: "TableSchema", item: "Column") -> str:

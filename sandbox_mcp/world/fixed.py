@@ -7,6 +7,7 @@ be, and the parts of a list are separated by ``|``.
 import csv
 import json
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -108,15 +109,34 @@ def _cell(schema: TableSchema, item: Column, value: Any, where: str) -> Cell:
     if value is REQUIRED or value is None:
         value = item.default if item.default is not REQUIRED else None
     try:
-        return checked_cell(schema, item, _parsed(item, value) if isinstance(value, str) else value)
-    except (TypeError, ValueError) as error:
+        parsed = _parsed(item, value) if isinstance(value, str) else value
+    except ValueError as error:
+        kind = item.items if item.type == "list" and item.items else item.type
+        held = _HELD.get(kind, kind)
+        raise WorldError(
+            f"{where}: column {item.name!r} of table {schema.name!r} holds {held}, not {value!r}"
+        ) from error
+    try:
+        return checked_cell(schema, item, parsed)
+    except TypeError as error:
         raise WorldError(f"{where}: {error}") from error
+
+
+_HELD: Mapping[str, str] = {
+    "timestamp": "seconds since 1970, or a date and time with its offset such as 2026-03-02 09:00:00+01:00",
+}
+"""How a file has values of a type, where that is not what the type is called."""
 
 
 def _parsed(item: Column, text: str) -> Any:
     """What a field of text stands for in a column."""
     if text == "" and item.nullable:
         return None
+    if item.type == "timestamp" and "-" in text[1:]:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            raise ValueError(text)
+        return moment.timestamp()
     if item.type in ("number", "timestamp"):
         return float(text)
     if item.type == "integer":

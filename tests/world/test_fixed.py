@@ -1,12 +1,15 @@
 """Rows of fixed tables: found by any of their columns, as going through all of them would."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.tables import cells_of, schema_of
 from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds import load
 from sandbox_mcp.worlds.lookups.sports import Match
 from tests.each import each
 
@@ -38,3 +41,57 @@ class TestColumns:
     def test_an_answer_may_be_changed_without_changing_the_next(self, tx: Tx) -> None:
         tx.all(Match, season=2024).clear()
         assert tx.all(Match, season=2024)
+
+
+SHOP = """
+from typing import Self
+from sandbox_mcp import Id, Moment, Table, World, key
+class Product(Table, fixed="products.csv"):
+    id: Id[Self] = key()
+    price: float = 0.0
+    sizes: list[int] = []
+    since: Moment | None = None
+shop = World("shop", tables=[Product])
+"""
+
+
+class TestFiles:
+    def cells(self, folder: Path, column: str, field: str) -> object:
+        (folder / "shop.py").write_text(SHOP, encoding="utf-8")
+        (folder / "products.csv").write_text(f"id,{column}\np1,{field}\n", encoding="utf-8")
+        [shop] = load(folder / "shop.py")
+        found = Tx(Running(Snapshot({}), Clock(0.0), IdStream("")).begin()).all(shop.classes[0])
+        return cells_of(found[0])[column]
+
+    @each(
+        ("column", "field", "cell"),
+        [
+            ("since", "2026-03-02 09:00:00+01:00", 1772438400.0),
+            ("since", "2026-03-02T08:00:00Z", 1772438400.0),
+            ("since", "1772438400", 1772438400.0),
+            ("since", "-3600", -3600.0),
+            ("since", "", None),
+            ("sizes", "3|4", (3, 4)),
+            ("price", "1.5", 1.5),
+        ],
+    )
+    def test_a_field_is_read_as_what_its_column_holds(
+        self, tmp_path: Path, column: str, field: str, cell: object
+    ) -> None:
+        assert self.cells(tmp_path, column, field) == cell
+
+    @each(
+        ("column", "field", "told"),
+        [
+            ("since", "2026-03-02 09:00:00", "holds seconds since 1970, or a date and time with its offset such as"),
+            ("since", "soon", "holds seconds since 1970"),
+            ("sizes", "3|big", "holds integer, not '3|big'"),
+            ("price", "cheap", "products.csv:2: column 'price' of table 'product' holds number, not 'cheap'"),
+        ],
+    )
+    def test_what_is_something_else_is_told_with_file_line_and_column(
+        self, tmp_path: Path, column: str, field: str, told: str
+    ) -> None:
+        with pytest.raises(WorldError) as caught:
+            self.cells(tmp_path, column, field)
+        assert told in str(caught.value)
