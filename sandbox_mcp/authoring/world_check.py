@@ -47,6 +47,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "not_repeatable": "let the result follow from the state and the arguments alone",
         "broken": "mend it, or raise ValueError, NoDataError or a ToolFault of your own with a message",
         "docstring": "say in a docstring what the tool does; an agent reads nothing else",
+        "dangling": "mend the file, so that every id in it is that of a row",
         "declaration": "mend the declaration",
     }
 )
@@ -99,8 +100,25 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
     silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
     undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
     noes = {} if refused is None else refused
-    found = (*undocumented, *_read(world), *_tried(world, noes), *_tried_by_itself(world, noes))
+    found = (*undocumented, *_dangling(world), *_read(world), *_tried(world, noes), *_tried_by_itself(world, noes))
     return tuple(dict.fromkeys(found))
+
+
+def _dangling(world: World) -> Iterator[WorldFinding]:
+    """Ids in fixed rows that no row of the fixed table has which they point at."""
+    fixed = {name: FixedRows.of(schema).rows for name, schema in world.tables.items() if schema.fixed}
+    for name, rows in fixed.items():
+        for item in world.tables[name].columns:
+            role = item.item_role or item.role
+            if role is None or role.kind != "id" or role.table not in fixed:
+                continue
+            for key, row in rows.items():
+                cell = row[item.name]
+                named = cell if isinstance(cell, tuple) else () if cell is None else (cell,)
+                lost = [one for one in named if one not in fixed[role.table]]
+                if lost:
+                    told = f"row {key!r} of fixed table {name!r} has {lost[0]!r} as {item.name!r}"
+                    yield WorldFinding(world.name, name, "dangling", f"{told}, which no row of {role.table!r} is")
 
 
 # -- what the code says ---------------------------------------------------------------------------------------------

@@ -127,6 +127,8 @@ SINS = {
     "result  ": [f"{GATE}    return 1"],
     "not_repeatable ": [f"box = iter(range(99999))\n{EVENT}    tx.change(row, size=next(box))"],
     "docstring": ['@w.query\ndef sin(tx: Tx) -> int:\n    return 1'],
+    "dangling": ['class Film(Table, fixed="films.csv"):\n    id: Id[Self] = key()\n    after: Id[Self] | None = None\nw = World("w", tables=[Film])'],
+    "dangling ": ['class Film(Table, fixed="films.csv"):\n    id: Id[Self] = key()\n    after: list[Id[Self]] = []\nw = World("w", tables=[Film])'],
     "declaration": ['@w.query\ndef sin(tx: Tx, name) -> int:\n    """Find."""\n    return 1'],
 }  # fmt: skip
 
@@ -138,6 +140,7 @@ def test_every_rule_is_tried() -> None:
 @pytest.mark.parametrize("sin", SINS)
 def test_a_planted_sin_is_found(tmp_path: Path, sin: str) -> None:
     (tmp_path / "sinful.py").write_text(f"{HEAD}\n{SINS[sin][0]}\n", encoding="utf-8")
+    (tmp_path / "films.csv").write_text("id,after\nf1,\nf2,f1\nf3,f9\n", encoding="utf-8")
     (world,) = load(tmp_path / "sinful.py")
     assert sin.strip() in {finding.rule for finding in check_world(world)}
 
