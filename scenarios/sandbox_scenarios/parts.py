@@ -416,6 +416,14 @@ def _usual(expected: Expected, measure: Measure | None, within: float | None) ->
     return replace(expected, usual=measure, usual_within=within) if measure else expected
 
 
+_WRITTEN: Mapping[str, str] = {
+    "timestamp": "; expected a date and time such as 2026-03-02 09:00:00",
+    "string": "; write text that looks like something else in quotes",
+    "boolean": "; expected true or false",
+}
+"""How a file has values of a type, where that is easily mistaken."""
+
+
 def _parameter(tool: Tool, name: str) -> Parameter:
     return next(parameter for parameter in tool.parameters if parameter.name == name)
 
@@ -433,7 +441,7 @@ def _cell(value: Any, column: Column) -> Cell:
         return float(value)
     if isinstance(value, _TYPES.get(column.type, ())) and isinstance(value, bool) == (column.type == "boolean"):
         return cast(Cell, value)
-    raise ValueError(f"{value!r} is not of type {column.type}")
+    raise ValueError(f"{value!r} is not of type {column.type}{_WRITTEN.get(column.type, '')}")
 
 
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}

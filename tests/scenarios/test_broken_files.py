@@ -144,10 +144,10 @@ BODIES = {
     "rows without labels": (f"world:\n  contact: [Zed] {HERE}", "expected a mapping of labels to rows"),
     "a number as boolean": (f"world:\n  setting:\n    wifi: 1 {HERE}", "1 is not of type boolean"),
     "a boolean as number": (f"world:\n  setting:\n    latitude: true {HERE}", "True is not of type number"),
-    "a number as text": (f"world:\n  contact:\n    tomas: {{name: 5}} {HERE}", "5 is not of type string"),
+    "a number as text": (f"world:\n  contact:\n    tomas: {{name: 5}} {HERE}", "5 is not of type string; write text"),
     "a text as moment": (
         f"world:\n  reminder:\n    plants:\n      reminder_timestamp: soon {HERE}",
-        "'soon' is not of type timestamp",
+        "'soon' is not of type timestamp; expected a date and time such as",
     ),
     "a day as moment": (
         f"world:\n  reminder:\n    plants:\n      reminder_timestamp: 2025-01-01 {HERE}",
