@@ -19,7 +19,7 @@ from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
 from sandbox_mcp.tools.hints import Hints
-from sandbox_mcp.world import Column, Row
+from sandbox_mcp.world import Change, Column, Row
 from sandbox_mcp.worlds import DEFAULT
 
 LENIENT = 60
@@ -55,6 +55,8 @@ class Drafter:
     def milestones(self) -> list[dict[str, Any]]:
         """All of them, as a file has them."""
         for number, turn in enumerate(self.story.turns):
+            for change in (change for act in turn.acts for change in act.changes):
+                self._done_by_the_user(number, change)
             for step in turn.steps:
                 if self._asked_for(step):
                     self._query(step)
@@ -137,6 +139,16 @@ class Drafter:
                 kind = "adds" if before is None else "removes" if after is None else "updates"
                 self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
 
+    def _done_by_the_user(self, number: int, change: Change) -> None:
+        """What the user's own act changed for good, to which the agent had to bring it."""
+        table, key, before, after = change.table, change.key, change.before, change.after
+        if not self._lasts(table, key, after) or (before is not None and key not in self.setting.labels):
+            return
+        kind = "adds" if before is None else "removes" if after is None else "updates"
+        name = "_".join((table, kind, "by_user", *([str(number + 1)] if number else [])))
+        row = self._row(table, key, before, after, None)
+        self.drafted.setdefault(name, Drafted(name, {"table": table, kind: row}, number))
+
     def _lasts(self, table: str, key: str, after: Row | None) -> bool:
         end = self.story.end.table(table).get(key)
         if after is None or end is None:
@@ -170,7 +182,9 @@ class Drafter:
         self.drafted.setdefault(name, mine)
         self._of_step.setdefault(step.number, set()).add(name)
 
-    def _row(self, table: str, key: str, before: Row | None, after: Row | None, step: StoryStep) -> dict[str, Any]:
+    def _row(
+        self, table: str, key: str, before: Row | None, after: Row | None, step: StoryStep | None
+    ) -> dict[str, Any]:
         schema = self.home.state_tables[table]
         columns = {column.name: column for column in schema.columns if column.name != schema.key}
         if after is None:
@@ -190,15 +204,17 @@ class Drafter:
         named = column.role is not None and column.role.kind == "id"
         return not named or row[column.name] in self.setting.labels
 
-    def _cell(self, column: Column, value: Any, step: StoryStep) -> Any:
+    def _cell(self, column: Column, value: Any, step: StoryStep | None) -> Any:
         """What a new value should be like: texts by the words that come from the user, moments not to the second.
 
-        A moment that the agent gave as the user said it is meant as it is.
+        A moment that the agent gave as the user said it is meant as it is, and so is what no call of the agent's wrote.
         """
         if is_array(value):
             return {"set": list(value)}
         name, role = column.name, column.role.kind if column.role else None
         written = self.setting.value(name, value)
+        if step is None:
+            return written
         given = any(parameter.name == name for parameter in step.tool.parameters)
         if role == "moment" and value is not None and (not given or name in self.flow.arguments[step.number]):
             return {"close": written, "within": LENIENT}

@@ -236,6 +236,8 @@ def test_a_draft_has_what_the_user_did_and_where_the_parts_of_arguments_came_fro
         {"act": "open_box", "arguments": {"label": "Papers"}},
         "I opened it. {open_box}",
     )
+    done = {"id": "box_updates_by_user_2", "table": "box", "updates": {"id": "@box.papers", "opened": True}}
+    assert done in entry["milestones"]
     calls = [call for turn in entry["reference"][0]["turns"] for call in turn.get("calls", ())]
     assert calls[1]["arguments"] == {"boxes": ["$boxes.0.id", "$boxes.1.id"]}
 
