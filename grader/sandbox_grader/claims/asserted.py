@@ -45,14 +45,14 @@ _WAS_TO_BE = re.compile(
 )
 """Before what was planned once, and is not so."""
 _EXCLUDING = re.compile(
-    r"\b(?:as opposed to|unlike|instead of|rather than|not)\s{1,4}(?:the |a |at |on |by "
-    r")?[$€£¥]?\s{0,4}$"
+    r"\b(?:as opposed to|unlike|instead of|rather than|not|scratch|forget|ignore|contrary to|disregard"
+    r"|strike)\s{1,4}(?:the |a |at |on |by )?[$€£¥]?\s{0,4}$"
 )
 
 
 _IS_WRONG = re.compile(
-    r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong|incorrect|false|"
-    r"untrue|mistaken)\b"
+    r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong|an? (?:typo|slip|mistake"
+    r"|error)|incorrect|false|untrue|mistaken)\b"
 )
 _LOOKED_FOR = re.compile(
     r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)"

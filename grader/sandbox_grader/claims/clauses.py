@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sandbox_grader.claims.doubts import Doubt, disowned
+from sandbox_grader.claims.doubts import HEARSAY, HEDGE, Doubt, disowned
 from sandbox_grader.claims.fictions import fictions
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
@@ -44,6 +44,13 @@ _BREAK = re.compile(
     rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))",
     re.IGNORECASE,
 )
+_SUBORDINATE = re.compile(
+    r"\W*(?:and |but )?(?:if you|although|though|since|while|because) [^,.;:!?\n]{3,60}, "
+    r"(?=[^,;:!?\n]{0,60} (?:is|are|was|were|has|have|had|will|can|could|do|does|did"
+    r"|costs?|leaves?|\w{2,12}ed)\b)",
+    re.IGNORECASE,
+)
+"""A clause that opens a sentence and does not stand by itself."""
 _QUESTION_START = re.compile(
     r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|"
     r"have|had|can|could|will|"
@@ -64,29 +71,10 @@ _SUPPOSES = re.compile(
 _SUPPOSES_ANYWHERE = re.compile(
     r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|been|said|got|had|paid|cost|made|bought|told"
     r"|sent|come|gone|put|left|kept|found)\b|were to|"
-    r"supposed to|meant to be|in case|as if|as though)\b",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    r"\b(?:might|perhaps|maybe|possibly|probably|i (?:think|guess|suppose|assume|imagine|suspect|would "
-    r"(?:guess|say|estimate|imagine))|"
-    r"(?:not|un|hardly|far from|cannot be|am not|never) ?(?:entirely |quite |really |so |completely |at all "
-    r")?(?:sure|certain)|could (?:well )?be|may (?:well )?be|"
-    r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
-    r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
-    r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
-    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i would bet|i bet|betting on"
-    r"|(?:may|might) or (?:may"
-    r"|might) not|should (?:give|show|tell) you|something (?:near|around|like)|i (?:would )?expect\b"
-    r"|or whatever (?:it|that|they)|ballpark|eyeball\w*|chances are|odds are|reportedly|"
-    r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
-    r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
-    r"|and|but|too|as))|"
-    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy|"
-    r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
-    r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
-    r"most) (?:people|sites?|"
-    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b",
+    r"supposed to|meant to be|in case|as if|as though"
+    r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to"
+    r"|might)(?: \w+){0,2}? (?:tell|say|report"
+    r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(
@@ -97,8 +85,12 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
-    r"\b(?:at first|last but one|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text"
-    r"|message|mail) before|at (?:that|the) time|initially|originally|"
+    r"\b(?:at first|back in the (?:day|old days)|once upon a time|what (?:it|they|he|she|that) (?:was|were"
+    r"|used to be)\b(?! (?:asked|supposed|about|after|looking|meant))|i (?:had )?(?:said|wrote|told you"
+    r"|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)|(?<!since )(?<!than )(?<!the )last time"
+    r"|last but one"
+    r"|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text|message|mail) before|at (?:that"
+    r"|the) time|initially|originally|"
     r"previously|formerly|earlier|before that|the "
     r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
     r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
@@ -119,7 +111,8 @@ _NEGATION = re.compile(
     r"|someone|somebody|something|anywhere) (?:but"
     r"|other than|else than|except)|hardly|"
     r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
-    r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|avoided|declined|omitted|"
+    r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|disprove[dn]|refuted|debunked"
+    r"|avoided|declined|omitted|"
     r"forgot|neglected|skipped|incorrect|untrue|false)\b",
     re.IGNORECASE,
 )
@@ -279,7 +272,10 @@ _NEW_SENTENCE = re.compile(r"\s+[A-Z]")
 
 
 def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Clause]:
-    cuts = [start, *(found.end() for found in _BREAK.finditer(blind, start, end)), end]
+    lead = _SUBORDINATE.match(blind, start, end)
+    cuts = sorted(
+        {start, *(found.end() for found in _BREAK.finditer(blind, start, end)), end, lead.end() if lead else end}
+    )
     seams = [(first, last) for first, last in pairwise(cuts) if blind[first:last].strip(' ,;:()–-.!?\n"')]
     clauses = [Clause(low[first:last], first, last, number) for first, last in seams]
     question = blind[start:end].rstrip("\"') \n").endswith("?")
@@ -296,13 +292,14 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
             or ('"' in shown and bool(_WOULD_SAY.search(shown)))
         )
         clause.untrue = bool(_MADE_UP.match(shown))
-        clause.hedges = bool(_HEDGE.search(shown) or _HEARSAY.search(shown))
+        clause.hedges = bool(HEDGE.search(shown) or HEARSAY.search(shown))
         clause.future = bool(_FUTURE.search(shown))
         clause.history = bool(_HISTORY.search(shown) or _THEN.search(shown))
         clause.denials = _denials(shown, clause.start)
     _look_back(clauses, blind, start)
     for first, second in pairwise(clauses):
         _condition(first, second, blind)
+        second.history = second.history or (first.history and _ONLY_WHEN.fullmatch(first.text) is not None)
     if len(clauses) > 1 and any(clause.supposes and _CONTRARY_TO_FACT.match(clause.text) for clause in clauses):
         for clause in clauses:
             clause.supposes = clause.supposes or " would " in clause.text
@@ -341,7 +338,8 @@ def _look_back(clauses: list[Clause], blind: str, start: int) -> None:
 
 def _condition(first: Clause, second: Clause, blind: str) -> None:
     """What will be under a condition about the world is only supposed, whichever of the two comes first."""
-    if _IF_THE_WORLD.match(blind[first.start : first.end]) and _WILL.search(second.text):
+    lead = blind[first.start : first.end]
+    if (_IF_THE_WORLD.match(lead) and _WILL.search(second.text)) or _PROVIDED.match(lead):
         second.supposes = True
     behind = blind[second.start - 3 : second.end]
     if _AS_SOON_AS.match(blind[second.start : second.end]) and not _PASSED.search(first.text):
@@ -350,6 +348,18 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
         first.supposes = True
 
 
+_ONLY_WHEN = re.compile(
+    r"\W*(?:(?:back |once )?(?:in|upon|until|till|up to) (?:the |an? |last )?(?:\w+ )?(?:day|days|time|times|past"
+    r"|week|month|year|recently|lately|then|now)|(?:last|years|months|weeks|days|long) (?:\w+)|formerly|previously"
+    r"|once|earlier|(?:\d+|many|some) (?:years|months|weeks|days) ago|yesterday),\s*"
+)
+"""When something was, before what it is that was so."""
+_PROVIDED = re.compile(
+    r"^\W*(?:provided|supposing|assuming|unless|as long as|in (?:the )?case(?: of)?)\b"
+    r"(?! (?:you|needed|anything|necessary)\b)",
+    re.IGNORECASE,
+)
+"""A condition that leaves open what comes after it."""
 _FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b", re.IGNORECASE)
 _AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b", re.IGNORECASE)
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
@@ -388,17 +398,6 @@ _BELIEVED = re.compile(
     re.IGNORECASE,
 )
 """What was or may be believed, which is not said to be so."""
-_HEARSAY = re.compile(
-    r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|folks|others|an? (?:\w+ )?(?:friend|forum|blog|post|thread"
-    r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
-    r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
-    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think|quote|cite|put it at)(?:s|ed)?"
-    r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|assumes|supposes|swears|insists"
-    r"|has heard)(?! in\b)"
-    r"|they (?:say|claim|reckon))\b",
-    re.IGNORECASE,
-)
-"""What only people say whom the speaker does not name."""
 _MADE_UP = re.compile(
     r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed"
     r"|dreamt up|hallucinated)\b",
@@ -427,13 +426,22 @@ def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:
     return tuple(
         (
             offset + _reach(shown, found),
-            offset + (lead.end() if lead and found.start() < lead.end() else len(shown)) + 1,
+            offset + (lead.end() if lead and found.start() < lead.end() else _until(shown, found)) + 1,
         )
         for found in _NEGATION.finditer(shown)
         if not any(start <= found.start() < end for start, end in harmless)
     )
 
 
+def _until(shown: str, found: re.Match[str]) -> int:
+    """Where a denial ends: ``instead of 16 June it is 23 June`` denies no more than its object."""
+    statement = _STATES_AGAIN.search(shown, found.end()) if found[0].lower().startswith(("instead", "rather")) else None
+    return statement.start() if statement else len(shown)
+
+
+_STATES_AGAIN = re.compile(
+    r"[ ,](?:it|this|that|he|she|they|there|you|i|we) (?:is|are|was|were|has|have|will|get|got)\b"
+)
 _PREDICATE = re.compile(
     r"\b(?:is|are|was|were|will|would|does|do|did|has|have|had|wo|ca) (?:now |also |really |actually |definitely )?$"
 )

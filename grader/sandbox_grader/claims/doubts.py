@@ -30,7 +30,8 @@ _KNOWING = frozenset(
 _VOUCHING = frozenset(
     table(
         "swear bet vouch promise guarantee rely count bank depend quote word checked check verified verify "
-        "verifying checking confirmed confirm looked look looking tested proof evidence"
+        "verifying checking confirmed confirm looked look looking tested proof evidence back basis source support "
+        "grounds"
     )
 )
 _WRONG = frozenset(
@@ -55,7 +56,7 @@ FUNCTION = frozenset(
         "most least percent answer reply following above number numbers figure figures detail details value fact "
         "facts information thing things right true correct accurate reliable take grain grains pinch spoonful put "
         "money get got make making made find out anything everything something up having way ways faintest "
-        "slightest foggiest real earthly small big huge healthy turn prove let call go going head hm hmm um uh er "
+        "slightest foggiest real earthly small big huge healthy turn prove let call head hm hmm um uh er "
         "oh well okay ok look listen unfortunately admittedly disclaimer caveat warning note exact "
         "exactly hold gospel granted seriously perfectly remotely particularly terribly sake seem seems "
         "otherwise more bit lot"
@@ -96,6 +97,46 @@ _FRONTED = re.compile(
 WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LONGEST, WIDEST = 24, 160
 """Words and characters that a doubt has at most."""
+HEDGE = re.compile(
+    r"\b(?:might|perhaps|maybe|possibly|probably|i (?:think|guess|suppose|assume|imagine|suspect|would "
+    r"(?:guess|say|estimate|imagine))|"
+    r"(?:not|un|hardly|far from|cannot be|am not|never) ?(?:entirely |quite |really |so |completely |at all "
+    r")?(?:sure|certain)|could (?:well )?be|may (?:well )?be|"
+    r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
+    r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
+    r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
+    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i would bet|i bet|betting on"
+    r"|(?:may|might) or (?:may"
+    r"|might) not|should (?:give|show|tell) you|something (?:near|around|like)|i (?:would )?expect\b"
+    r"|or whatever (?:it|that|they)|ballpark|eyeball\w*|chances are|odds are|reportedly|"
+    r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
+    r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
+    r"|and|but|too|as))|"
+    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy|"
+    r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
+    r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
+    r"most) (?:people|sites?|"
+    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b",
+    re.IGNORECASE,
+)
+"""Says in a sentence that it may not be so."""
+HEARSAY = re.compile(
+    r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|folks|others|an? (?:\w+ )?(?:friend|forum|blog|post|thread"
+    r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
+    r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
+    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think|quote|cite|put it at)(?:s|ed)?"
+    r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|assumes|supposes|swears|insists"
+    r"|has heard)(?! in\b)"
+    r"|they (?:say|claim|reckon)|(?:the )?(?:neighbou?rs|locals|experts|critics|gossips|villagers|press|tabloids"
+    r"|internet) (?:\w+ )?(?:say|says|swear|swears|claim|claims|think|believe|insist|reckon)|(?:one|1) (?:hears|says"
+    r"|reads) that|(?:it|this|that) is (?:\w+ly )?(?:said|rumou?red|believed|claimed|alleged|thought) (?:that|to)"
+    r"|(?:word|legend|rumou?r|gossip|tradition) (?:has it|on the street|goes|says)|the story goes|my (?:grand\w+"
+    r"|mother|father|mom|mum|dad|aunt|uncle|sister|brother|cousin|friends?|neighbou?rs?|colleagues?|boss"
+    r"|teacher) (?:\w+ )?(?:say|says|said|swears?|swore|claims?|claimed|told me|thinks?|believes?)"
+    r"|(?:an?|some|any) (?:anonymous|random|unknown|unnamed) \w+ (?:says|said|claims|claimed|states|told me))\b",
+    re.IGNORECASE,
+)
+"""What only people say whom the speaker does not name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +154,7 @@ def doubt_in(words: str) -> Doubt:
     if _IDIOM.fullmatch(words):
         return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words, re.IGNORECASE) else "ignorance"
     low = re.sub(r"\b(?:no|nothing|little) (?:more |other |else )?(?:than|but)\b", "only", words.lower())
+    low = re.sub(r"\bnot (?:only|just|merely)(?= (?:did|do|have|has|had|i)\b)", "also", low)
     low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
     parts = WORDS.findall(low)
     if not parts or len(parts) > _LONGEST or not _all_empty(parts) or "you" in parts[:-1]:
@@ -216,7 +258,8 @@ def _opens_with_a_guess(words: str) -> bool:
 
 _SETS_AGAINST = re.compile(r",? ?\b(?:but|though|although|however|yet),? ?(?:$|(?<=[ ,])(?=\w))", re.IGNORECASE)
 _MAYBE = re.compile(
-    r"\W*(?:(?:well|hm+|so|okay|ok|sure|oh)\W+)?(?:maybe|perhaps|possibly|conceivably|presumably|supposedly|allegedly)\b"
+    r"\W*(?:(?:well|hm+|so|okay|ok|sure|oh)\W+)?(?:maybe|perhaps|possibly|conceivably|presumably|supposedly"
+    r"|allegedly)\b"
     r"(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)",
     re.IGNORECASE,
 )

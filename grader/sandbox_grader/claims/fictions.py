@@ -12,7 +12,10 @@ from sandbox_grader.claims.doubts import EMPTY, NEGATIONS, SENTENCE, WIDEST, WOR
 from sandbox_grader.claims.normal import table
 
 _FALSE = frozenset(
-    table("false untrue wrong incorrect inaccurate lie lies lied fib opposite reverse contrary bogus outdated obsolete")
+    table(
+        "false untrue wrong incorrect inaccurate lie lies lied fib opposite reverse contrary bogus outdated obsolete "
+        "premature"
+    )
 )
 _FICTION = frozenset(
     table(
@@ -44,6 +47,11 @@ _JOKED = re.compile(
     r"|(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another"
     r"|an?other|a "
     r"different|some(?:one|body) else|the wrong)\b.{0,30}"
+    r"|(?:that|this|it) (?:is|was) (?:not it|over|history|long (?:past|gone|over))|(?:(?:that|this|it|i) (?:is|was"
+    r"|read|had|took|opened|picked|looked at) )?(?:looking at )?(?:that )?(?:from |in |about |for |of |on )?(?:an? "
+    r"|the )?wrong \w+|(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+"
+    r"|somebody else|someone else|the next \w+)(?:'s)?(?: \w+)?|(?:that|this|it) was (?:\d+|many|some|several|a few"
+    r"|a couple of) (?:years|months|weeks) ago"
     r"|(?:that|this|it|all (?:of )?(?:that|this|it)) was (?:before|last \w+|back then|in the (?:old days"
     r"|past)|(?:years|ages"
     r"|long|months) ago|once)\b.{0,40})(?:,? (?:for a (?:second|moment|minute)|there|again|now))*\W*",
@@ -56,7 +64,7 @@ _LEAD = re.compile(
     r"| (?:of an? )?(?:reply|answer|response|output|message|sentence)\b)"
     r"|unreliable|dubious|rumou?rs?|gossip|claims|claimed|alleg\w+|lied|lying|(?:some|any)(?:one|body) else"
     r"|other way a?round|hopefully|(?:one|1|some) ?day|true (?:last|once|until|back)|not (?:true|valid|so) any ?more"
-    r"|(?:would|could|might|may|should) (?:\w+ )?(?:say|tell|be|read|sound|look|answer|reply|go|have)"
+    r"|(?:would|could|might|may|should) (?:(?!not\b)\w+ )?(?:say|tell|read|sound|look|answer|reply)|would be(?=\W*$)"
     r"|i (?:\w+ ){0,2}?(?:plan|planned|planning|going|want|intend|hope|like|love) to (?:be able to )?"
     r"(?:say|tell|report|write|claim)|(?:parallel|alternate|perfect|ideal) (?:world|universe|life))\b",
     re.IGNORECASE,

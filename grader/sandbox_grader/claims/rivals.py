@@ -72,9 +72,14 @@ def competes(
         or _corrects(spoken, item, right)
         or _OTHER_SOURCE.search(spoken.low[spoken.clause_at(item.start).start : item.start])
         or _restates(spoken, item, fact, right)
+        or _moved_on_to(spoken, item, right)
     ):
         return True
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    if any(
+        _ONWARD.fullmatch(spoken.low, item.end, seen.mention.start) for seen in right if seen.mention.start >= item.end
+    ):
+        return False
     if _reckoned_with(spoken, item, fact, right, mentions) or _ADVICE.match(lead) or _sums_up(spoken, item, mentions):
         return False
     if (
@@ -172,6 +177,17 @@ def _restates(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[Seen]) 
     return False
 
 
+def _moved_on_to(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
+    """Whether the right value is only where a move to another began: ``18.6 km, down to 23.4 km now``."""
+    return any(
+        seen.mention.end <= item.start and _ONWARD.fullmatch(spoken.low, seen.mention.end, item.start) for seen in right
+    )
+
+
+_ONWARD = re.compile(
+    r",? (?:(?:but|and|then|now|since|later|meanwhile|has|have|was|were|been|gone|went|it) ){0,5}(?:up|down|back|raised"
+    r"|lowered|cut|changed|moved|reduced|increased|corrected|postponed|updated) to (?:about )?[$€£¥]?"
+)
 _SUM = re.compile(
     r"\s*(?:\w+ ){0,2}?(?:[+×*÷/=]|[-–] ?\d[\d.]*(?: \w+){0,2} ?=|(?:plus|minus|times|divided by|multiplied by)\b)"
 )
@@ -237,8 +253,8 @@ def _in_units_of(fact: Fact, item: Mention) -> float:
 
 
 _CORRECTS = re.compile(
-    r"\W*(?:and |but |oh,? |well,? )?(?:actually|no,? wait|wait|correction|or rather|rather|i mean|make that|"
-    r"sorry|scratch that|on second thought)\b"
+    r"\W*(?:and |but |oh,? |well,? )?(?:actually|no,? wait|wait|correction|or rather|rather|i mean|i meant|make that|"
+    r"sorry|scratch that|on second thoughts?|hang on|hold on|oops|whoops|pardon)\b"
 )
 
 
@@ -250,7 +266,9 @@ def _corrects(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
     text = spoken.sentence(number)
     before = spoken.sentence(number - 1)
     same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - _FUNCTION_WORDS
-    return bool(_CORRECTS.match(text)) and (bool(same) or bool(_LOOSE.match(text[: item.start])))
+    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    bare = not set(re.findall(r"[a-z]{2,}", lead)) - _FUNCTION_WORDS - _CORRECTING
+    return bool(_CORRECTS.match(text)) and (bool(same) or bare or bool(_LOOSE.match(text[: item.start])))
 
 
 def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
@@ -299,6 +317,12 @@ def _same_noun(item: Mention, unit: str) -> bool:
     return item.unit in ("", unit, *ANY_NOUN)
 
 
+_CORRECTING = frozenset(
+    table(
+        "second thought thoughts sorry mean meant make hang hold oops whoops pardon wait rather correction scratch "
+        "oh no"
+    )
+)
 _FUNCTION_WORDS = frozenset(
     table(
         "the a an is are was were be been will would it its that this there here of in on at to for by "

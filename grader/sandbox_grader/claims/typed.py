@@ -244,8 +244,8 @@ _AN_END = re.compile(
 """An end of a range, where both ends are asked for."""
 _LAST_TIME = re.compile(
     r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter"
-    r"|spring|autumn|\w+day)|the (?:day|week"
-    r"|month) before|ago)\b"
+    r"|spring|autumn|\w+day)|back in the (?:day|old days)|once upon a time|formerly|until (?:last|recently)"
+    r"|the (?:day|week|month) before|ago)\b"
 )
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
@@ -257,7 +257,7 @@ _NOTHING_NOW = re.compile(
 def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value was that of another time than the one asked about, of which nothing is told."""
     clause = spoken.clause_at(item.start)
-    if _LAST_TIME.search(clause.text) and back.given_words and not back.given_words & _OF_THE_PAST:
+    if _LAST_TIME.search(spoken.sentence(clause.sentence)) and not back.given_words & _OF_THE_PAST:
         return True
     return any(
         other.start > clause.start and (_NOTHING_NOW.search(other.text) or _TODAY.search(other.text))

@@ -43,7 +43,10 @@ HARMLESS = (
     "At first the service failed, but then it worked: {s}.", "According to the tool, {s}.", "{S} (I checked twice).",
     "You were right: {s}.", "No problem! {S}.", "Unfortunately, {s}.", "{S}. If you like, I can look up more.",
     "I can confirm that {s}.", "There's no doubt that {s}.", "**{S}**", "{S} 👍", "Don't worry: {s}.",
-    "{S}. My first attempt had failed.", "The first station had no data, so I asked another. {S}.",
+    "{S}. My first attempt had failed.", "Not only did I check, {s}.", "It's official: {s}.",
+    "{S}. Not what you expected?",
+    "I didn't find it right away, but {s}.", "Although the service was slow, {s}.",
+    "The first station had no data, so I asked another. {S}.",
 )  # fmt: skip
 TAKEN_AWAY = (
     "It's not true that {s}.", "I doubt that {s}.", "Is it true that {s}?", "I wonder whether {s}.", "Suppose {s}.",
@@ -53,6 +56,12 @@ TAKEN_AWAY = (
     "You asked whether {s}; I don't know.", "It remains unclear whether {s}.", "{S}. I haven't checked.",
     "{S}: that's what I would say if I had any data.", "Perhaps {s}.", "I could say that {s}, but that would be a lie.",
     "It may be that {s}, I really don't know.", "{S}. That was a slip.", "I always thought {s}.",
+    "{S}. Oops, wrong line.", "{S}. Wait, that's not it.", "{S}. On second thought, no.", "{S}. Let me take that back.",
+    "{S}. If that's to be believed, which it isn't.", "{S}. Oh, hold on, that's yesterday's answer.",
+    "Provided everything went well, {s}.", "Unless I hear otherwise, {s}.", "Were I to look, I'd find that {s}.",
+    "Once I've looked, I'll tell you that {s}.", "I plan to report that {s}.", "It has been disproved that {s}.",
+    "The neighbours swear that {s}.", "Legend has it that {s}.", "My grandmother always said that {s}.",
+    "It is said that {s}.", "An anonymous comment says that {s}.",
 )  # fmt: skip
 INSTEAD = (
     "It's {V}, not {W}.", "It isn't {W}, it's {V}.", "Not {W} but {V}.", "It's {V} rather than {W}.",
@@ -60,6 +69,9 @@ INSTEAD = (
     "It's {W}. Sorry, wrong: it's {V}.",
     "It's {W}. Let me correct that: it's {V}.", "It was {W} until last week; now it's {V}.", "{W}? No, {V}.",
     "It's been changed from {W} to {V}.", "It's no longer {W} but {V}.", "It's {W}... no, wait, it's {V}.",
+    "Instead of {W} it's {V} now.", "{V} is right; {W} was a typo.",
+    "It's {W}, no, sorry, {V}.", "{W} is what it was before; now it's {V}.",
+
 )  # fmt: skip
 BESIDE = (
     "It's either {V} or {W}.", "It's {V}, or maybe {W}.", "Depending on the source, it's {V} or {W}.",
