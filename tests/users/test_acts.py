@@ -391,3 +391,26 @@ def test_leave_that_is_asked_for_in_the_words_of_the_wish_is_for_the_wish() -> N
 @each("text", ["What I don't have is the wording of the note.", "All I still lack is the hour."])
 def test_what_is_said_to_be_missing_is_asked_for(text: str) -> None:
     assert read_acts(text, wish_of("Remind me tomorrow to call the plumber."), 1).act is Act.ASKS
+
+
+@each(
+    ("wish", "text", "act"),
+    [
+        (
+            "Remove Homer from my contacts.",
+            "Your list is kept by the office's server, which rejects removals.",
+            Act.GIVES_UP,
+        ),
+        ("Turn the wifi off.", "Radios sit outside what I may touch.", Act.GIVES_UP),
+        (
+            "How far is Osaka Castle from here?",
+            "I know where it stands, but no tool of mine tells me where you are.",
+            Act.GIVES_UP,
+        ),
+        ("Text Fredrik that I'm late.", "Should it go to his mobile, his work phone or the landline?", Act.ASKS),
+        ("How far is Osaka Castle from here?", "Would it trouble you if I read the phone's position?", Act.LEAVE),
+        ("Text Fredrik that I'm late.", "Sent. He gave it a thumbs up.", Act.DELIVERS),
+    ],
+)
+def test_limits_choices_of_three_and_oblique_leave(wish: str, text: str, act: Act) -> None:
+    assert read_acts(text, wish_of(wish), 0 if act is not Act.DELIVERS else 1).act is act

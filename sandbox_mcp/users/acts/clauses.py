@@ -124,6 +124,13 @@ FORMS: tuple[Form, ...] = tuple(
     form
     for group in (
         _form(
+            ClauseKind.GIVE_UP,
+            r"^(?:(?:and|but|so|yet|sadly) )?(?:nothing|nobody|no one|none|neither|no (?!problem|worries|need|doubt|rush|trouble)\w+)(?: (?!until|unless|before|once|if|but|except|and|so|that|i|you)\w+){0,6}? "
+            r"(?:gives?|tells?|lets?|allows?|helps?|shows?|gets?|brings?|offers?|takes?) (?:me|us)\b",
+            r"^which (?:\w+ly |always |just |simply ){0,2}(?:refuses?|blocks?|forbids?|prevents?|rejects?|denies|disallows?|rules? out|stops?|does not (?:let|allow|permit))\b",
+            asks=False,
+        ),
+        _form(
             ClauseKind.SMALL,
             r"^(?:\w+ ){0,2}(?:thanks|thank you)(?: so much| very much)? for (?:reaching out|getting in touch|contacting (?:me|us)|"
             r"writing|asking|your (?:message|request|question))$",
@@ -289,7 +296,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b"
             r"|^(?:(?:and|so|then) )?you are (?:really |quite |absolutely |completely |100% |still )?(?:sure|certain|positive|okay with|fine with|happy with|comfortable with)\b",
             rf"\b(?!in order)(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
-            rf"\b(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
+            rf"\b(?<!gave )(?<!gave it )(?<!gave that )(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
             r"\b(?:do|would|if) you (?:do not |would not )?(?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
             r"confirm|say so)\b|\bany objections?\b|\bunless you (?:object|say|would rather|tell me not|prefer|stop|"
             r"have objections)\b",
@@ -310,7 +317,8 @@ FORMS: tuple[Form, ...] = tuple(
             r"quick yes|send|start|delete|do it|continue)\b",
             r"\b(?:if|whether) you are (?:content|happy|okay|fine|satisfied|pleased)\b",
             r"\blet me know$|\b(?<!to )(?:just )?(?<!to )say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
-            r"\b(?:a|your) thumbs\b",
+            r"\b(?<!gave )(?<!gave it )(?<!gave that )(?:a|your) thumbs\b",
+            r"\b(?:would|will|does) (?:it|that) (?:\w+ ){0,2}?(?:bother|trouble|annoy|upset|disturb|inconvenience|put) you\b|\bwould (?:it|that) be (?:rude|amiss|too much|a nuisance|an imposition|a bother|a problem|terribly wrong) (?:if|to)\b",
             rf"\b(?:i )?(?:await|request|need|require|seek) your (?:instructions?|orders?|{_SURE})\b|\b{_SURE} "
             rf"(?:\w+ ){{0,6}}(?:is|are) (?:hereby )?(?:required|requested|needed|pending|necessary|awaited)\b",
             rf"\bshould (?:that|this|it) be (?:{_OK})\b|\bif you will (?:let|allow|permit) (?:me|it|us)\b",
@@ -375,6 +383,7 @@ FORMS: tuple[Form, ...] = tuple(
         _form(ClauseKind.ASK, r".", asks=True),
         _form(
             ClauseKind.GIVE_UP,
+            r"\b(?:falls?|fell|lies|lay|sits?|is|are|goes|reaches) (?:\w+ ){0,2}?(?:outside|beyond|above)(?: of)? (?:what|my|our|the (?:scope|reach|limits|bounds|remit)|anything)\b",
             r"\b(?:service|server|system|tool|app|network|api|function|feature|database)s? (?:is|are|seems?|appears?)(?: to be)?(?: \w+)? (?:down|broken|offline|out of order|out of service|unreachable)\b",
             r"^(?:(?:so|and) )?(?:i )?(?:will|must|have to|am going to) (?:now |therefore )?(?:leave (?:it|this) (?:at|there|here)|stop (?:here|there|trying)|give up)\b",
             r"\bi (?:am|will be|have to|must|will|would rather) (?:now |just |therefore )?(?:stop|stopping|leave it|leaving it|end|ending|call it quits|calling it quits|throw in the towel|throwing in the towel)"

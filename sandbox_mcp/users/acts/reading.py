@@ -154,7 +154,7 @@ UNHEARD = 3 * UNIT // 4
 """And so much more where the rules hear nothing that ends a talk."""
 UNASKED = 3 * UNIT // 8
 """And so much more for what waits for an answer where no sentence is a question and the rules hear none."""
-SOUGHT = 2 * UNIT
+SOUGHT = 3 * UNIT
 """And so much more for what waits for no answer where a question begins with which, what, who and the like."""
 _WAITING = frozenset({Act.ASKS, Act.LEAVE, Act.OPEN, Act.OFFERS})
 _HEARD = frozenset({Act.DELIVERS, Act.GIVES_UP, Act.OFFERS, Act.CLOSES})

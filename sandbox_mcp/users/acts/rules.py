@@ -69,7 +69,8 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
                 kind = ClauseKind.ANSWER
             if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
                 kind = ClauseKind.GIVE_UP
-            if kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause):
+            bare = kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause)
+            if bare or (kind is ClauseKind.LEAVE and sentence.asks and last and _OF_THREE.search(sentence.text)):
                 kind = ClauseKind.ASK
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
                 kind = ClauseKind.STATE
@@ -229,6 +230,8 @@ _SAYS_NOTHING = (ClauseKind.STATE, ClauseKind.ANSWER, ClauseKind.FINDING)
 _NO_VERB = r"(?!(?:is|are|was|were|has|have|had|i|we|he|she|it|they|either|neither|will|can|not|no|nothing|more|so|less|less|sent|set|done|today|tomorrow)\b)[\w'-]+"
 _BARE_CHOICE = re.compile(rf"(?:{_NO_VERB} ){{0,4}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,4}}{_NO_VERB}")
 """Two things with an "or" between them and no verb, which leaves the choice to whom it is said to."""
+_OF_THREE = re.compile(rf", (?:{_NO_VERB} ){{0,2}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,2}}{_NO_VERB}\W*$")
+"""A list of three at the end, of which a yes chooses none."""
 _BARE_WH = re.compile(
     r"what|when|where|who|whom|how|which|(?:here is )?(?:what|how) (?:i|we) (?:have )?(?:did|do|done|found|changed)(?: it| so far)?"
 )
