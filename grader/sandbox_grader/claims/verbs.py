@@ -17,14 +17,14 @@ _KINDS = {
     "remind": "reminded scheduled set noted created added planned",
     "add": "added saved stored created entered registered recorded put inserted included listed made",
     "remove": "removed deleted erased cleared cancelled canceled dropped emptied wiped trashed discarded "
-    "purged unsent revoked binned got",
+    "purged unsent revoked binned got undid",
     "change": "changed updated modified edited moved rescheduled postponed renamed corrected fixed adjusted "
     "shifted swapped replaced pushed extended shortened relabelled "
     "relabeled marked set switched restored put brought delayed amended altered tied attached pinned linked "
-    "assigned labelled labeled turned reverted reset merged stripped cleared removed kept promoted",
+    "assigned labelled labeled turned reverted reset merged stripped cleared removed kept promoted undid",
     "switch": "turned switched enabled disabled activated deactivated toggled put set reconnected "
     "disconnected connected restored reset left returned reverted powered changed ended quit "
-    "exited brought",
+    "exited brought undid",
     "timer": "set started stopped cancelled canceled paused resumed extended added ended turned switched "
     "removed restarted adjusted changed put",
     "signin": "signed logged unlocked authenticated",
@@ -78,7 +78,7 @@ IRREGULAR = frozenset(
         "quit bid cast beat bit bitten blew blown bound caught chose chosen dealt dug drew drawn felt fell "
         "fallen forgot forgiven froze frozen grew grown held led lit met ran rode ridden rose shook shaken "
         "shone showed shown slept spoke spoken stood struck swept swam swore taught thought understood "
-        "woke withdrew began begun came brought"
+        "woke withdrew began begun came brought undid undone"
     )
 )
 _WORD_KINDS: Mapping[str, tuple[str, ...]] = {

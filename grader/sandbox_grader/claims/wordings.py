@@ -13,7 +13,7 @@ from sandbox_grader.claims.asserted import Standing, standing
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import WORD, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
-from sandbox_grader.claims.normal import plain
+from sandbox_grader.claims.normal import plain, table
 
 _OR = re.compile(r"\bor\b|/|\balternatively\b")
 _QUESTION = re.compile(r"^(?:which|who|whom|whose|what|when|where|why|how)\b|\?$", re.IGNORECASE)
@@ -38,6 +38,8 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
         for place in places(spoken, str(value))
     ):
         return stated(f"asks {wanted}")
+    if any(how == "denied" and _is_missing(spoken, place, values) for place, how in found):
+        return stated(f"says that {wanted} is missing")
     for _, how in found:
         if how == "denied":
             return contrary(f"denies the {kind} {wanted}")
@@ -51,6 +53,27 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
         if rival:
             return contrary(f"names {rival!r}, expected {wanted}", rival)
     return missing(f"only guesses at {wanted}" if found else f"does not say {wanted}")
+
+
+def _is_missing(spoken: Spoken, place: tuple[int, int], values: Sequence[str]) -> bool:
+    """Whether what a user would have to supply is said not to be there: ``without your password``."""
+    if not all(value.lower().split()[-1] in _SUPPLIED for value in values if value):
+        return False
+    lead = spoken.low[spoken.clause_at(place[0]).start : place[0]]
+    return _LACKING.search(lead) is not None
+
+
+_SUPPLIED = frozenset(
+    table(
+        "number password city town place date time day name address email amount code username recipient destination "
+        "title account country currency subject year month"
+    )
+)
+_LACKING = re.compile(
+    r"\b(?:no|without|(?:do|does|did|have|has) not (?:have|know|see|find|get|got|told|given|mentioned|said|specified)"
+    r"(?: me| us| you)?)(?: (?:the|a|an|any|your|its|his|her|their|which|\w+)){0,2} $"
+)
+"""Before what is missing."""
 
 
 def _refuses(fact: Fact) -> bool:

@@ -1,6 +1,6 @@
 """Wordings with numbers in them, dates that no calendar has, and wordings that ask."""
 
-from sandbox_grader.claims import hear
+from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.model import Fact
 
 from tests.each import each
@@ -43,3 +43,23 @@ def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bo
 )
 def test_what_is_announced_to_be_untrue_is_not_stated(lead: str, right: bool):
     assert hear(f"{lead} It is 14:40.", [Fact("time", ("14:40",))]).right is right
+
+
+@each(
+    ("wording", "message", "right"),
+    [
+        ("number", "I couldn't text Gus, because there's no phone number for him.", True),
+        ("password", "Without your password I can't get into the account.", True),
+        ("city", "You haven't told me the city, which I need.", True),
+        ("woodshed", "There's no woodshed.", False),
+        ("number", "It's not the number that I lack.", False),
+    ],
+)
+def test_what_a_user_has_to_supply_may_be_told_to_be_missing(wording: str, message: str, right: bool):
+    assert hear(message, [Fact("text", (wording,))]).right is right
+
+
+def test_undoing_everything_takes_a_deed():
+    back = Background(deeds=frozenset({"read"}))
+    assert hear("It's 14:40. Then I undid everything.", [Fact("time", ("14:40",))], back).invented
+    assert not hear("It's 14:40. I haven't undone anything.", [Fact("time", ("14:40",))], back).invented
