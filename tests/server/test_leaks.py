@@ -47,6 +47,10 @@ def secrets(scenario: Scenario) -> set[str]:
     return texts | {json.dumps(text)[1:-1] for text in texts}
 
 
+def assert_clean(seen: str, scenario: Scenario) -> None:
+    assert not [text for text in secrets(scenario) if text in seen]
+
+
 async def everything(server: Served, url: str, era: str) -> str:
     """All that can be had at an MCP endpoint, by right or by trying."""
     raw = await RawMcp(server.http, url, era).open()
@@ -75,7 +79,7 @@ async def test_a_session_url_hands_out_nothing_but_its_tools(server: Served, era
     scenario = SUITE.get(name)
     session = opened_in(server.manager, name, user_channel=channel)
     seen = await everything(server, server.url(session), era)
-    assert not [text for text in secrets(scenario) if text in seen]
+    assert_clean(seen, scenario)
     listed = {tool.name for tool in session.presentation.listed}
     raw = await RawMcp(server.http, server.url(session), era).open()
     params: dict[str, Any] = {"_meta": ENVELOPE} if era == MODERN else {}

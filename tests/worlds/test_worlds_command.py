@@ -280,7 +280,7 @@ def test_a_new_world_installed_in_a_clean_environment_is_found_by_name_and_passe
     )
     Path(paths["purelib"], "ours.pth").write_text(here, encoding="utf-8")
     python = Path(paths["scripts"], "python")
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", FILES)}
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTEST_ADDOPTS", FILES)}
     told = {
         "worlds check workshop": "0 findings",
         "scenarios lint --deep --scenarios scenarios": "0 complaints",
