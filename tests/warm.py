@@ -39,6 +39,13 @@ LEASE = b"0" * 8
 CLIENT = """#!{python} -ISs
 import json, os, resource, signal, socket, sys
 passed_on = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+def pass_on(number, _):
+    try:
+        os.kill(child, number)
+    except ProcessLookupError:
+        pass  # it has ended meanwhile, and its exit code is on its way
+
 signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # the child may run before it is known here whom to pass them on to
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({place!r})
@@ -48,7 +55,7 @@ with socket.socket(socket.AF_UNIX) as server:
     server.sendall(asked)
     child = int(server.recv(8) or sys.exit("the server is gone"))
     for number in passed_on:
-        signal.signal(number, lambda number, _: os.kill(child, number))
+        signal.signal(number, pass_on)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     code = int(server.recv(8) or 1)
 if code < 0:

@@ -183,7 +183,7 @@ def test_a_person_who_interrupts_it_gets_a_closed_log(tmp_path: Path) -> None:
     process.process.send_signal(signal.SIGINT)
     _, said = process.process.communicate(timeout=100)
     log = read_trajectory(only_log(tmp_path))
-    assert process.process.returncode == 0
+    assert process.process.returncode == 0, said
     assert b"Traceback" not in said
     assert log.ended
     assert log.ended.reason == "abandoned"
