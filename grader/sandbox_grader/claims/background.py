@@ -11,6 +11,7 @@ from functools import cached_property
 
 from sandbox_grader.claims.normal import plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
+from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import default
 
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
@@ -24,7 +25,7 @@ class Background:
     deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:
     names that successful deeds were about. ``moments``: local times (year, month, day, hour, minute) of all timestamps
     that calls were made with or answered. ``switches``: what was switched on or off, and how it stands.
-    ``called``: what people call the switches of the world; those of the default world where it is None.
+    ``home``: the world that all this is said in; the default one where it is None.
     """
 
     given: tuple[str, ...] = ()
@@ -37,12 +38,19 @@ class Background:
         default_factory=frozenset[tuple[int, int, int, int, int]]
     )
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
-    called: Mapping[str, Sequence[str]] | None = None
+    home: World | None = None
 
     @property
     def things(self) -> Mapping[str, Sequence[str]]:
-        """What people call the switches of the world that all this is said in, by column."""
-        return default().switches if self.called is None else self.called
+        """What people call the switches of the world, by column."""
+        return (self.home or default()).switches
+
+    @cached_property
+    def world_words(self) -> frozenset[str]:
+        """The words for what the world has, whether or not it was spoken of: its tables, and its switches."""
+        tables = (name for name, schema in (self.home or default()).tables.items() if not schema.optional)
+        names = (*tables, *self.things, *(name for called in self.things.values() for name in called))
+        return words_of(" ".join(names).replace("_", " "))
 
     @cached_property
     def given_values(self) -> Sequence[Mention]:

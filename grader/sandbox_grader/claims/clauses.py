@@ -12,11 +12,10 @@ from itertools import pairwise
 
 from sandbox_grader.claims.doubts import HEARSAY, HEDGE, Doubt, disowned
 from sandbox_grader.claims.fictions import fictions
-from sandbox_grader.claims.normal import plain
+from sandbox_grader.claims.normal import SENTENCE, is_question, plain
 from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
 
 WORD = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\W_぀-ヿ㐀-䶿一-鿿]+|[%$€£¥°+]")
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
 _SUBJECT = (
     r"i|it|that|this|these|those|the|your|you|he|she|they|there|we|his|her|my|everyone|everybody|nobody|nothing|here"
 )
@@ -241,7 +240,7 @@ def read(message: str) -> Spoken:
         quotes = []  # the message as a whole stands in quotes
     blind = _blinded(low, text, quotes)
     clauses, number = list[Clause](), 0
-    for sentence in _SENTENCE.finditer(blind):
+    for sentence in SENTENCE.finditer(blind):
         if sentence[0].strip():
             clauses += _clauses(low, blind, sentence.start(), sentence.end(), number)
             number += 1
@@ -278,7 +277,7 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
     )
     seams = [(first, last) for first, last in pairwise(cuts) if blind[first:last].strip(' ,;:()–-.!?\n"')]
     clauses = [Clause(low[first:last], first, last, number) for first, last in seams]
-    question = blind[start:end].rstrip("\"') \n").endswith("?")
+    question = is_question(blind[start:end])
     asking = False
     for position, clause in enumerate(clauses):
         shown = blind[clause.start : clause.end]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox_grader.claims.normal import table
+from sandbox_grader.claims.normal import SENTENCE, is_question, table
 
 Doubt = Literal["", "guess", "ignorance", "unreal"]
 """How something is disowned. A refusal may well say what is not known, but is none where it is only guessed."""
@@ -44,7 +44,7 @@ _PAST = frozenset(table("was were did had"))
 _OPINION = frozenset(
     table("think guess suppose believe assume imagine suspect reckon presume expect bet probably likely")
 )
-FUNCTION = frozenset(
+_FUNCTION = frozenset(
     table(
         "i you me my mine myself we us our it its this that these those them they here there what which all any of or "
         "and but so if whether though although however because since as than then still yet again now either at "
@@ -81,7 +81,6 @@ _FOUND_OUT = re.compile(
     re.IGNORECASE,
 )
 """Says that what was not known is known by now."""
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
 _SEAM = re.compile(
     r",? (?:but|though|although|however|yet)\b,?"
     r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)"
@@ -157,7 +156,7 @@ def doubt_in(words: str) -> Doubt:
     low = re.sub(r"\bnot (?:only|just|merely)(?= (?:did|do|have|has|had|i)\b)", "also", low)
     low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
     parts = WORDS.findall(low)
-    if not parts or len(parts) > _LONGEST or not _all_empty(parts) or "you" in parts[:-1]:
+    if not parts or len(parts) > _LONGEST or not EMPTY.issuperset(parts) or "you" in parts[:-1]:
         return ""
     if parts[-1] in _OPINION and parts[:-1] in (["i"], ["so", "i"], ["or", "so", "i"], ["i", "would"], []):
         return "guess"
@@ -181,11 +180,7 @@ def doubt_in(words: str) -> Doubt:
     return ""
 
 
-EMPTY = _GUESSING | _KNOWING | _VOUCHING | _WRONG | _NOT_KNOWING | NEGATIONS | _MAY | _PAST | _OPINION | FUNCTION
-
-
-def _all_empty(parts: list[str]) -> bool:
-    return all(word in EMPTY for word in parts)
+EMPTY = _GUESSING | _KNOWING | _VOUCHING | _WRONG | _NOT_KNOWING | NEGATIONS | _MAY | _PAST | _OPINION | _FUNCTION
 
 
 def disowned(blind: str) -> Iterator[Disowned]:
@@ -196,7 +191,7 @@ def disowned(blind: str) -> Iterator[Disowned]:
     known = max((found.end() for found in _FOUND_OUT.finditer(blind)), default=0)
     told, puzzled = False, False
     for sentence in SENTENCE.finditer(blind):
-        asks = sentence[0].rstrip("\"') \n").endswith("?")
+        asks = is_question(sentence[0])
         parts = [_part(blind, *place) for place in segments(sentence.start(), sentence.end(), blind)]
         says = [number for number, part in enumerate(parts) if part.says]
         for number, part in enumerate(parts):
@@ -245,7 +240,7 @@ def _part(blind: str, start: int, end: int) -> _Part:
         how = doubt_in(words)
         if how:
             return _Part(start, end, how, len(WORDS.findall(words)) > 1, _IDIOM.fullmatch(words) is not None)
-    says = not all(word in FUNCTION for word in WORDS.findall(words.lower()))
+    says = not _FUNCTION.issuperset(WORDS.findall(words.lower()))
     return _Part(start, end, says=says, hedged=_opens_with_a_guess(words))
 
 

@@ -8,8 +8,8 @@ takes with it what stands before, or what follows where nothing does.
 import re
 from collections.abc import Iterator
 
-from sandbox_grader.claims.doubts import EMPTY, NEGATIONS, SENTENCE, WIDEST, WORDS, Disowned, segments
-from sandbox_grader.claims.normal import table
+from sandbox_grader.claims.doubts import EMPTY, NEGATIONS, WIDEST, WORDS, Disowned, segments
+from sandbox_grader.claims.normal import SENTENCE, is_question, table
 
 _FALSE = frozenset(
     table(
@@ -45,8 +45,7 @@ _JOKED = re.compile(
     r"\W*(?:(?:and|but|well|oh|ha|haha|hey|sorry|oops|wait)\W+){0,3}(?:as if|in (?:your|my) dreams"
     r"|you wish|gotcha|(?:i )?had you (?:there|going|fooled)|(?:i )?(?:fooled|tricked|got) you|made you look"
     r"|(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another"
-    r"|an?other|a "
-    r"different|some(?:one|body) else|the wrong)\b.{0,30}"
+    r"|a different|some(?:one|body) else|the wrong)\b.{0,30}"
     r"|(?:that|this|it) (?:is|was) (?:not it|over|history|long (?:past|gone|over))|(?:(?:that|this|it|i) (?:is|was"
     r"|read|had|took|opened|picked|looked at) )?(?:looking at )?(?:that )?(?:from |in |about |for |of |on )?(?:an? "
     r"|the )?wrong \w+|(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+"
@@ -76,7 +75,7 @@ _MOST_WORDS, _FEWEST_WORDS = 18, 3
 def unreal(words: str) -> bool:
     """Whether words say of the message that it is not real, and nothing else."""
     parts = WORDS.findall(words.lower())
-    if not parts or any(word not in _CLOSED for word in parts) or (parts[0] in ("no", "yes") and len(parts) == 1):
+    if not parts or not _CLOSED.issuperset(parts) or (parts[0] in ("no", "yes") and len(parts) == 1):
         return False
     denied = 0
     for position, word in enumerate(parts):
@@ -96,7 +95,7 @@ def fictions(blind: str) -> Iterator[Disowned]:
     """Where a message is told to be unreal, in order."""
     told = False
     for sentence in SENTENCE.finditer(blind):
-        if sentence[0].rstrip("\"') \n").endswith("?"):
+        if is_question(sentence[0]):
             told = True
             continue
         parts = list(segments(sentence.start(), sentence.end(), blind))
@@ -124,7 +123,7 @@ def _about_itself(blind: str, start: int, end: int) -> bool:
 
 
 def _says(blind: str, start: int, end: int) -> bool:
-    return not all(word in _CLOSED for word in WORDS.findall(blind[start:end].lower()))
+    return not _CLOSED.issuperset(WORDS.findall(blind[start:end].lower()))
 
 
 def _announces(lead: str, rest: str) -> bool:

@@ -199,6 +199,15 @@ def _unnumbered(text: str) -> str:
 _ANY_NUMBER = re.compile(rf"\d|\b{_WORD}\b", re.IGNORECASE)
 
 
+SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
+"""A sentence of a message in plain form, in which a line is one too."""
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends with a question mark, be it in quotes or brackets."""
+    return sentence.rstrip("\"') \n").endswith("?")
+
+
 def words_of(text: str) -> frozenset[str]:
     """The words of a text in lower case, those of one letter left out."""
     return frozenset(re.findall(r"[^\W_]{2,}", text.casefold()))

@@ -11,7 +11,7 @@ from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
-from sandbox_grader.claims.normal import table, words_of
+from sandbox_grader.claims.normal import table
 from sandbox_grader.claims.values import Mention
 from sandbox_grader.claims.verbs import HARMLESS, IRREGULAR, claimed, stem_of, supported
 from sandbox_grader.claims.wordings import places
@@ -193,8 +193,7 @@ def _of_another_thing(kinds: frozenset[str], after: str, more: bool, back: Backg
     words = [word for word in (found.groups() if found else ()) if word]
     if not words:
         return False
-    things = words_of(" ".join(name for item in back.things.items() for name in (item[0].replace("_", " "), *item[1])))
-    stems = {stem_of(word) for word in back.given_words | back.known_words | _PHONES | things}
+    stems = {stem_of(word) for word in back.given_words | back.known_words | back.world_words | _DATA}
     return not any(stem_of(word) in stems for word in words)
 
 
@@ -203,13 +202,13 @@ _SIGNED_UP = re.compile(
     r"(?:signed|subscribed|enrolled|registered) (?:you|him|her|them|us)(?: up)? (?:for|to|in|into|with) "
     r"(?:the |an? |your )?(\w{3,})(?: (\w{3,}))?"
 )
-_PHONES = frozenset(
+_DATA = frozenset(
     table(
-        "phone device contact contacts list address book reminder reminders message messages text texts timer timers "
-        "setting settings request entry number name note notes data clock inbox location service services"
+        "phone device address book text texts list request entry number name note notes data clock inbox location "
+        "service services settings"
     )
 )
-"""What every phone has, whether or not it was spoken of."""
+"""Words for data of any kind, and for what it is kept on."""
 
 
 def _no_deed(verb: str, after: str, back: Background) -> bool:

@@ -173,7 +173,7 @@ class Listener:
             touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
             moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
             switches=_switches(fine),
-            called=self._timeline.home.switches,
+            home=self._timeline.home,
         )
 
     @cached_property
