@@ -1,0 +1,119 @@
+"""States and arguments that are made up from a world's declaration, to try its code with."""
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+from sandbox_mcp.authoring.mutants.wrong import some_value
+from sandbox_mcp.tools import Parameter, World
+from sandbox_mcp.world import Cell, Column, Snapshot, TableSchema, snapshot_of
+from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.schema import CellRole
+
+ROWS = 4
+"""How many rows a table has that may have several."""
+UNSPEAKABLE = "Unspeakable "
+"""How the made-up texts begin that are secret or hidden."""
+NOW = 1_772_442_000.0
+DAY = 86400.0
+
+
+def state_of(world: World, dice: random.Random) -> Snapshot:
+    """A state with some rows in each table, whose ids point at each other's."""
+    schemas = world.state_tables
+    counts = {name: 1 if schema.single else ROWS for name, schema in schemas.items()}
+    ids = {name: [f"{name}-{number}" for number in range(count)] for name, count in counts.items()}
+    tables = {
+        name: {key: {schema.key: key, **_row(world, schema, ids, dice)} for key in ids[name]}
+        for name, schema in schemas.items()
+    }
+    for name, schema in schemas.items():
+        owner = dice.choice(ids[name]) if schema.owner else ""
+        for key, row in tables[name].items():
+            row |= {schema.owner: key == owner} if owner else {}
+    return snapshot_of(tables)
+
+
+def _row(world: World, schema: TableSchema, ids: Mapping[str, list[str]], dice: random.Random) -> dict[str, Cell]:
+    return {item.name: _cell(world, item, ids, dice) for item in schema.columns if item.name != schema.key}
+
+
+def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random.Random) -> Cell:
+    if item.nullable and dice.random() < 0.3:
+        return None
+    if item.role and item.role.kind == "id" and item.role.table:
+        return _some_id(world, item.role.table, ids, dice)
+    if item.type == "list":
+        choices: Iterable[Any] = item.choices or ("alpha", "beta")
+        return tuple(list(choices)[: dice.randrange(3)]) if item.items in (None, "string") else ()
+    if item.choices:
+        return dice.choice(item.choices)
+    if item.type == "string" and not item.shown:
+        return f"{UNSPEAKABLE}{dice.randrange(1000)}"
+    made: Mapping[str, Callable[[], Cell]] = {
+        "string": lambda: dice.choice(WORDS),
+        "boolean": lambda: dice.random() < 0.5,
+        "integer": lambda: dice.randrange(1, 20),
+        "number": lambda: float(dice.randrange(1, 20)),
+        "timestamp": lambda: NOW + dice.randrange(-5, 6) * DAY,
+    }
+    return made[item.type]()
+
+
+WORDS = ("Alpha One", "beta", "Gamma Three", "delta@example.org")
+
+
+def _examples(item: Parameter) -> list[str]:
+    """The values that an argument's description gives as examples: what follows ``such as``."""
+    found = re.findall(r"such as ([^,;]+?)(?:[.,;]?$|[,;] |\. )", item.description)
+    return [part.strip("'\"`") for example in found for part in example.split(" or ")]
+
+
+@lru_cache(maxsize=64)
+def _looked_up(world: World) -> list[str]:
+    """The texts in the first rows of fixed tables: what tools are likely to find."""
+    tables = [FixedRows.of(schema) for schema in world.tables.values() if schema.fixed]
+    rows = [row for table in tables for row in list(table.rows.values())[:20]]
+    return [cell for row in rows for cell in row.values() if isinstance(cell, str)]
+
+
+def _some_id(world: World, table: str, ids: Mapping[str, list[str]], dice: random.Random) -> str:
+    schema = world.tables.get(table)
+    known = list(FixedRows.of(schema).rows) if schema is not None and schema.fixed else ids.get(table, [])
+    return dice.choice(known) if known else "none"
+
+
+def argument(world: World, item: Parameter, state: Snapshot, dice: random.Random) -> Any:
+    """A value that fits: ids of rows, moments, a text that stands somewhere, or whatever the schema allows."""
+    if item.types == ("string",) and not item.value.get("enum") and (item.role is None or item.role.kind == "text"):
+        known = [*_examples(item), *_named_like(item.name, state)]
+        return dice.choice([*WORDS, *known * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
+    return item.with_roles(some_value(item.value, dice), partial(_by_role, world, state, dice))
+
+
+def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole, made: Any) -> Any:
+    """A value for what has a role, in place of one that was made up without looking."""
+    if role.kind == "id" and role.table and made is not None:
+        return _some_id(world, role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
+    if role.kind == "secret":
+        return dice.choice([cell for _, cell in unspeakable(state)] or WORDS)
+    if role.kind == "moment":
+        return NOW + dice.randrange(-5, 6) * DAY
+    return dice.choice(WORDS) if role.kind == "text" else made
+
+
+def _named_like(name: str, state: Snapshot) -> list[str]:
+    """The texts in columns that are called what an argument is called."""
+    rows = (row for rows in state.tables.values() for row in rows.values())
+    return sorted({cell for row in rows if isinstance(cell := row.get(name), str)})
+
+
+def unspeakable(state: Snapshot) -> Iterator[tuple[str, str]]:
+    """The cells of a made-up state that no agent may be told, and where they stand."""
+    for table, rows in state.tables.items():
+        for row in rows.values():
+            for name, cell in row.items():
+                if isinstance(cell, str) and cell.startswith(UNSPEAKABLE):
+                    yield f"{name!r} of {table!r}", cell

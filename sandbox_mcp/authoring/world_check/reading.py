@@ -1,0 +1,213 @@
+"""What the code of a world's modules says: reaches past the transaction, clocks, chance, files, state that all share.
+
+Policy: the code of every module that declares a tool is read, helpers included.
+"""
+
+import ast
+import inspect
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from sandbox_mcp.authoring.world_check.findings import WorldFinding
+from sandbox_mcp.tools import World
+from sandbox_mcp.world.tables import Table, is_table
+
+CLOCKS = {
+    "time": {"time", "time_ns", "monotonic", "perf_counter", "localtime", "gmtime", "ctime", "strftime", "sleep"},
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+}
+CHANCES = {"random", "secrets", "uuid", "numpy"}
+OUTSIDE = {"requests", "httpx", "urllib", "socket", "subprocess", "shutil", "http", "sqlite3", "tempfile", "aiohttp"}
+OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
+FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "unlink", "mkdir", "touch", "iterdir", "glob"}
+CHANGING = {"append", "extend", "add", "update", "insert", "remove", "pop", "popitem", "clear", "setdefault", "discard"}
+_TOLD = {"time", "datetime"}
+"""Modules whose functions are known by name, whatever an import calls them."""
+BYPASSING = {"transaction", "_cells", "_effects"}
+
+
+def read(world: World) -> Iterator[WorldFinding]:
+    """What stands in the modules that declare the world's tools."""
+    names = {function.__module__ for function in world.functions.values()}
+    for name in sorted(names):
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        try:
+            source = inspect.getsource(module)
+        except (OSError, TypeError):
+            continue
+        reader = _Reader(world, module, Path(str(module.__file__)).name)
+        reader.visit(ast.parse(source))
+        yield from reader.found
+
+
+class _Reader(ast.NodeVisitor):
+    """Goes through one module and notes what its functions must not do; what runs on import is left alone."""
+
+    def __init__(self, world: World, module: ModuleType, file: str) -> None:
+        self.found: list[WorldFinding] = []
+        self._world = world
+        self._module = module
+        self._file = file
+        self._inside: list[str] = []
+        self._sets: set[str] = set()
+        self._local: set[str] = set()
+        self._tables = set(world.classes)
+
+    def _note(self, node: ast.AST, rule: str, problem: str) -> None:
+        place = f"{self._file}:{getattr(node, 'lineno', 0)} in {self._inside[-1] if self._inside else 'the module'}"
+        self.found.append(WorldFinding(self._world.name, place, rule, problem))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """A function: its defaults, then its body."""
+        self._inside.append(node.name)
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None and (
+                isinstance(default, ast.List | ast.Dict | ast.Set) or _called(default) in ("list", "dict", "set")
+            ):
+                self._note(default, "mutable_default", "a default that can change is shared by all calls")
+        before = self._sets, self._local
+        assigned = [item for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
+        self._local = {item.id for item in assigned} | {item.arg for item in node.args.args}
+        self._sets = {
+            target.id
+            for item in ast.walk(node)
+            if isinstance(item, ast.Assign) and _is_set(item.value)
+            for target in item.targets
+            if isinstance(target, ast.Name)
+        }
+        for part in node.body:
+            self.visit(part)
+        self._sets, self._local = before
+        self._inside.pop()
+
+    def visit_Global(self, node: ast.Global) -> None:
+        """A name of the module that a function sets."""
+        self._note(node, "module_state", f"sets {', '.join(node.names)} of the module")
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """Something that is put into a place."""
+        for target in node.targets:
+            self._stored(target)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """Something that is added to a place."""
+        self._stored(node.target)
+        self.generic_visit(node)
+
+    def _stored(self, target: ast.expr) -> None:
+        if self._inside and isinstance(target, ast.Subscript | ast.Attribute) and self._is_shared(target.value):
+            self._note(target, "module_state", f"writes to {ast.unparse(target.value)}, which lies in the module")
+
+    def _is_shared(self, node: ast.expr) -> bool:
+        """Whether an expression is a list, mapping or object that lies in the module and can change."""
+        if not isinstance(node, ast.Name) or node.id in self._local:
+            return False
+        value = getattr(self._module, node.id, None)
+        return isinstance(value, list | dict | set | bytearray) or (
+            value is not None and not isinstance(value, type | World | ModuleType) and hasattr(value, "__dict__")
+        )
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """A look past the transaction."""
+        if (
+            self._inside
+            and node.attr in BYPASSING
+            and isinstance(node.value, ast.Name)
+            and node.value.id in self._local
+        ):
+            self._note(node, "past_the_transaction", f"reaches for {ast.unparse(node)}")
+        elif self._inside and ast.unparse(node) == "os.environ":
+            self._note(node, "outside_io", "reads the host's environment")
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        """A loop, which must not go through a set."""
+        self._gone_through(node.iter)
+        self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        """A list that must not be made from a set as it comes."""
+        for part in node.generators:
+            self._gone_through(part.iter)
+        self.generic_visit(node)
+
+    def visit_Starred(self, node: ast.Starred) -> None:
+        """What is laid out one by one."""
+        self._gone_through(node.value)
+        self.generic_visit(node)
+
+    def _gone_through(self, node: ast.expr) -> None:
+        if isinstance(node, ast.GeneratorExp):
+            node = node.generators[0].iter
+        if self._inside and (_is_set(node) or (isinstance(node, ast.Name) and node.id in self._sets)):
+            self._note(
+                node, "set_order", f"goes through the set {ast.unparse(node)}, whose order differs from run to run"
+            )
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A call."""
+        if self._inside:
+            self._judge_call(node)
+        self.generic_visit(node)
+
+    def _judge_call(self, node: ast.Call) -> None:
+        name = self._real(_called(node))
+        root, _, last = name.rpartition(".")
+        home = self._home_of(_called(node).partition(".")[0])
+        if last in CLOCKS.get(root.rpartition(".")[2], ()) or (home == "time" and last in CLOCKS["time"]):
+            self._note(node, "host_clock", f"{name}() tells the host's time")
+        elif home in CHANCES or name == "os.urandom":
+            self._note(node, "chance", f"{name}() gives something else each time")
+        elif home in OUTSIDE or (not root and name in OUTSIDE_CALLS) or name.startswith(("os.", "sys.")):
+            self._note(node, "outside_io", f"{name}() reaches outside the world")
+        elif last in FILE_METHODS and root and not self._tables.intersection(_tables_in(node, self._module)):
+            self._note(node, "outside_io", f"{name}() reads or writes files")
+        elif (name in ("list", "tuple", "enumerate", "iter") or last in ("join", "fromkeys")) and node.args:
+            self._gone_through(node.args[0])
+        elif name in ("setattr", "object.__setattr__", "cells_of"):
+            self._note(node, "past_the_transaction", f"{name}() goes past the transaction")
+        elif name in ("hash", "id") and not root:
+            self._note(node, "set_order", f"{name}() differs from run to run")
+        elif last in CHANGING and isinstance(node.func, ast.Attribute) and self._is_shared(node.func.value):
+            self._note(node, "module_state", f"{name}() changes what lies in the module")
+        for table in _tables_in(node, self._module):
+            if table not in self._tables and last in ("get", "find", "all", "one", "add"):
+                self._note(node, "undeclared_table", f"uses table {table.__name__!r}, which the world does not have")
+
+    def _real(self, name: str) -> str:
+        """A dotted name with what an import called otherwise under its own name: ``dt.now`` as ``datetime.now``."""
+        first, dot, rest = name.partition(".")
+        value = None if first in self._local else getattr(self._module, first, None)
+        own = str(getattr(value, "__name__", ""))
+        return f"{own}{dot}{rest}" if own and self._home_of(first) in _TOLD else name
+
+    def _home_of(self, name: str) -> str:
+        """The top-level package that a name of the module comes from."""
+        value = getattr(self._module, name, None)
+        if value is None or name in self._local:
+            return ""
+        place = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", "") or "")
+        return "random" if isinstance(value, random.Random) else place.partition(".")[0]
+
+
+def _called(node: ast.AST | None) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _is_set(node: ast.expr) -> bool:
+    return isinstance(node, ast.Set | ast.SetComp) or _called(node) in ("set", "frozenset")
+
+
+def _tables_in(node: ast.Call, module: ModuleType) -> list[type[Table]]:
+    """The tables that a call is given first, such as ``tx.all(Order)``."""
+    first = node.args[0] if node.args else None
+    value = getattr(module, first.id, None) if isinstance(first, ast.Name) else None
+    return [cast("type[Table]", value)] if is_table(value) else []

@@ -1,0 +1,188 @@
+"""What comes of a world's tools, events and gates in made-up states.
+
+Policy: every tool is called some times in worlds of rows made up from the tables, twice each, with the results held
+against what their annotations say; events and gates are tried in the same way.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sandbox_mcp.authoring.world_check.findings import WorldFinding
+from sandbox_mcp.authoring.world_check.made_up import NOW, argument, state_of, unspeakable
+from sandbox_mcp.tools import Bound, Outcome, Tool, World, bind, present
+from sandbox_mcp.tools.calling import BROKEN, EXPECTED, WorldFailedError, attempt, place_of
+from sandbox_mcp.tools.declaring import DueEvent, GateRule
+from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.tools.value_schemas import misfits
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, Transaction
+from sandbox_mcp.world.faults import NoJsonError, UndeclaredEffectError, WorldError
+
+TRIALS, MOST_TRIALS = 12, 200
+"""How often something is tried, and how often at most a tool that says no every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What is wrong by which rule, and how it said no, if it did."""
+
+    problems: tuple[tuple[str, str], ...] = ()
+    refusal: str | None = None
+
+
+_Once = Callable[[Snapshot, random.Random], _Tried | None]
+"""One trial in a state; None where nothing could be tried."""
+_Happening = Callable[[Transaction], tuple[Any, Any]]
+"""What is tried in a transaction: what it gives, and what that was expected to be, as the type of it."""
+
+
+def tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
+    """What is wrong with what tools, events and gates do; ``refused`` gets what those say that never say yes."""
+    for tool in world.tools.values():
+        if tool not in ENGINE_TOOLS:
+            yield from _trials(world, tool.name, tool.name, partial(_called_twice, world, tool), MOST_TRIALS, refused)
+    for name, (title, happening) in _by_itself(world).items():
+        yield from _trials(world, name, title, partial(_happens_twice, world, name, title, happening), TRIALS, refused)
+
+
+def _trials(
+    world: World, name: str, title: str, once: _Once, at_most: int, refused: dict[str, str]
+) -> Iterator[WorldFinding]:
+    seen: set[str] = set()
+    came_through = False
+    for number in range(at_most):
+        if number >= TRIALS and came_through:
+            break
+        dice = random.Random(f"{world.name}/{title}/{number}")  # noqa: S311 - repeatable, not secret
+        outcome = once(state_of(world, dice), dice)
+        if outcome is None:
+            continue
+        if outcome.refusal is None:
+            came_through = True
+        else:
+            refused[name] = outcome.refusal
+        for rule, problem in outcome.problems:
+            if rule not in seen:
+                seen.add(rule)
+                yield WorldFinding(world.name, name, rule, problem)
+    if came_through:
+        refused.pop(name, None)
+
+
+def _called_twice(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> _Tried | None:
+    arguments = {
+        item.name: argument(world, item, state, dice)
+        for item in tool.parameters
+        if item.required or dice.random() < 0.5
+    }
+    bound = bind({tool.name: present(tool)}, tool.name, arguments)
+    if isinstance(bound, Outcome):
+        return None
+    first, second = (_outcome(world, state, bound) for _ in range(2))
+    refusal = first.fault.text if isinstance(first, Outcome) and first.fault is not None else None
+    return _Tried(tuple(_judged(state, bound, first, second)), refusal)
+
+
+def _outcome(world: World, state: Snapshot, bound: Bound) -> Outcome | WorldError:
+    try:
+        return attempt(_begun(world, state), bound)
+    except WorldError as error:
+        return error
+
+
+def _begun(world: World, state: Snapshot) -> Transaction:
+    return Running(state, Clock(NOW, "UTC", 1.0), IdStream("check"), world.knowledge).begin()
+
+
+def _judged(
+    state: Snapshot, bound: Bound, first: Outcome | WorldError, second: Outcome | WorldError
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
+    name = bound.tool.name
+    if isinstance(first, WorldError):
+        yield _rule_of(first), str(first)
+        return
+    if isinstance(second, WorldError) or (first.result, first.changes) != (second.result, second.changes):
+        yield _differs(name)
+    said = json.dumps(first.result, default=str) if first.fault is None else first.fault.text
+    if bound.tool.caller == "agent":
+        yield from _told_secrets(state, name, said, but=json.dumps(bound.arguments))
+    if first.fault is None:
+        for misfit in misfits(first.result, bound.tool.result_schema, "result"):
+            yield "result", f"{name}(): {misfit.path} must be {misfit.expected}, not {misfit.value!r}"
+
+
+def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:
+    """Every event, on the first row of its table, and every gate: what each is called in messages, and its trial."""
+
+    def happens(event: DueEvent, tx: Transaction) -> tuple[Any, Any]:
+        row = next(iter(tx.rows(event.table.name)), None)
+        return (event.happen(tx, row) if row is not None else None), str | None
+
+    def opens(gate: GateRule, tx: Transaction) -> tuple[Any, Any]:
+        return gate.is_open(tx), bool
+
+    events = {event.name: (f"event {event.name!r}", partial(happens, event)) for event in world.events}
+    return {**events, **{name: (f"gate {name!r}", partial(opens, gate)) for name, gate in world.gates.items()}}
+
+
+def _happens_twice(
+    world: World, name: str, title: str, happening: _Happening, state: Snapshot, _: random.Random
+) -> _Tried:
+    try:
+        first, second = (_come_to(world, state, title, happening) for _ in range(2))
+    except EXPECTED as error:  # a made-up state may be one that the world never gets into
+        return _Tried(refusal=f"{type(error).__name__}: {error}")
+    return _Tried(tuple(_wrong_of_itself(state, name, first, second)))
+
+
+def _come_to(
+    world: World, state: Snapshot, title: str, happening: _Happening
+) -> tuple[Any, Any, Any] | WorldFailedError:
+    tx = _begun(world, state)
+    try:
+        given, expected = happening(tx)
+    except EXPECTED:
+        raise
+    except BROKEN as error:
+        return WorldFailedError(title, place_of(error), error)
+    return given, expected, tuple(tx.changes)
+
+
+def _wrong_of_itself(
+    state: Snapshot,
+    name: str,
+    first: tuple[Any, Any, Any] | WorldFailedError,
+    second: tuple[Any, Any, Any] | WorldFailedError,
+) -> Iterator[tuple[str, str]]:
+    if isinstance(first, WorldFailedError):
+        yield _rule_of(first), str(first)
+        return
+    if first != second:
+        yield _differs(name)
+    given, expected, _ = first
+    if not isinstance(given, expected):
+        wanted = "true or false" if expected is bool else "a text or None"
+        yield "result", f"{name}() must give {wanted}, not {given!r}"
+    yield from _told_secrets(state, name, str(given))
+
+
+def _differs(name: str) -> tuple[str, str]:
+    return "not_repeatable", f"{name}() comes to something else when it is called again in the same state"
+
+
+def _told_secrets(state: Snapshot, name: str, said: str, but: str = "") -> Iterator[tuple[str, str]]:
+    for where, told in unspeakable(state):
+        if told in said and told not in but:
+            yield "secret", f"{name}() tells the {where}, which no result may have"
+
+
+def _rule_of(error: WorldError) -> str:
+    """The rule that a fault of the world breaks."""
+    cause = error.cause if isinstance(error, WorldFailedError) else error
+    if isinstance(cause, NoJsonError):
+        return "result"
+    return "undeclared_effect" if isinstance(cause, UndeclaredEffectError) else "broken"
