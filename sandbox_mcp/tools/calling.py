@@ -37,6 +37,7 @@ WRONG_VALUE: tuple[FaultKind, str] = ("wrong_value", "ArgumentValueError")
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
 PYTHON = Path(json.__file__).parents[1]
+"""The folder of Python's own library."""
 ENGINE = (Path(__file__).parent, Path(__file__).parent.parent / "world")
 """The folders of code that is not a world's own."""
 MAX_DEPTH = 100

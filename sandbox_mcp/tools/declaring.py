@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from math import isfinite
 from pathlib import Path
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
 from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
 from sandbox_mcp.tools.hints import Hints
+from sandbox_mcp.tools.results import plain_result
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import roles_inside, value_schema
@@ -30,7 +30,7 @@ from sandbox_mcp.world.schema import TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
 from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, measure_of, role_in, row_of, schema_of, without_null
 from sandbox_mcp.world.transaction import Transaction
-from sandbox_mcp.world.tx import WHOLE, Effects, Tx, visible
+from sandbox_mcp.world.tx import WHOLE, Effects, Tx
 
 F = TypeVar("F", bound=Callable[..., Any])
 WHOEVER = "You are an assistant and act through the tools you are given."
@@ -572,37 +572,9 @@ def _runner(
         returned = function(Tx(transaction, tool, effects), **given)
         try:
             return plain_result(returned)
-        except _NoJson as error:
+        except NoJsonError as error:
             code = inspect.unwrap(function).__code__
-            place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
-            raise NoJsonError(error.args[0], place) from None
+            error.place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
+            raise
 
     return run
-
-
-class _NoJson(Exception):
-    """A value that JSON has nothing for."""
-
-
-_PLAIN = frozenset({str, int, float, bool, NoneType})
-
-
-def plain_result(value: Any) -> Any:
-    """What a tool returned, as JSON has it: rows become objects without hidden and secret columns."""
-    if type(value) in _PLAIN:
-        if type(value) is float and not isfinite(value):
-            raise _NoJson(value)
-        return value
-    if isinstance(value, Table):
-        return {name: _listed(cell) for name, cell in visible(value).items()}
-    if isinstance(value, Mapping):
-        return {str(key): plain_result(item) for key, item in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [plain_result(item) for item in cast("Sequence[Any]", value)]
-    if isinstance(value, str | int):  # members of an enumeration, and the like
-        return value
-    raise _NoJson(value)
-
-
-def _listed(cell: Any) -> Any:
-    return list(cast("tuple[Any, ...]", cell)) if isinstance(cell, tuple) else cell

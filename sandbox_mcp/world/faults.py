@@ -38,9 +38,9 @@ class WorldFailedError(WorldError):
 
 
 class NoJsonError(TypeError):
-    """What a tool returned is nothing that JSON has; ``place`` says where the tool stands."""
+    """What a tool returned is nothing that JSON has; ``place`` says where the tool stands, once that is known."""
 
-    def __init__(self, value: object, place: str) -> None:
-        self.place = place
+    def __init__(self, value: object) -> None:
+        self.place = ""
         what = repr(value) if isinstance(value, float) else f"a value of type {type(value).__name__!r}"
         super().__init__(f"it returned {what}, for which JSON has nothing; expected rows, texts, numbers, lists, dicts")
