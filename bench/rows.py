@@ -4,7 +4,6 @@ The rows are made here: dialogues of five turns, each with four tools and the hi
 process from the first row read to the summary, with logs written, in both forms of an answer.
 """
 
-import argparse
 import json
 import tempfile
 import time
@@ -14,7 +13,7 @@ from typing import Any
 
 from sandbox_clients.function import Asked
 
-from bench.table import BudgetRow, show
+from bench.table import BudgetRow, how_many, show
 from sandbox_mcp.run.evaluate import evaluate
 from sandbox_mcp.run.rows.suite import RowSuite
 
@@ -35,9 +34,7 @@ WRITTEN = 'Thought: it is dark.\nAction: light_lamp\nAction Input: {"room": "hal
 
 def main(arguments: list[str]) -> None:
     """Play the rows in both forms, and print what one took."""
-    parser = argparse.ArgumentParser(prog="python -m bench rows")
-    parser.add_argument("rows", nargs="?", type=int, default=10_000)
-    wanted = parser.parse_args(arguments).rows
+    wanted = how_many("rows", "rows", 10_000, arguments)
     show(f"{wanted} rows", [_played(wanted, form) for form in ("text", "calls")])
 
 

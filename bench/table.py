@@ -1,12 +1,13 @@
 """How measurements are taken and shown: CPU time of this process or of a child, medians, ratios within one run."""
 
+import argparse
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -22,6 +23,13 @@ class BudgetRow:
     @property
     def kept(self) -> bool:
         return self.ratio <= 1.0
+
+
+def how_many(part: str, what: str, usual: int, arguments: Sequence[str]) -> int:
+    """The number that a part of the benchmarks is given, ``usual`` if none; exits with 2 for anything else."""
+    parser = argparse.ArgumentParser(prog=f"python -m bench {part}")
+    parser.add_argument(what, nargs="?", type=int, default=usual)
+    return int(getattr(parser.parse_args(arguments), what))
 
 
 def median_cpu(work: Callable[[], object], repeats: int = 30, warm_up: int = 3) -> float:

@@ -20,7 +20,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
-from bench.table import BudgetRow, show
+from bench.table import BudgetRow, how_many, show
 from sandbox_mcp.run.play import Reach, play
 from sandbox_mcp.run.transports import TRANSPORTS, transport
 from sandbox_mcp.server.listing import listing
@@ -116,5 +116,6 @@ def rows(scenario: str, sessions: int) -> list[BudgetRow]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
+    wanted = how_many("transports", "sessions", 60, arguments)
     for scenario in SCENARIOS:
-        show(f"A session of {scenario}", rows(scenario, int(arguments[0]) if arguments else 60))
+        show(f"A session of {scenario}", rows(scenario, wanted))

@@ -6,7 +6,6 @@ measured is a second start: the CPU that the process takes up to its first page,
 most memory it held.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -17,7 +16,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bench.table import BudgetRow, show
+from bench.table import BudgetRow, how_many, show
 
 SCENARIOS = ("late_*", "wifi_*", "bread_*", "castle_*", "bike_*")
 AGENTS = ("reference", "refuse")
@@ -27,9 +26,7 @@ MEMORY = 500.0
 
 def main(arguments: list[str]) -> None:
     """Make the sessions, look at them, and print what it took."""
-    parser = argparse.ArgumentParser(prog="python -m bench view")
-    parser.add_argument("sessions", nargs="?", type=int, default=100_000)
-    wanted = parser.parse_args(arguments).sessions
+    wanted = how_many("view", "sessions", 100_000, arguments)
     with tempfile.TemporaryDirectory() as place:
         show(f"view of {wanted} sessions", measured(Path(place), wanted))
 

@@ -62,6 +62,8 @@ _SURE = (
     r"(?:permission|approval|consent|confirmation|go ahead|ok|okay|blessing|authori[sz]ation|green light|thumbs up|"
     r"nod|say[- ]so|agreement|sign-?off)"
 )
+_UNGIVEN = "(?<!gave )(?<!gave it )(?<!gave that )"
+"""Before a word for leave that nobody is said to have given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +298,7 @@ FORMS: tuple[Form, ...] = tuple(
             rf"ready)(?: (?:with|about|for|that|to|if|you))?\b|^you (?:{_OK}|sure|certain|happy)\b"
             r"|^(?:(?:and|so|then) )?you are (?:really |quite |absolutely |completely |100% |still )?(?:sure|certain|positive|okay with|fine with|happy with|comfortable with)\b",
             rf"\b(?!in order)(?:{_OK}|good|ready|set|clear) to (?:go|send|proceed|save|continue)\b",
-            rf"\b(?<!gave )(?<!gave it )(?<!gave that )(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
+            rf"\b{_UNGIVEN}(?:your|the|a|me a|me the|you give me|for|with|explicit|final|need) {_SURE}\b(?! (?:code|number|e?mail|message|id|letter|page)\b)",
             r"\b(?:do|would|if) you (?:do not |would not )?(?:mind|object|consent|agree|approve|authori[sz]e|allow|permit|give me leave|"
             r"confirm|say so)\b|\bany objections?\b|\bunless you (?:object|say|would rather|tell me not|prefer|stop|"
             r"have objections)\b",
@@ -317,7 +319,7 @@ FORMS: tuple[Form, ...] = tuple(
             r"quick yes|send|start|delete|do it|continue)\b",
             r"\b(?:if|whether) you are (?:content|happy|okay|fine|satisfied|pleased)\b",
             r"\blet me know$|\b(?<!to )(?:just )?(?<!to )say (?:when|go|so|yes)$|\btell me to (?:go|proceed|send|continue|do)\b|"
-            r"\b(?<!gave )(?<!gave it )(?<!gave that )(?:a|your) thumbs\b",
+            rf"\b{_UNGIVEN}(?:a|your) thumbs\b",
             r"\b(?:would|will|does) (?:it|that) (?:\w+ ){0,2}?(?:bother|trouble|annoy|upset|disturb|inconvenience|put) you\b|\bwould (?:it|that) be (?:rude|amiss|too much|a nuisance|an imposition|a bother|a problem|terribly wrong) (?:if|to)\b",
             rf"\b(?:i )?(?:await|request|need|require|seek) your (?:instructions?|orders?|{_SURE})\b|\b{_SURE} "
             rf"(?:\w+ ){{0,6}}(?:is|are) (?:hereby )?(?:required|requested|needed|pending|necessary|awaited)\b",
