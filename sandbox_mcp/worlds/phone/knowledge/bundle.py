@@ -4,7 +4,7 @@ Policy: a domain answers from the offline source unless another source is given 
 before the first question to its domain.
 """
 
-from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +30,23 @@ class Knowledge:
     Example: ``Knowledge().units.convert(20, "celsius", "fahrenheit")`` is ``68.0``.
     """
 
+    currency: "CurrencySource"
+    """Exchange rates."""
+    distance: "DistanceSource"
+    """Distances on the globe."""
+    gazetteer: "GazetteerSource"
+    """Addresses of coordinates."""
+    holidays: "HolidaySource"
+    """Dates of holidays."""
+    places: "PlaceSource"
+    """Sights, shops, restaurants and towns."""
+    stocks: "StockSource"
+    """Shares and their prices."""
+    units: "UnitSource"
+    """Units of measurement."""
+    weather: "WeatherSource"
+    """The weather."""
+
     def __init__(
         self,
         *,
@@ -42,69 +59,12 @@ class Knowledge:
         units: "UnitSource | None" = None,
         weather: "WeatherSource | None" = None,
     ) -> None:
-        self._given: dict[str, Any] = {
-            "currency": currency,
-            "distance": distance,
-            "gazetteer": gazetteer,
-            "holidays": holidays,
-            "places": places,
-            "stocks": stocks,
-            "units": units,
-            "weather": weather,
-        }
+        given = (currency, distance, gazetteer, holidays, places, stocks, units, weather)
+        vars(self).update((domain, source) for domain, source in zip(DOMAINS, given, strict=True) if source)
 
-    @cached_property
-    def currency(self) -> "CurrencySource":
-        """Exchange rates."""
-        from sandbox_mcp.worlds.phone.knowledge.currency import OfflineCurrency
-
-        return self._given["currency"] or OfflineCurrency()
-
-    @cached_property
-    def distance(self) -> "DistanceSource":
-        """Distances on the globe."""
-        from sandbox_mcp.worlds.phone.knowledge.distance import OfflineDistance
-
-        return self._given["distance"] or OfflineDistance()
-
-    @cached_property
-    def gazetteer(self) -> "GazetteerSource":
-        """Addresses of coordinates."""
-        from sandbox_mcp.worlds.phone.knowledge.gazetteer import OfflineGazetteer
-
-        return self._given["gazetteer"] or OfflineGazetteer()
-
-    @cached_property
-    def holidays(self) -> "HolidaySource":
-        """Dates of holidays."""
-        from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
-
-        return self._given["holidays"] or OfflineHolidays()
-
-    @cached_property
-    def places(self) -> "PlaceSource":
-        """Sights, shops, restaurants and towns."""
-        from sandbox_mcp.worlds.phone.knowledge.places import OfflinePlaces
-
-        return self._given["places"] or OfflinePlaces()
-
-    @cached_property
-    def stocks(self) -> "StockSource":
-        """Shares and their prices."""
-        from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks
-
-        return self._given["stocks"] or OfflineStocks()
-
-    @cached_property
-    def units(self) -> "UnitSource":
-        """Units of measurement."""
-        from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
-
-        return self._given["units"] or OfflineUnits()
-
-    @cached_property
-    def weather(self) -> "WeatherSource":
-        """The weather."""
-        from sandbox_mcp.worlds.phone.knowledge.weather import OfflineWeather
-
-        return self._given["weather"] or OfflineWeather()
+    def __getattr__(self, domain: str) -> Any:
+        """The offline source of a domain that no other was given for, made when it is first asked for."""
+        if domain not in DOMAINS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {domain!r}")
+        module = import_module(f"sandbox_mcp.worlds.phone.knowledge.{domain}")
+        return vars(self).setdefault(domain, getattr(module, f"Offline{domain.capitalize()}")())

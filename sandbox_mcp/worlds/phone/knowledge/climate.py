@@ -108,11 +108,6 @@ def _weight(kilometers: float, core: float) -> float:
     return 1 / (kilometers**2 + core**2) ** 2
 
 
-def _anomalies(latitude: float, normals: Normals) -> tuple[float, ...]:
-    at_sea_level = LAPSE_PER_METRE * normals.elevation
-    return tuple(mean + at_sea_level - _zonal_mean(latitude, month) for month, mean in enumerate(normals.means))
-
-
 def _zonal_mean(latitude: float, month: int) -> float:
     """A crude mean temperature of a latitude at sea level: colder and more seasonal towards the poles."""
     warmest = 6.3 if latitude >= 0 else 0.3
@@ -130,22 +125,15 @@ def _cyclic(values: Sequence[float], day_of_year: int) -> float:
 
 @cache
 def _stations() -> tuple[_Station, ...]:
-    return tuple(_station(row) for row in rows("climate.tsv"))
-
-
-def _station(row: dict[str, str]) -> _Station:
-    latitude = float(row["latitude"])
-    normals = Normals(
-        float(row["elevation_m"]),
-        _numbers(row["mean_temperatures_c"]),
-        _numbers(row["daily_ranges_c"]),
-        _numbers(row["wet_days"]),
-    )
-    return _Station(latitude, float(row["longitude"]), normals, _anomalies(latitude, normals))
-
-
-def _numbers(cell: str) -> tuple[float, ...]:
-    return tuple(float(number) for number in cell.split())
+    found: list[_Station] = []
+    for row in rows("climate.tsv"):
+        latitude, longitude, height = (float(row[name]) for name in ("latitude", "longitude", "elevation_m"))
+        columns = ("mean_temperatures_c", "daily_ranges_c", "wet_days")
+        means, ranges, wet_days = (tuple(float(number) for number in row[name].split()) for name in columns)
+        at_sea_level = LAPSE_PER_METRE * height
+        anomalies = (mean + at_sea_level - _zonal_mean(latitude, month) for month, mean in enumerate(means))
+        found.append(_Station(latitude, longitude, Normals(height, means, ranges, wet_days), tuple(anomalies)))
+    return tuple(found)
 
 
 @cache

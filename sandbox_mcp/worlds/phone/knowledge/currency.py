@@ -132,10 +132,5 @@ def _rates_on(day: date) -> tuple[str, dict[str, float]]:
         if line[:10] >= oldest:
             quotes = zip(codes, line.split(",")[1:], strict=True)
             rates = {code: float(cell) for code, cell in quotes if code and cell not in {"", "N/A"}} | rates
-    return quoted, _pegged(day, rates) | rates
-
-
-def _pegged(day: date, rates: dict[str, float]) -> dict[str, float]:
-    """Units per euro of the currencies pegged by law on ``day`` to one that is quoted."""
     pegs = [peg for peg in _currencies().values() if peg.base in rates and peg.since <= day.isoformat()]
-    return {peg.code: _rounded(peg.units * rates[peg.base]) for peg in pegs}
+    return quoted, {peg.code: _rounded(peg.units * rates[peg.base]) for peg in pegs} | rates

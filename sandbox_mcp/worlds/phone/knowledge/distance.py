@@ -4,7 +4,6 @@ Policy: the length of the shortest line on the WGS84 ellipsoid, by Karney's algo
 which is right to nanometres for every pair of points, poles and antipodes included.
 """
 
-from functools import cache
 from importlib import import_module
 from math import asin, cos, radians, sin, sqrt
 from typing import Any, Protocol
@@ -35,9 +34,9 @@ class OfflineDistance:
         """
         check_point(latitude_0, longitude_0)
         check_point(latitude_1, longitude_1)
-        wgs84, only_distance = _ellipsoid()
-        metres: float = wgs84.Inverse(latitude_0, longitude_0, latitude_1, longitude_1, only_distance)["s12"]
-        return round(metres / 1000, DECIMALS)
+        library: Any = import_module("geographiclib.geodesic").Geodesic
+        line = library.WGS84.Inverse(latitude_0, longitude_0, latitude_1, longitude_1, library.DISTANCE)
+        return round(line["s12"] / 1000, DECIMALS)
 
 
 def check_point(latitude: float, longitude: float) -> None:
@@ -58,9 +57,3 @@ def haversine_km(latitude_0: float, longitude_0: float, latitude_1: float, longi
     half = sin((north - south) / 2) ** 2
     half += cos(south) * cos(north) * sin(radians(longitude_1 - longitude_0) / 2) ** 2
     return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(half)))
-
-
-@cache
-def _ellipsoid() -> tuple[Any, int]:
-    geodesic = import_module("geographiclib.geodesic").Geodesic
-    return geodesic.WGS84, geodesic.DISTANCE

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import cos, floor, hypot, radians, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 from unicodedata import combining, normalize
 
 from sandbox_mcp.worlds.phone.knowledge.distance import check_point, haversine_km
@@ -101,8 +101,12 @@ class OfflineGazetteer:
             InvalidQuestionError: the coordinates name no point.
         """
         check_point(latitude, longitude)
-        here = landmark_at(latitude, longitude)
-        return _of_landmark(here) if here else _of_point(latitude, longitude)
+        mark = landmark_at(latitude, longitude)
+        if mark is None:
+            return _of_point(latitude, longitude)
+        country = country_name(mark.country_code)
+        text = ", ".join(dict.fromkeys(part for part in (mark.street, mark.city, mark.region, country) if part))
+        return Address(text, mark.street, "", mark.city, mark.region, country, mark.country_code, False)
 
 
 def landmark_at(latitude: float, longitude: float) -> Landmark | None:
@@ -164,7 +168,7 @@ def cities_named(name: str) -> list[City]:
 
 def all_cities() -> Iterator[City]:
     """Every place of the extract, cell by cell."""
-    for cell in _table().cells:
+    for cell in _table()["cells"]:
         yield from _cell(cell)
 
 
@@ -184,30 +188,8 @@ def _of_point(latitude: float, longitude: float) -> Address | None:
     street = street_address(latitude, longitude, city.country_code) if near else ""
     district, town = (city.name, whole.name) if whole else ("", city.name)
     parts = (street, district, town if near else f"near {town}", city.region, city.country)
-    return Address(
-        ", ".join(dict.fromkeys(part for part in parts if part)),
-        street,
-        district,
-        town,
-        city.region,
-        city.country,
-        city.country_code,
-        street_is_invented=near,
-    )
-
-
-def _of_landmark(mark: Landmark) -> Address:
-    country = country_name(mark.country_code)
-    return Address(
-        ", ".join(dict.fromkeys(part for part in (mark.street, mark.city, mark.region, country) if part)),
-        mark.street,
-        "",
-        mark.city,
-        mark.region,
-        country,
-        mark.country_code,
-        street_is_invented=False,
-    )
+    text = ", ".join(dict.fromkeys(part for part in parts if part))
+    return Address(text, street, district, town, city.region, city.country, city.country_code, near)
 
 
 def country_name(code: str) -> str:
@@ -220,40 +202,21 @@ def _countries() -> dict[str, str]:
     return {row["code"]: row["name"] for row in rows("countries.tsv")}
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The extract as it is stored: regions and zones by number, and the rows of each one-degree cell as text."""
-
-    regions: list[str]
-    zones: list[str]
-    cells: dict[str, str]
-
-
 @cache
-def _table() -> _Table:
-    packed = packed_json("gazetteer.json.gz")
-    return _Table(packed["regions"], packed["zones"], packed["cells"])
+def _table() -> Any:
+    """The extract as it is stored: lists of ``regions`` and ``zones``, and of each one-degree cell the rows as text."""
+    return packed_json("gazetteer.json.gz")
 
 
 @lru_cache(maxsize=8192)
 def _cell(cell: str) -> tuple[City, ...]:
     """The places of the one-degree cell whose south-west corner is ``"latitude,longitude"``."""
-    text = _table().cells.get(cell)
-    return tuple(_city(line.split("\t")) for line in text.split("\n")) if text else ()
-
-
-def _city(fields: list[str]) -> City:
-    name, region, country, latitude, longitude, population, zone = fields
-    return City(
-        name,
-        _table().regions[int(region)],
-        country,
-        country_name(country),
-        float(latitude),
-        float(longitude),
-        int(population),
-        _table().zones[int(zone)],
-    )
+    table, found = _table(), list[City]()
+    for line in table["cells"][cell].split("\n") if cell in table["cells"] else ():
+        name, region, country, latitude, longitude, population, zone = line.split("\t")
+        place = name, table["regions"][int(region)], country, country_name(country), float(latitude), float(longitude)
+        found.append(City(*place, int(population), table["zones"][int(zone)]))
+    return tuple(found)
 
 
 def _cells_around(latitude: float, longitude: float, reach: float) -> Iterator[str]:
@@ -271,7 +234,7 @@ def _cells_around(latitude: float, longitude: float, reach: float) -> Iterator[s
 def _by_name() -> dict[str, list[tuple[str, int]]]:
     """For each folded name, the cells and positions of the places that have it."""
     index: dict[str, list[tuple[str, int]]] = {}
-    for cell, text in _table().cells.items():
+    for cell, text in _table()["cells"].items():
         for n, line in enumerate(text.split("\n")):
             name = line[: line.index("\t")]
             index.setdefault(name.lower() if name.isascii() else fold(name), []).append((cell, n))

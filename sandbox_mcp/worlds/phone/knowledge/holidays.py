@@ -151,12 +151,10 @@ class OfflineHolidays:
             raise InvalidQuestionError(str(error)) from error
         known = year in YEARS and len(holiday_name) <= LONGEST_NAME
         found = _find(_normal(holiday_name), year, country) if known else None
-        return found and _answer(found, zone)
-
-
-def _answer(found: _Day, zone: str) -> Holiday:
-    midnight = datetime.combine(found.day, time(), zone_info(zone))
-    return Holiday(found.name, found.day.isoformat(), found.country, to_timestamp(midnight, zone))
+        if found is None:
+            return None
+        midnight = datetime.combine(found.day, time(), zone_info(zone))
+        return Holiday(found.name, found.day.isoformat(), found.country, to_timestamp(midnight, zone))
 
 
 @lru_cache(maxsize=2048)
@@ -165,9 +163,10 @@ def _find(asked: str, year: int, home: str) -> _Day | None:
     named, rest = _named_country(asked)
     home = home if home in _codes() else ""
     at_home = [(named, asked), (named, rest)] if named else [(home, asked)] if home else []
+    observances = [_Day(name, _normal(name), date(year, *on), "", 1) for name, on in _OBSERVANCES.items()]
     steps: list[tuple[str, int, Callable[[], Iterable[_Day]]]] = []
     steps += [(text, 1, partial(_days, country, year)) for country, text in at_home]
-    steps += [(asked, 2, partial(_observances, year))]
+    steps += [(asked, 2, lambda: observances)]
     steps += [(text, 2, partial(_regional, country, year)) for country, text in at_home]
     steps += [(asked, 1, partial(_days, home, year))] if named and home else []
     for text, least, days in steps:
@@ -237,21 +236,16 @@ def _normal(name: str) -> str:
     return " ".join(_SPELLING.get(word, word) for word in words)
 
 
-def _names(title: str) -> Iterator[str]:
-    """The names that one entry of the library gives to a day; none for a day that only stands in for another."""
-    for part in re.split(r"; | / ", title):
-        inside = " ".join(re.findall(r"\(([^)]{0,80})\)", part)).lower()
-        if "observed" in inside or "substitute" in part.lower():
-            continue
-        yield re.sub(r"\s{0,4}\([^)]{0,80}\)", "", part)
-        if inside and "estimated" not in inside:
-            yield inside
-
-
 def _entity_days(entity: Any, rank: int) -> Iterator[_Day]:
+    """Every name of every day of a calendar; a day that only stands in for another has none."""
     for day, title in entity.items():
-        for name in _names(title):
-            yield _Day(name, _normal(name), day, entity.country, rank)
+        for part in re.split(r"; | / ", title):
+            inside = " ".join(re.findall(r"\(([^)]{0,80})\)", part)).lower()
+            if "observed" in inside or "substitute" in part.lower():
+                continue
+            outside = re.sub(r"\s{0,4}\([^)]{0,80}\)", "", part)
+            for name in (outside, inside) if inside and "estimated" not in inside else (outside,):
+                yield _Day(name, _normal(name), day, entity.country, rank)
 
 
 @lru_cache(maxsize=1024)
@@ -274,11 +268,6 @@ def _regional(country: str, year: int) -> tuple[_Day, ...]:
 @lru_cache(maxsize=16)
 def _everywhere(year: int) -> tuple[_Day, ...]:
     return tuple(day for country in sorted(_codes()) for day in _days(country, year))
-
-
-@lru_cache(maxsize=64)
-def _observances(year: int) -> tuple[_Day, ...]:
-    return tuple(_Day(name, _normal(name), date(year, *on), "", 1) for name, on in _OBSERVANCES.items())
 
 
 def _named_country(asked: str) -> tuple[str, str]:

@@ -56,25 +56,22 @@ def answering(source: str) -> Generator[None]:
 
     A missing key, a value of the wrong type and text that is not JSON count as unreadable.
     """
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+
     try:
         yield
     except KnowledgeError:
         raise
-    except (OSError, LookupError, TypeError, ValueError) as error:
-        reason, detail = _diagnosis(error)
-        raise KnowledgeUnavailable(source, reason, detail) from error
-
-
-def _diagnosis(error: Exception) -> tuple[Reason, str]:
-    from http.client import HTTPException
-    from urllib.error import HTTPError, URLError
-
-    if isinstance(error, HTTPError):
+    except HTTPError as error:
         error.close()
-        return STATUS_REASONS.get(error.code, "http"), f"status {error.code} {error.reason}"
-    cause = error.reason if isinstance(error, URLError) else error
-    if isinstance(cause, TimeoutError):
-        return "timeout", "no answer in time"
-    if isinstance(error, OSError | HTTPException):
-        return "network", str(cause) or type(cause).__name__
-    return "malformed", f"unexpected answer: {type(error).__name__}: {error}"
+        reason = STATUS_REASONS.get(error.code, "http")
+        raise KnowledgeUnavailable(source, reason, f"status {error.code} {error.reason}") from error
+    except (OSError, LookupError, TypeError, ValueError) as error:
+        cause = error.reason if isinstance(error, URLError) else error
+        if isinstance(cause, TimeoutError):
+            raise KnowledgeUnavailable(source, "timeout", "no answer in time") from error
+        if isinstance(error, OSError | HTTPException):
+            raise KnowledgeUnavailable(source, "network", str(cause) or type(cause).__name__) from error
+        told = f"unexpected answer: {type(error).__name__}: {error}"
+        raise KnowledgeUnavailable(source, "malformed", told) from error

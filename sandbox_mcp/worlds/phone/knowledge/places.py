@@ -8,7 +8,7 @@ by kind, places within reach only. "in Paris", "near the Louvre Museum" and ", B
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -102,18 +102,13 @@ class OfflinePlaces:
 
 @lru_cache(maxsize=1024)
 def _search(text: str, latitude: float, longitude: float) -> tuple[Place, ...]:
-    what, latitude, longitude = _centre(fold(text), latitude, longitude)
+    what = fold(text)
+    if found := _ANCHOR.match(what):
+        where = _anchor(re.sub(r"^the\s+", "", found["where"]), latitude, longitude)
+        if where:
+            what, latitude, longitude = found["what"], where.latitude, where.longitude
     hits = sorted(_hits(what, latitude, longitude), key=_Hit.order)
     return tuple(_place(hit) for hit in hits[:LIMIT])
-
-
-def _centre(text: str, latitude: float, longitude: float) -> tuple[str, float, float]:
-    """The words without the place they name, and where to search."""
-    found = _ANCHOR.match(text)
-    if not found:
-        return text, latitude, longitude
-    where = _anchor(re.sub(r"^the\s+", "", found["where"]), latitude, longitude)
-    return (found["what"], where.latitude, where.longitude) if where else (text, latitude, longitude)
 
 
 def _anchor(name: str, latitude: float, longitude: float) -> Landmark | City | None:
@@ -155,7 +150,8 @@ def _hits(what: str, latitude: float, longitude: float) -> Iterator[_Hit]:
             yield _Hit(
                 EXACT if near or city.population >= WELL_KNOWN else NAMED, int(n > 0 and not near), distance, city
             )
-    for shop in _shops_around(latitude, longitude):
+    towns = _towns_around(round(latitude, 2), round(longitude, 2))
+    for shop in (shop for town in towns for shop in shops_of(town)):
         fit = _fit(what, words, shop)
         distance = haversine_km(latitude, longitude, shop.latitude, shop.longitude) if fit else SHOPS_WITHIN_KM + 1
         if distance <= SHOPS_WITHIN_KM:
@@ -167,11 +163,6 @@ def _towns_around(latitude: float, longitude: float) -> tuple[City, ...]:
     """The closest towns, given a point rounded to about a kilometre."""
     around = sorted(cities_around(latitude, longitude, SHOPS_WITHIN_KM), key=lambda pair: (pair[0], pair[1].name))
     return tuple(city for _, city in around[:TOWNS_SEARCHED])
-
-
-def _shops_around(latitude: float, longitude: float) -> Iterator[Shop]:
-    for city in _towns_around(round(latitude, 2), round(longitude, 2)):
-        yield from shops_of(city)
 
 
 def _fit(what: str, words: tuple[str, ...], place: Landmark | Shop) -> int:
@@ -234,62 +225,18 @@ def _alike(word: str, other: str) -> bool:
 
 
 def _place(hit: _Hit) -> Place:
-    match hit.what:
-        case City() as city:
-            place = _town(city)
-        case Landmark() as mark:
-            place = _sight(mark)
-        case Shop() as shop:
-            place = _invented(shop)
-    return replace(place, distance_km=round(hit.distance, 2))
-
-
-def _town(city: City) -> Place:
-    address = ", ".join(dict.fromkeys(part for part in (city.name, city.region, city.country) if part))
-    return Place(city.name, address, None, city.latitude, city.longitude, "city", None, None, 0, ())
-
-
-def _sight(mark: Landmark) -> Place:
-    hours = kinds()[mark.category].opening_hours
-    rating = _rating(4.1, mark.name, mark.latitude, mark.longitude)
-    address, phone = _address(mark.latitude, mark.longitude), mark.phone_number or None
-    return Place(
-        mark.name,
-        address,
-        phone,
-        mark.latitude,
-        mark.longitude,
-        mark.category,
-        hours,
-        rating,
-        0,
-        ("opening_hours", "rating"),
-    )
-
-
-def _invented(shop: Shop) -> Place:
-    rating = _rating(3.1, shop.name, shop.latitude, shop.longitude)
-    made_up = ("name", "address", "phone_number", "latitude", "longitude", "opening_hours", "rating")
-    return Place(
-        shop.name,
-        _address(shop.latitude, shop.longitude),
-        shop.phone_number,
-        shop.latitude,
-        shop.longitude,
-        shop.category,
-        shop.opening_hours,
-        rating,
-        0,
-        made_up,
-    )
-
-
-def _address(latitude: float, longitude: float) -> str:
-    """The address that looking up the coordinates gives as well."""
-    address = OfflineGazetteer().address(latitude, longitude)
-    return address.text if address else ""
-
-
-def _rating(least: float, name: str, latitude: float, longitude: float) -> float:
+    what, distance = hit.what, round(hit.distance, 2)
+    point = what.latitude, what.longitude
+    if isinstance(what, City):
+        text = ", ".join(dict.fromkeys(part for part in (what.name, what.region, what.country) if part))
+        return Place(what.name, text, None, *point, "city", None, None, distance, ())
+    if isinstance(what, Landmark):
+        hours, least, invented = kinds()[what.category].opening_hours, 4.1, ("opening_hours", "rating")
+    else:
+        hours, least = what.opening_hours, 3.1
+        invented = ("name", "address", "phone_number", "latitude", "longitude", "opening_hours", "rating")
+    address = OfflineGazetteer().address(*point)
     steps = round((4.9 - least) * 10)
-    return round(least + integer("rating", name, str(latitude), str(longitude)) % (steps + 1) / 10, 1)
+    rating = round(least + integer("rating", what.name, *map(str, point)) % (steps + 1) / 10, 1)
+    text, phone = address.text if address else "", what.phone_number or None
+    return Place(what.name, text, phone, *point, what.category, hours, rating, distance, invented)

@@ -62,16 +62,29 @@ def kinds() -> dict[str, Kind]:
 
 @lru_cache(maxsize=512)
 def shops_of(city: City) -> tuple[Shop, ...]:
-    """The at most 100 shops of a town, chains first."""
+    """The at most 100 shops of a town, chains first, at random points of a disc whose radius grows with the town."""
     key = f"{city.name} {city.latitude} {city.longitude}"
     plan = [
         (row["name"], row["category"], row["opening_hours"])
         for row in _chains()
         for _ in range(_branches(key, row["name"], city.population))
     ]
-    singles = _SINGLES[: min(len(_SINGLES), 6 + round(sqrt(city.population) / 20))]
-    plan += [(_single_name(key, category), category, kinds()[category].opening_hours) for category in singles]
-    return tuple(_shop(city, key, number, *entry) for number, entry in enumerate(plan))
+    for category in _SINGLES[: min(len(_SINGLES), 6 + round(sqrt(city.population) / 20))]:
+        name = f"{choice(_FIRST, 'first', key, category)} {choice(_SECOND, 'second', key, category)}"
+        title = f"The {name} {category.replace(' restaurant', ' kitchen').title()}"
+        plan.append((title, category, kinds()[category].opening_hours))
+    outskirts = min(9.0, max(0.8, 0.008 * sqrt(city.population)))
+    shops: list[Shop] = []
+    for number, entry in enumerate(plan):
+        radius = outskirts * sqrt(fraction("distance", key, number))
+        angle = 2 * pi * fraction("direction", key, number)
+        latitude = round(city.latitude + radius * sin(angle) / KM_PER_DEGREE, 6)
+        east = radius * cos(angle) / (KM_PER_DEGREE * cos(radians(city.latitude)))
+        longitude = round((city.longitude + east + 180) % 360 - 180, 6)
+        street = street_address(latitude, longitude, city.country_code)
+        phone = phone_number(city.country_code, city.latitude, city.longitude, number)
+        shops.append(Shop(*entry, street, phone, latitude, longitude, number))
+    return tuple(shops)
 
 
 def _branches(key: str, chain: str, population: int) -> int:
@@ -82,23 +95,6 @@ def _branches(key: str, chain: str, population: int) -> int:
     if population < 20_000:
         return 1
     return (2 if population >= 50_000 else 1) + integer("branches", key, chain) % 2
-
-
-def _single_name(key: str, category: str) -> str:
-    name = f"{choice(_FIRST, 'first', key, category)} {choice(_SECOND, 'second', key, category)}"
-    return f"The {name} {category.replace(' restaurant', ' kitchen').title()}"
-
-
-def _shop(city: City, key: str, number: int, name: str, category: str, opening_hours: str) -> Shop:
-    """A shop at a random point of a disc around the centre, its radius growing with the town."""
-    radius = min(9.0, max(0.8, 0.008 * sqrt(city.population))) * sqrt(fraction("distance", key, number))
-    angle = 2 * pi * fraction("direction", key, number)
-    latitude = round(city.latitude + radius * sin(angle) / KM_PER_DEGREE, 6)
-    east = radius * cos(angle) / (KM_PER_DEGREE * cos(radians(city.latitude)))
-    longitude = round((city.longitude + east + 180) % 360 - 180, 6)
-    street = street_address(latitude, longitude, city.country_code)
-    phone = phone_number(city.country_code, city.latitude, city.longitude, number)
-    return Shop(name, category, opening_hours, street, phone, latitude, longitude, number)
 
 
 @cache

@@ -88,7 +88,13 @@ class OfflineStocks:
     def search(self, query: str, now: float) -> Quote | None:
         """The share that a symbol or a company's name means, priced at the timestamp ``now``; None if no name fits."""
         listing = find_listing(query) if len(query) <= LONGEST_NAME else None
-        return _quote(listing, trading_day(listing.exchange, now)) if listing else None
+        if listing is None:
+            return None
+        day, exchange = trading_day(listing.exchange, now), listing.exchange
+        price, before = _price(listing, day), _price(listing, _weekday(day - timedelta(days=1)))
+        change = round(price - before, 2)
+        figures = price, before, change, round(100 * change / before, 2), day.isoformat()
+        return Quote(listing.symbol, listing.name, exchange.code, exchange.currency, *figures)
 
 
 def trading_day(exchange: StockExchange, now: float) -> date:
@@ -107,18 +113,15 @@ def find_listing(query: str) -> Listing | None:
             if text == listing.symbol:
                 return listing
     asked = _plain(text)
-    best = max(listings(), key=lambda listing: _fit(asked, listing)) if asked else None
-    if best and _fit(asked, best) > 0:
-        return best
+    fits = [max(_fit(asked, name) for name in listing.names) for listing in listings()] if asked else [0.0]
+    best = max(fits)
+    if best > 0:
+        return listings()[fits.index(best)]
     return next((listing for listing in listings() if fold(text) == listing.symbol.lower()), None)
 
 
-def _fit(asked: str, listing: Listing) -> float:
+def _fit(asked: str, name: str) -> float:
     """3: a name; 2 to 3: a name's first words, or words of it; 0 to 1: a name with slips; 0: none of these."""
-    return max(_fit_name(asked, name) for name in listing.names)
-
-
-def _fit_name(asked: str, name: str) -> float:
     if asked == name or asked.replace(" ", "") == name.replace(" ", ""):
         return 3.0
     wanted, words = asked.split(), name.split()
@@ -130,22 +133,6 @@ def _fit_name(asked: str, name: str) -> float:
 
     ratio = max(fuzz.ratio(asked, name), fuzz.ratio(asked, " ".join(words[: len(wanted)]))) if len(asked) > 3 else 0
     return ratio / 100 if ratio >= NAME_MATCH else 0.0
-
-
-def _quote(listing: Listing, day: date) -> Quote:
-    price, before = _price(listing, day), _price(listing, _weekday(day - timedelta(days=1)))
-    change = round(price - before, 2)
-    return Quote(
-        listing.symbol,
-        listing.name,
-        listing.exchange.code,
-        listing.exchange.currency,
-        price,
-        before,
-        change,
-        round(100 * change / before, 2),
-        day.isoformat(),
-    )
 
 
 @lru_cache(maxsize=8192)
@@ -165,31 +152,16 @@ def _weekday(day: date) -> date:
 @cache
 def listings() -> tuple[Listing, ...]:
     """All shares, in the order of the table."""
-    exchanges = _exchanges()
-    return tuple(
-        Listing(
-            row["symbol"],
-            row["name"],
-            exchanges[row["exchange"]],
-            tuple(_plain(name) for name in (row["name"], *filter(None, row["aliases"].split(";")))),
-        )
-        for row in rows("stocks.tsv")
-    )
-
-
-@cache
-def _exchanges() -> dict[str, StockExchange]:
-    return {
-        row["exchange"]: StockExchange(
-            row["exchange"],
-            row["name"],
-            row["currency"],
-            row["time_zone"],
-            time.fromisoformat(row["opens"]),
-            float(row["typical_price"]),
-        )
-        for row in rows("exchanges.tsv")
-    }
+    exchanges: dict[str, StockExchange] = {}
+    for row in rows("exchanges.tsv"):
+        code, opens = row["exchange"], time.fromisoformat(row["opens"])
+        size = float(row["typical_price"])
+        exchanges[code] = StockExchange(code, row["name"], row["currency"], row["time_zone"], opens, size)
+    found: list[Listing] = []
+    for row in rows("stocks.tsv"):
+        names = tuple(_plain(name) for name in (row["name"], *filter(None, row["aliases"].split(";"))))
+        found.append(Listing(row["symbol"], row["name"], exchanges[row["exchange"]], names))
+    return tuple(found)
 
 
 def _plain(name: str) -> str:

@@ -40,32 +40,7 @@ class SunDay:
 def sun_on(latitude: float, longitude: float, day: date) -> SunDay:
     """The sun of the solar day whose noon is closest to 12:00 local mean time of ``day``."""
     angle = 2 * pi / 365 * (day.timetuple().tm_yday - 1)
-    declination = _declination(angle)
-    noon_minute = 720 - 4 * longitude - _equation_of_time(angle)
-    noon = datetime.combine(day, time(), UTC).timestamp() + 60 * noon_minute
-    elevation = 90 - abs(latitude - degrees(declination))
-    half_day = _half_day_seconds(latitude, declination)
-    if half_day is None:
-        return SunDay(None, noon, None, elevation)
-    return SunDay(noon - half_day, noon, noon + half_day, elevation)
-
-
-def moon_phase(timestamp: float) -> tuple[str, int]:
-    """The name of the phase, and how much of the disc is lit, in percent."""
-    share = (timestamp - NEW_MOON) / 86400 / LUNAR_MONTH_DAYS % 1
-    return PHASES[round(share * 8) % 8], round(50 * (1 - cos(2 * pi * share)))
-
-
-def _half_day_seconds(latitude: float, declination: float) -> float | None:
-    if abs(latitude) > 89.9:
-        return None
-    here = radians(latitude)
-    cosine = cos(radians(ZENITH_DEGREES)) / (cos(here) * cos(declination)) - tan(here) * tan(declination)
-    return 240 * degrees(acos(cosine)) if -1 < cosine < 1 else None
-
-
-def _declination(angle: float) -> float:
-    return (
+    declination = (
         0.006918
         - 0.399912 * cos(angle)
         + 0.070257 * sin(angle)
@@ -74,10 +49,23 @@ def _declination(angle: float) -> float:
         - 0.002697 * cos(3 * angle)
         + 0.00148 * sin(3 * angle)
     )
-
-
-def _equation_of_time(angle: float) -> float:
-    """How many minutes the sundial is ahead of the clock."""
-    return 229.18 * (
+    sundial_ahead_minutes = 229.18 * (
         0.000075 + 0.001868 * cos(angle) - 0.032077 * sin(angle) - 0.014615 * cos(2 * angle) - 0.040849 * sin(2 * angle)
     )
+    noon_minute = 720 - 4 * longitude - sundial_ahead_minutes
+    noon = datetime.combine(day, time(), UTC).timestamp() + 60 * noon_minute
+    elevation = 90 - abs(latitude - degrees(declination))
+    if abs(latitude) > 89.9:
+        return SunDay(None, noon, None, elevation)
+    here = radians(latitude)
+    cosine = cos(radians(ZENITH_DEGREES)) / (cos(here) * cos(declination)) - tan(here) * tan(declination)
+    if not -1 < cosine < 1:
+        return SunDay(None, noon, None, elevation)
+    half_day = 240 * degrees(acos(cosine))
+    return SunDay(noon - half_day, noon, noon + half_day, elevation)
+
+
+def moon_phase(timestamp: float) -> tuple[str, int]:
+    """The name of the phase, and how much of the disc is lit, in percent."""
+    share = (timestamp - NEW_MOON) / 86400 / LUNAR_MONTH_DAYS % 1
+    return PHASES[round(share * 8) % 8], round(50 * (1 - cos(2 * pi * share)))

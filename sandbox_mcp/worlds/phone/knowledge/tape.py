@@ -30,16 +30,6 @@ from sandbox_mcp.worlds.phone.knowledge.live import answering
 Ask = Callable[[str, Mapping[str, Any]], Any]
 """Answers a question, given the method's name and its arguments by name."""
 
-_PROTOCOLS = {
-    "currency": "CurrencySource",
-    "distance": "DistanceSource",
-    "gazetteer": "GazetteerSource",
-    "holidays": "HolidaySource",
-    "places": "PlaceSource",
-    "stocks": "StockSource",
-    "units": "UnitSource",
-    "weather": "WeatherSource",
-}
 _COORDINATES = frozenset({"latitude", "longitude", "latitude_0", "longitude_0", "latitude_1", "longitude_1"})
 _CODES = frozenset({"from_currency_code", "to_currency_code", "country"})
 _NAMES = frozenset({"holiday_name", "text", "query"})
@@ -179,7 +169,17 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionTapeError(f"cannot read the tape {str(tape)!r}: {error}") from error
     for number, text in enumerate(texts, 1):
-        yield _parsed(text, f"{tape}:{number}")
+        try:
+            line: Any = json.loads(text)
+            known = line["domain"] in DOMAINS and hasattr(_protocol(line["domain"]), line["method"])
+            error = line["error"]["type"] if "answer" not in line else "KnowledgeError"
+            usable = known and isinstance(line["arguments"], dict) and hasattr(errors, error)
+        except (ValueError, LookupError, TypeError):
+            line, usable = {}, False
+        if not usable:
+            told = f"not a record of a question and its answer: {text.strip()[:80]!r}"
+            raise QuestionTapeError(f"{tape}:{number}: {told}")
+        yield line
 
 
 def _cut_to_whole_lines(tape: Path) -> None:
@@ -190,18 +190,6 @@ def _cut_to_whole_lines(tape: Path) -> None:
         if whole < len(data):
             with tape.open("r+b") as file:
                 file.truncate(whole)
-
-
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    try:
-        line: Any = json.loads(text)
-        known = line["domain"] in DOMAINS and hasattr(_protocol(line["domain"]), line["method"])
-        error = line["error"]["type"] if "answer" not in line else "KnowledgeError"
-        if known and isinstance(line["arguments"], dict) and hasattr(errors, error):
-            return line
-    except (ValueError, LookupError, TypeError):
-        pass
-    raise QuestionTapeError(f"{where}: not a record of a question and its answer: {text.strip()[:80]!r}")
 
 
 def _key(line: Mapping[str, Any]) -> str:
@@ -230,7 +218,9 @@ def _check(domains: Collection[str]) -> None:
 
 
 def _protocol(domain: str) -> type[Any]:
-    return getattr(import_module(f"sandbox_mcp.worlds.phone.knowledge.{domain}"), _PROTOCOLS[domain])
+    """What a source of a domain can be asked, such as ``HolidaySource`` of "holidays"."""
+    module = import_module(f"sandbox_mcp.worlds.phone.knowledge.{domain}")
+    return getattr(module, f"{domain.removesuffix('s').capitalize()}Source")
 
 
 @cache

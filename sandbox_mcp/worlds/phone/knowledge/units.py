@@ -7,7 +7,6 @@ What people name most is read from a table that says the same, without the regis
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 from math import isfinite
@@ -81,45 +80,32 @@ class OfflineUnits:
         try:
             return _convert(amount, from_unit, to_unit)
         except (UnknownUnitError, IncompatibleUnitsError) as error:
-            return _convert_letters(amount, from_unit, to_unit, error)
-
-
-def _convert_letters(amount: float, from_unit: str, to_unit: str, error: KnowledgeError) -> float:
-    """The conversion with C, F and K as temperatures, or the error of the plain reading."""
-    names = [TEMPERATURE_LETTERS.get(name.strip().lower(), name) for name in (from_unit, to_unit)]
-    if names == [from_unit, to_unit]:
-        raise error
-    try:
-        return _convert(amount, *names)
-    except KnowledgeError:
-        raise error from None
+            names = [TEMPERATURE_LETTERS.get(name.strip().lower(), name) for name in (from_unit, to_unit)]
+            if names == [from_unit, to_unit]:
+                raise
+            try:
+                return _convert(amount, *names)
+            except KnowledgeError:
+                raise error from None
 
 
 def _convert(amount: float, from_unit: str, to_unit: str) -> float:
-    if (found := _from_table(amount, from_unit, to_unit)) is not None:
-        return found
+    table = unit_table()
+    one, other = (table.names.get(name.strip()) for name in (from_unit, to_unit))
+    if one is not None and other is not None:
+        if not table.measure_the_same(one, other):
+            dimensions = (_dimension(table.units[unit]) for unit in (one, other))
+            raise IncompatibleUnitsError(from_unit, to_unit, *dimensions)
+        return _rounded(table.convert(float(amount), one, other), amount, from_unit, to_unit)
     source, target = registered(from_unit), registered(to_unit)
     if source.dimensionality != target.dimensionality:
-        raise IncompatibleUnitsError(
-            from_unit, to_unit, _dimension(source.dimensionality), _dimension(target.dimensionality)
-        )
+        dimensions = (_dimension(unit.dimensionality) for unit in (source, target))
+        raise IncompatibleUnitsError(from_unit, to_unit, *dimensions)
     try:
         value = float(registry().Quantity(float(amount), source).to(target).magnitude)
     except _NOT_A_UNIT as error:
         raise InvalidQuestionError(f"cannot convert {amount!r} {from_unit!r} to {to_unit!r}: {error}") from error
     return _rounded(value, amount, from_unit, to_unit)
-
-
-def _from_table(amount: float, from_unit: str, to_unit: str) -> float | None:
-    """The conversion where both units are among those that people name most; None where one is not."""
-    table = unit_table()
-    source, target = (table.names.get(name.strip()) for name in (from_unit, to_unit))
-    if source is None or target is None:
-        return None
-    if not table.measure_the_same(source, target):
-        dimensions = (_dimension(table.units[unit]) for unit in (source, target))
-        raise IncompatibleUnitsError(from_unit, to_unit, *dimensions)
-    return _rounded(table.convert(float(amount), source, target), amount, from_unit, to_unit)
 
 
 def _rounded(value: float, amount: float, from_unit: str, to_unit: str) -> float:
@@ -140,26 +126,20 @@ def registry() -> Any:
 
 @lru_cache(maxsize=1024)
 def registered(name: str) -> Any:
-    """The registry's unit of that name.
+    """The registry's unit of that name; of the ways to spell it for pint, the most specific is tried first.
 
     Raises:
         UnknownUnitError: there is none.
     """
     if not name.strip() or len(name) > MAX_LENGTH or _WILD_POWER.search(name):
         raise UnknownUnitError(name)
-    for reading in _readings(name.strip()):
-        try:
-            return registry().parse_units(reading)
-        except _NOT_A_UNIT:
-            continue
-    raise UnknownUnitError(name)
-
-
-def _readings(name: str) -> Iterator[str]:
-    """Ways to spell the unit for pint, the most specific first."""
-    worded = name
+    worded = name.strip()
     for pattern, replacement in _WORDING:
         worded = re.sub(pattern, replacement, worded, flags=re.IGNORECASE)
     for spelling in dict.fromkeys((worded, worded.lower())):
-        yield re.sub(r"[\s-]+", "_", spelling)
-        yield spelling
+        for reading in (re.sub(r"[\s-]+", "_", spelling), spelling):
+            try:
+                return registry().parse_units(reading)
+            except _NOT_A_UNIT:
+                continue
+    raise UnknownUnitError(name)

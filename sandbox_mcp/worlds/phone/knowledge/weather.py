@@ -6,7 +6,7 @@ day will bring when it comes, and what is "current" at an hour lies within its d
 those of the place's own time zone.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from math import cos, exp, log, pi, radians, sin
@@ -14,7 +14,7 @@ from statistics import NormalDist
 from typing import Any, Protocol
 
 from sandbox_mcp.world.clock import to_local
-from sandbox_mcp.worlds.phone.knowledge.climate import Normals, grid_cell, normals_at
+from sandbox_mcp.worlds.phone.knowledge.climate import grid_cell, normals_at
 from sandbox_mcp.worlds.phone.knowledge.distance import check_point
 from sandbox_mcp.worlds.phone.knowledge.errors import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import City, metropolis_of, nearest_city
@@ -120,25 +120,18 @@ class OfflineWeather:
             raise InvalidQuestionError(f"days {days!r} is in the past; expected 0 (today) to {HORIZON_DAYS}")
         if days > HORIZON_DAYS:
             return None
-        cell = grid_cell(latitude, longitude)
-        city, zone = _surroundings(*cell)
-        day = to_local(now, zone).date() + timedelta(days=days)
-        return _report(latitude, longitude, cell, city, zone, day, now if days == 0 else None)
+        return _report(latitude, longitude, now, days)
 
 
-def _report(
-    latitude: float,
-    longitude: float,
-    cell: tuple[float, float],
-    city: City | None,
-    zone: str,
-    day: date,
-    now: float | None,
-) -> DayWeather:
+def _report(latitude: float, longitude: float, now: float, days: int) -> DayWeather:
+    cell = grid_cell(latitude, longitude)
+    city, zone = _surroundings(*cell)
+    day = to_local(now, zone).date() + timedelta(days=days)
     weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
     mean = (weather.low + weather.high) / 2
     frozen = mean <= 1
-    chance = _chance(weather)
+    chance = round(60 + 38 * weather.wet) if weather.wet else round(max(0.0, 35 * (1 - 2 * weather.clear)))
+    height = max(0.0, sin(radians(max(0.0, sun.noon_elevation))))
     phase, lit = moon_phase(sun.noon)
     return DayWeather(
         place=city.name if city else "",
@@ -155,15 +148,15 @@ def _report(
         max_wind_speed=weather.wind,
         wind_direction=_WINDS[round(weather.heading * 16) % 16],
         average_humidity=round(weather.humidity),
-        precipitation=_millimetres(weather),
+        precipitation=round(1 - 9 * log(1 - 0.97 * weather.wet), 1) if weather.wet else 0.0,
         chance_of_rain=0 if frozen else chance,
         chance_of_snow=chance if frozen else 0,
-        uv_index=_uv_index(sun, weather),
+        uv_index=round(12.5 * height**2.4 * (0.4 if weather.wet else 0.7 + 0.3 * weather.clear)),
         sunrise=_clock_time(sun.sunrise, zone),
         sunset=_clock_time(sun.sunset, zone),
         moon_phase=phase,
         moon_illumination=lit,
-        current=None if now is None else _current(cell, zone, day, now),
+        current=None if days else _current(cell, zone, day, now),
     )
 
 
@@ -178,7 +171,12 @@ def cell_day(latitude: float, longitude: float, day: date) -> CellDay:
     )
     wet = (wet_share - rank) / wet_share if rank < wet_share else 0.0
     clear = max(0.0, (rank - wet_share) / (1 - wet_share))
-    mean = _mean_temperature(normals, latitude, longitude, ordinal, of_year)
+    # The day's mean is the normal plus warm and cold spells, wilder where and when winters are cold.
+    coldness = (max(normals.means) - normals.mean(of_year)) / max(1.0, normals.seasonality())
+    deviation = min(5.0, (0.9 + 0.09 * normals.seasonality()) * (0.7 + 0.5 * coldness))
+    spell = field(latitude, longitude, ordinal / 4, 5, _SEED, "warm spell")
+    single = field(latitude, longitude, ordinal, 5, _SEED, "warm day")
+    mean = normals.mean(of_year) + deviation * (0.85 * spell + 0.53 * single)
     spread = max(1.0, normals.daily_range(of_year) * (0.6 if wet else 0.75 + 0.45 * clear)) / 2
     gust = 0.45 * field(latitude, longitude, ordinal / 2, 2.5, _SEED, "wind")
     return CellDay(
@@ -194,37 +192,11 @@ def cell_day(latitude: float, longitude: float, day: date) -> CellDay:
     )
 
 
-def _mean_temperature(normals: Normals, latitude: float, longitude: float, ordinal: int, of_year: int) -> float:
-    """The day's mean: the normal plus warm and cold spells, wilder where and when winters are cold."""
-    coldness = (max(normals.means) - normals.mean(of_year)) / max(1.0, normals.seasonality())
-    deviation = min(5.0, (0.9 + 0.09 * normals.seasonality()) * (0.7 + 0.5 * coldness))
-    spell = field(latitude, longitude, ordinal / 4, 5, _SEED, "warm spell")
-    single = field(latitude, longitude, ordinal, 5, _SEED, "warm day")
-    return normals.mean(of_year) + deviation * (0.85 * spell + 0.53 * single)
-
-
 def _current(cell: tuple[float, float], zone: str, day: date, now: float) -> Current:
-    weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
-    temperature = round(_temperature_at(cell, zone, day, now), 1)
-    is_day = sun.sunrise <= now < sun.sunset if sun.sunrise and sun.sunset else sun.noon_elevation > 0
-    warmth = (temperature - weather.low) / max(0.1, weather.high - weather.low)
-    humidity = round(min(100.0, max(8.0, weather.humidity + 24 * (0.5 - warmth))))
-    wind = round(weather.wind * (0.55 + 0.35 * warmth), 1)
-    raining = fraction(_SEED, "hour", *map(str, cell), int(now // 3600)) < 0.35 + 0.5 * weather.wet
-    moment = weather if weather.wet and raining else CellDay(**{**asdict(weather), "wet": 0.0})
-    return Current(
-        local_time=to_local(now, zone).replace(tzinfo=None, microsecond=0).isoformat(),
-        temperature=temperature,
-        apparent_temperature=_apparent(temperature, humidity, wind),
-        humidity=humidity,
-        wind_speed=wind,
-        condition=_condition(moment, temperature, is_day=is_day),
-        is_day=is_day,
-    )
+    """The weather of a moment of ``day``; it gets colder until sunrise, then warmer until the afternoon.
 
-
-def _temperature_at(cell: tuple[float, float], zone: str, day: date, now: float) -> float:
-    """The temperature of a moment of ``day``: falling until sunrise, rising until the afternoon, falling again."""
+    How warm it feels is Steadman's formula of 1994 without radiation.
+    """
     weather, sun = cell_day(*cell, day), _sun(*cell, zone, day)
     coldest, warmest = sun.sunrise or sun.noon - 6 * 3600, sun.noon + PEAK_AFTER_NOON
     if now < coldest:
@@ -235,7 +207,23 @@ def _temperature_at(cell: tuple[float, float], zone: str, day: date, now: float)
     else:
         after = cell_day(*cell, day + timedelta(days=1))
         value = _between(weather.high, after.low, (now - warmest) / (coldest + 86400 - warmest))
-    return min(weather.high, max(weather.low, value))
+    temperature = round(min(weather.high, max(weather.low, value)), 1)
+    is_day = sun.sunrise <= now < sun.sunset if sun.sunrise and sun.sunset else sun.noon_elevation > 0
+    warmth = (temperature - weather.low) / max(0.1, weather.high - weather.low)
+    humidity = round(min(100.0, max(8.0, weather.humidity + 24 * (0.5 - warmth))))
+    vapour = humidity / 100 * 6.105 * exp(17.27 * temperature / (237.7 + temperature))
+    wind = round(weather.wind * (0.55 + 0.35 * warmth), 1)
+    raining = fraction(_SEED, "hour", *map(str, cell), int(now // 3600)) < 0.35 + 0.5 * weather.wet
+    moment = weather if weather.wet and raining else replace(weather, wet=0.0)
+    return Current(
+        local_time=to_local(now, zone).replace(tzinfo=None, microsecond=0).isoformat(),
+        temperature=temperature,
+        apparent_temperature=round(temperature + 0.33 * vapour - 0.7 * wind / 3.6 - 4, 1),
+        humidity=humidity,
+        wind_speed=wind,
+        condition=_condition(moment, temperature, is_day=is_day),
+        is_day=is_day,
+    )
 
 
 def _between(start: float, end: float, share: float) -> float:
@@ -251,25 +239,6 @@ def _condition(weather: CellDay, temperature: float, *, is_day: bool) -> str:
     if weather.clear >= 0.6:
         return "Sunny" if is_day else "Clear"
     return "Partly cloudy" if weather.clear >= 0.35 else "Cloudy" if weather.clear >= 0.15 else "Overcast"
-
-
-def _chance(weather: CellDay) -> int:
-    return round(60 + 38 * weather.wet) if weather.wet else round(max(0.0, 35 * (1 - 2 * weather.clear)))
-
-
-def _millimetres(weather: CellDay) -> float:
-    return round(1 - 9 * log(1 - 0.97 * weather.wet), 1) if weather.wet else 0.0
-
-
-def _uv_index(sun: SunDay, weather: CellDay) -> int:
-    height = max(0.0, sin(radians(max(0.0, sun.noon_elevation))))
-    return round(12.5 * height**2.4 * (0.4 if weather.wet else 0.7 + 0.3 * weather.clear))
-
-
-def _apparent(temperature: float, humidity: float, wind_speed: float) -> float:
-    """How warm it feels (Steadman's formula of 1994 without radiation; wind in km/h)."""
-    vapour = humidity / 100 * 6.105 * exp(17.27 * temperature / (237.7 + temperature))
-    return round(temperature + 0.33 * vapour - 0.7 * wind_speed / 3.6 - 4, 1)
 
 
 def _clock_time(timestamp: float | None, zone: str) -> str | None:
