@@ -15,7 +15,7 @@ from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBu
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, picked
 from sandbox_grader.importers.reading.values import arguments_of
-from sandbox_mcp.trajectory import EndReason, Role, UserChannel
+from sandbox_mcp.trajectory import EndReason, Role
 
 OURS = "sandbox_mcp"
 """The member of ``extra`` under which our exporter keeps what ATIF has no place for."""
@@ -73,8 +73,23 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
     else:
         builder.origin["parent"] = parent
     about = _ours(node)
-    if about is not None:
-        _restore(about, builder)
+    if about is None:
+        return
+    builder.head = replace(
+        builder.head,
+        scenario=about.string_at("scenario") or builder.head.scenario,
+        digest=about.string_at("digest") or "",
+        variant=about.string_at("variant") or "base",
+        categories=tuple(item.string() for item in about.items_at("categories")),
+        seed=about.whole_at("seed"),
+        trial=about.whole_at("trial"),
+        user_channel="tool" if about.members().get("user_channel") == "tool" else "harness",
+    )
+    for name, value in about.members_at("tools").items():
+        told = about.child(f"tools.{name}", value)
+        tool, domain = told.string_at("tool"), told.string_at("domain")
+        if tool:
+            builder.identify(name, tool=tool, domain=domain or "", action=told.members().get("action") is not False)
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:
@@ -84,30 +99,22 @@ def _ours(holder: JsonNode) -> JsonNode | None:
     return found if found is not None and found.is_object else None
 
 
-def _restore(about: JsonNode, builder: SessionBuilder) -> None:
-    channel: UserChannel = "tool" if about.members().get("user_channel") == "tool" else "harness"
-    builder.head = replace(
-        builder.head,
-        scenario=about.string_at("scenario") or builder.head.scenario,
-        digest=about.string_at("digest") or "",
-        variant=about.string_at("variant") or "base",
-        categories=tuple(item.string() for item in about.items_at("categories")),
-        seed=about.whole_at("seed"),
-        trial=about.whole_at("trial"),
-        user_channel=channel,
-    )
-    for name, value in about.members_at("tools").items():
-        told = about.child(f"tools.{name}", value)
-        tool, domain = told.string_at("tool"), told.string_at("domain")
-        if tool:
-            builder.identify(name, tool=tool, domain=domain or "", action=told.members().get("action") is not False)
-
-
 def _step(step: JsonNode, builder: SessionBuilder) -> None:
     source, text = step.need("source").string(), joined(step.get("message"), builder)
     about, stamp = _ours(step), step.members().get("timestamp")
     if source == "agent":
-        _agent(step, text, about, builder)
+        thought, own_calls = step.string_at("reasoning_content") or "", step.items_at("tool_calls")
+        builder.note(thought, "reasoning", stamp=stamp)
+        if own_calls:
+            seen_by: list[Role] = (
+                [chats.role_in(item, "agent") for item in about.items_at("visible_to")] if about else []
+            )
+            builder.note(text, "text", stamp=stamp, seen_by=seen_by or ("agent",))
+            batch = builder.batch()
+            for call in own_calls:
+                _call(call, batch, stamp, builder)
+        elif text or about is not None or not (thought or step.get("observation")):
+            _say(builder, about, "agent", "user", text, stamp)
     elif source in {"system", "user"}:
         usual: Role = "user" if source == "user" else "system"
         _say(builder, about, usual, "agent", text, stamp)
@@ -118,7 +125,7 @@ def _step(step: JsonNode, builder: SessionBuilder) -> None:
     calls = about.items_at("calls") if about is not None else []
     batch = builder.batch() if calls else ""
     for call in calls:
-        _call(call, batch, stamp, builder, _role(call.get("caller"), "user"))
+        _call(call, batch, stamp, builder, chats.role_in(call.get("caller"), "user"))
     _observe(step, builder)
 
 
@@ -129,29 +136,10 @@ def _say(
     if about is None:
         builder.say(sender, recipient, text, stamp=stamp)
     elif about.members().get("silent") is not True:
-        seen_by: list[Role] = [_role(item, "agent") for item in about.items_at("visible_to")]
-        sender, recipient = _role(about.get("sender"), sender), _role(about.get("recipient"), recipient)
+        seen_by: list[Role] = [chats.role_in(item, "agent") for item in about.items_at("visible_to")]
+        sender, recipient = chats.role_in(about.get("sender"), sender), chats.role_in(about.get("recipient"), recipient)
         kept = about.string_at("content")  # what the agent never saw stands here and not in the step's message
         builder.say(sender, recipient, text if kept is None else kept, stamp=stamp, seen_by=seen_by)
-
-
-def _role(node: JsonNode | None, usual: Role) -> Role:
-    known = node is not None and isinstance(node.value, str) and node.value in chats.ROLES
-    return cast("Role", node.value) if known and node is not None else usual
-
-
-def _agent(step: JsonNode, text: str, about: JsonNode | None, builder: SessionBuilder) -> None:
-    stamp = step.members().get("timestamp")
-    thought, calls = step.string_at("reasoning_content") or "", step.items_at("tool_calls")
-    builder.note(thought, "reasoning", stamp=stamp)
-    if calls:
-        seen_by: list[Role] = [_role(item, "agent") for item in about.items_at("visible_to")] if about else []
-        builder.note(text, "text", stamp=stamp, seen_by=seen_by or ("agent",))
-        batch = builder.batch()
-        for call in calls:
-            _call(call, batch, stamp, builder)
-    elif text or about is not None or not (thought or step.get("observation")):
-        _say(builder, about, "agent", "user", text, stamp)
 
 
 def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, caller: Role = "agent") -> None:
@@ -175,17 +163,14 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
         if id_ is None:
             builder.say("environment", "agent", joined(result.get("content"), builder))
         elif result.get("content") is not None or _ours(result) is not None:
-            builder.settle(result, id_, _outcome(result, builder))
-
-
-def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
-    about = _ours(result)
-    if about is None:
-        return outcome_of(builder, result.get("content"), failed=None)
-    error = about.get("error")
-    if error is not None and error.is_object:
-        return CallOutcome(error=chats.error_of(error, joined(result.get("content"), builder)), stated=True)
-    return outcome_of(builder, result.get("content"), failed=False)
+            about = _ours(result)
+            error = about.get("error") if about is not None else None
+            if error is not None and error.is_object:
+                told = chats.error_of(error, joined(result.get("content"), builder))
+                outcome = CallOutcome(error=told, stated=True)
+            else:
+                outcome = outcome_of(builder, result.get("content"), failed=None if about is None else False)
+            builder.settle(result, id_, outcome)
 
 
 def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:

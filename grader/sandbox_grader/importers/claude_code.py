@@ -83,18 +83,25 @@ def _files(path: Path) -> list[Path]:
 
 def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
     _describe(thread, builder, first=number == 0)
-    for group in _messages(thread.lines):
-        if group[0].kind == "assistant":
-            _agent(builder, group)
-        elif group[0].kind == "user":
-            _user(builder, group[0], Path(builder.origin["file"]))
-        elif group[0].node.members().get("subtype") == "compact_boundary":
-            builder.lose(group[0].node, "the host replaced what came before by a summary in the agent's context")
+    by_message: dict[str, list[TreeLine]] = {}  # the lines of one API message count at the first of them
+    for line in thread.lines:
+        by_message.setdefault(line.uuid if line.message_id is None else f"message {line.message_id}", []).append(line)
+    for lines in by_message.values():
+        first = lines[0]
+        if first.kind == "assistant":
+            for line in filter(_is_api_error, lines):
+                text = joined(line.node.need("message").get("content"), builder)
+                builder.lose(line.node, f"the model's endpoint failed: {text[:200]}")
+            blocks = [block for line in lines if not _is_api_error(line) for block in _blocks(line)]
+            agent_blocks(builder, blocks, seen_by=("agent", "user"))
+        elif first.kind == "user":
+            _user(builder, first, Path(builder.origin["file"]))
+        elif first.node.members().get("subtype") == "compact_boundary":
+            builder.lose(first.node, "the host replaced what came before by a summary in the agent's context")
     if thread.abandoned:
         calls = sum(len(line.ids("tool_use", "id")) for line in thread.abandoned)
-        lines = counted(len(thread.abandoned), "line")
-        what = f"{lines} with {counted(calls, 'tool call')} on branches that a retry abandoned"
-        builder.lose("branches", what)
+        told = f"{counted(len(thread.abandoned), 'line')} with {counted(calls, 'tool call')}"
+        builder.lose("branches", f"{told} on branches that a retry abandoned")
     for line in thread.orphans:
         builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")
     name = names.unique(builder.head.scenario, _agent_id(thread))
@@ -106,7 +113,8 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
 def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
     session, agent = thread.lines[0].session, _agent_id(thread)
     version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
-    model = next((found for line in thread.lines if (found := _model(line)) and not found.startswith("<")), None)
+    spoken = (line.node.need("message").string_at("model") for line in thread.lines if line.kind == "assistant")
+    model = next((found for found in spoken if found and not found.startswith("<")), None)
     known = {"name": "claude-code", "version": version, "model": model}
     builder.head = replace(
         builder.head, session=session if session and first and not thread.sidechain else "",
@@ -120,29 +128,6 @@ def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
 def _agent_id(thread: Thread) -> str:
     found = thread.lines[0].node.string_at("agentId") or thread.lines[0].started_by
     return f"agent-{found or 'side'}" if thread.sidechain else ""
-
-
-def _model(line: TreeLine) -> str | None:
-    return line.node.need("message").string_at("model") if line.kind == "assistant" else None
-
-
-def _messages(lines: Sequence[TreeLine]) -> list[list[TreeLine]]:
-    """The lines with those of one API message gathered at the first of them."""
-    groups: dict[str, list[TreeLine]] = {}
-    for line in lines:
-        id_ = line.message_id
-        groups.setdefault(line.uuid if id_ is None else f"message {id_}", []).append(line)
-    return list(groups.values())
-
-
-def _agent(builder: SessionBuilder, lines: list[TreeLine]) -> None:
-    spoken = [line for line in lines if not _is_api_error(line)]
-    for line in lines:
-        if _is_api_error(line):
-            text = joined(line.node.need("message").get("content"), builder)
-            builder.lose(line.node, f"the model's endpoint failed: {text[:200]}")
-    blocks = [block for line in spoken for block in _blocks(line)]
-    agent_blocks(builder, blocks, seen_by=("agent", "user"))
 
 
 def _is_api_error(line: TreeLine) -> bool:

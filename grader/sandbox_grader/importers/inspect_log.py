@@ -8,7 +8,7 @@ is. Targets and scores go to ``origin``, because a target is an answer and no re
 import math
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -155,13 +155,9 @@ def _scores(sample: JsonNode, builder: SessionBuilder) -> None:
     values = {name: score.get("value") if is_object(score) else score for name, score in scores.items()}
     builder.origin["scores"] = values
     if len(values) == 1:
-        builder.origin["reward"] = _number(next(iter(values.values())))
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, str):
-        return GRADES.get(value)
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+        (value,) = values.values()
+        number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+        builder.origin["reward"] = GRADES.get(value) if isinstance(value, str) else number
 
 
 def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
@@ -175,14 +171,6 @@ def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndR
     return ("recorded" if finished and builder.settled else None), None
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """A tool event and its place among them."""
-
-    index: int
-    node: JsonNode
-
-
 class _Player:
     """Adds messages and tool events to a session, each call once."""
 
@@ -190,15 +178,33 @@ class _Player:
 
     def __init__(self, builder: SessionBuilder, events: list[JsonNode]) -> None:
         self._builder = builder
-        self._stamps = dict(_stamps(events))
-        tools = [event for event in events if event.members().get("event") == "tool"]
-        self._unused = [_Event(index, node) for index, node in enumerate(tools)]
-        self._used: dict[str, deque[_Event]] = {}
+        self._stamps = dict[str, Any]()
+        """When a model wrote each of its messages, by the message's id."""
+        for event in events:
+            output = event.get("output") if event.members().get("event") == "model" else None
+            for choice in output.items_at("choices") if output is not None and output.is_object else []:
+                message = choice.get("message")
+                id_ = message.label_at("id") if message is not None else None
+                if id_ is not None:
+                    self._stamps[id_] = event.members().get("timestamp")
+        tools = (event for event in events if event.members().get("event") == "tool")
+        self._unused = list(enumerate(tools))
+        self._used: dict[str, deque[tuple[int, JsonNode]]] = {}
         self._done: Counter[str] = Counter()
 
     def play(self, messages: list[JsonNode]) -> None:
-        """Add messages in order, and before each call the calls of events to which no message refers."""
-        self._assign(messages)
+        """Add messages in order, each call with the event of its id, and before it the events without a message."""
+        assistants = (message for message in messages if message.members().get("role") == "assistant")
+        wanted = Counter(call.label_at("id") for message in assistants for call in message.items_at("tool_calls"))
+        unused: list[tuple[int, JsonNode]] = []
+        for index, event in self._unused:
+            id_ = event.label_at("id")
+            if id_ is not None and wanted[id_] > 0:
+                wanted[id_] -= 1
+                self._used.setdefault(id_, deque()).append((index, event))
+            else:
+                unused.append((index, event))
+        self._unused = unused
         for message in messages:
             role = message.need("role").string()
             if role == "assistant":
@@ -213,20 +219,6 @@ class _Player:
                 self._builder.lose(message, f"a message of the unknown role {role!r} was dropped")
         self._catch_up(math.inf)
 
-    def _assign(self, messages: list[JsonNode]) -> None:
-        """Give each call of the messages the events of its id, in order."""
-        assistants = (message for message in messages if message.members().get("role") == "assistant")
-        wanted = Counter(call.label_at("id") for message in assistants for call in message.items_at("tool_calls"))
-        free: list[_Event] = []
-        for event in self._unused:
-            id_ = event.node.label_at("id")
-            if id_ is not None and wanted[id_] > 0:
-                wanted[id_] -= 1
-                self._used.setdefault(id_, deque()).append(event)
-            else:
-                free.append(event)
-        self._unused = free
-
     def _assistant(self, message: JsonNode) -> None:
         stamp = self._stamps.get(message.label_at("id") or "")
         text = self._texts(message.get("content"), stamp)
@@ -237,7 +229,19 @@ class _Player:
         self._builder.note(text, "text", stamp=stamp)
         batch = self._builder.batch()
         for call in calls:
-            self._call(call, batch, stamp)
+            id_ = call.label_at("id")
+            events = self._used.get(id_ or "")
+            index, event = events.popleft() if events else (None, None)
+            if index is not None:
+                self._catch_up(index)
+            called = stamp if event is None else event.members().get("timestamp") or stamp
+            given = arguments_of((event or call).members().get("arguments"))
+            meta = picked(call.members(), ("parse_error",))
+            name = call.need("function").string()
+            opened = self._builder.call(name, given, batch=batch, id_=id_, stamp=called, **meta)
+            if event is not None:
+                self._done[id_ or ""] += 1
+                self._answer(opened, event)
 
     def _texts(self, content: JsonNode | None, stamp: Any) -> str:
         """The text of a content; its reasoning becomes notes, the provider's own tools become calls."""
@@ -266,26 +270,10 @@ class _Player:
                 texts.append(part_text(part, self._builder) or "")
         return "\n".join(filter(None, texts))
 
-    def _call(self, call: JsonNode, batch: str, stamp: Any) -> None:
-        id_ = call.label_at("id")
-        events = self._used.get(id_ or "")
-        event = events.popleft() if events else None
-        if event is not None:
-            self._catch_up(event.index)
-            stamp = event.node.members().get("timestamp") or stamp
-        given = arguments_of((event.node if event else call).members().get("arguments"))
-        meta = picked(call.members(), ("parse_error",))
-        opened = self._builder.call(
-            call.need("function").string(), given, batch=batch, id_=id_, stamp=stamp, **meta
-        )  # fmt: skip
-        if event is not None:
-            self._done[id_ or ""] += 1
-            self._answer(opened, event.node)
-
     def _catch_up(self, index: float) -> None:
         """Add the calls of events before ``index`` to which no message refers: lost history, or a sub-agent's."""
-        while self._unused and self._unused[0].index < index:
-            event = self._unused.pop(0).node
+        while self._unused and self._unused[0][0] < index:
+            event = self._unused.pop(0)[1]
             self._builder.lose(event, "no message refers to this tool event; it was placed by the order of events")
             opened = self._builder.call(
                 event.need("function").string(), arguments_of(event.members().get("arguments")),
@@ -326,17 +314,6 @@ class _Player:
         self._builder.settle(message, id_, outcome, name=message.string_at("function"))
 
 
-def _stamps(events: list[JsonNode]) -> Iterator[tuple[str, Any]]:
-    """The ids of the messages that a model wrote, with the times it wrote them."""
-    for event in events:
-        output = event.get("output") if event.members().get("event") == "model" else None
-        for choice in output.items_at("choices") if output is not None and output.is_object else []:
-            message = choice.get("message")
-            id_ = message.label_at("id") if message is not None else None
-            if id_ is not None:
-                yield id_, event.members().get("timestamp")
-
-
 def _value(result: JsonNode | None, builder: SessionBuilder) -> Any:
     if result is None or isinstance(result.value, str):
         return None if result is None else decode(result.string())
@@ -349,15 +326,9 @@ def _error(error: JsonNode) -> CallError:
     if not error.is_object:
         return failure(error.string())
     type_, message = error.string_at("type") or "unknown", error.string_at("message") or ""
-    return failure(message, _kind(type_, message), type_)
-
-
-def _kind(type_: str, message: str) -> ErrorKind:
     if type_ != "parsing":
-        return KINDS.get(type_, "execution")
+        return failure(message, KINDS.get(type_, "execution"), type_)
     if message.startswith("Tool ") and message.endswith(" not found"):
-        return "unknown_tool"
-    for text, kind in CHECKS.items():
-        if text in message:
-            return kind
-    return "invalid_format"
+        return failure(message, "unknown_tool", type_)
+    refused: list[ErrorKind] = [kind for text, kind in CHECKS.items() if text in message]
+    return failure(message, refused[0] if refused else "invalid_format", type_)

@@ -126,34 +126,28 @@ def _session(node: JsonNode, mapping: LogMapping, builder: SessionBuilder, names
     events = _at(node, mapping.events)
     if events is None:
         raise node.fail(f"has nothing at {mapping.events!r}, where the mapping says that the events are")
-    batch = ""
+    open_batch = ""  # of the calls without a result just before; a call after anything else begins a new one
     for event in events.items():
-        batch = _event(event, mapping, builder, batch)
+        before, open_batch = open_batch, ""
+        kind, stamp = _label(event, mapping.kind), _value(event, mapping.time)
+        if kind == mapping.user.when:
+            builder.say("user", "agent", _text(event, mapping.user.text), stamp=stamp)
+        elif kind == mapping.agent.when:
+            builder.say("agent", "user", _text(event, mapping.agent.text), stamp=stamp)
+        elif kind == (call := mapping.call).when:
+            name, given = _text(event, call.name), arguments_of(_value(event, call.arguments))
+            batch = before or builder.batch()
+            opened = builder.call(name, given, batch=batch, id_=_label(event, call.id), stamp=stamp)
+            if _at(event, call.result) is None and _at(event, call.error) is None:
+                open_batch = batch
+            else:
+                builder.answer(opened, _outcome(event, call.result, call.error))
+        elif (result := mapping.result) is not None and kind == result.when:
+            builder.settle(event, _label(event, result.id), _outcome(event, result.result, result.error))
+        elif kind not in mapping.ignore:
+            builder.lose(event, f"an event of the kind {kind!r}, of which the mapping says nothing, was dropped")
+            open_batch = before
     return builder.finish(names.unique(builder.head.scenario, id_ or ""), "recorded" if builder.whole else None)
-
-
-def _event(event: JsonNode, mapping: LogMapping, builder: SessionBuilder, batch: str) -> str:
-    """Add one event; gives the batch that a call after it belongs to, empty where a new one begins."""
-    kind, stamp = _label(event, mapping.kind), _value(event, mapping.time)
-    result = mapping.result
-    if kind == mapping.user.when:
-        builder.say("user", "agent", _text(event, mapping.user.text), stamp=stamp)
-    elif kind == mapping.agent.when:
-        builder.say("agent", "user", _text(event, mapping.agent.text), stamp=stamp)
-    elif kind == mapping.call.when:
-        call, batch = mapping.call, batch or builder.batch()
-        name = _text(event, call.name)
-        given = arguments_of(_value(event, call.arguments))
-        opened = builder.call(name, given, batch=batch, id_=_label(event, call.id), stamp=stamp)
-        if _at(event, call.result) is None and _at(event, call.error) is None:
-            return batch
-        builder.answer(opened, _outcome(event, call.result, call.error))
-    elif result is not None and kind == result.when:
-        builder.settle(event, _label(event, result.id), _outcome(event, result.result, result.error))
-    elif kind not in mapping.ignore:
-        builder.lose(event, f"an event of the kind {kind!r}, of which the mapping says nothing, was dropped")
-        return batch
-    return ""
 
 
 def _outcome(event: JsonNode, result: str | None, error: str | None) -> CallOutcome:

@@ -146,9 +146,20 @@ class _Player:
 
     def _request(self, frame: Frame) -> None:
         node, method = frame.node, frame.node.need("method").string()
-        id_ = node.label_at("id")
-        opened = self._call(frame) if method == "tools/call" and id_ is not None else None
-        if method == "initialize":
+        id_, opened = node.label_at("id"), None
+        if method == "tools/call" and id_ is not None:
+            params = node.need("params")
+            state = params.members().get("requestState")
+            opened = self._states.pop(state, None) if isinstance(state, str) else None
+            if opened is not None:
+                self._builder.lose(node, "the call was sent again with input that the server had asked for")
+            else:
+                given = arguments_of(params.members().get("arguments"))
+                batch = self._open[-1].batch if self._open else self._builder.batch()
+                name = params.need("name").string()
+                opened = self._builder.call(name, given, batch=batch, id_=id_, stamp=frame.stamp)
+                self._open.append(opened)
+        elif method == "initialize":
             params = node.get("params")
             info = params.get("clientInfo") if params is not None else None
             if info is not None and info.is_object:
@@ -159,21 +170,6 @@ class _Player:
         if id_ is not None and self._pending.add(side, id_, node, opened):
             self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
 
-    def _call(self, frame: Frame) -> OpenCall:
-        params = frame.node.need("params")
-        state = params.members().get("requestState")
-        again = self._states.pop(state, None) if isinstance(state, str) else None
-        if again is not None:
-            self._builder.lose(frame.node, "the call was sent again with input that the server had asked for")
-            return again
-        given = arguments_of(params.members().get("arguments"))
-        batch = self._open[-1].batch if self._open else self._builder.batch()
-        opened = self._builder.call(
-            params.need("name").string(), given, batch=batch, id_=frame.node.label_at("id"), stamp=frame.stamp
-        )
-        self._open.append(opened)
-        return opened
-
     def _response(self, frame: Frame) -> None:
         id_ = frame.node.label_at("id")
         found = self._pending.take(frame, id_) if id_ is not None else None
@@ -181,40 +177,30 @@ class _Player:
             self._builder.lose(frame.node, f"a response to the id {id_!r}, to which no request was seen, was dropped")
             return
         request, opened = found
-        method = request.value["method"]
+        told = frame.node.get("result")
+        result = told if told is not None and told.is_object else frame.node.child("result", {})
         if opened is not None:
-            self._answer(frame, opened)
-        elif method == "tools/list":
-            chats.offer_tools(self._builder, _result(frame).items_at("tools"))
-        elif method == "initialize":
-            info = _result(frame).members_at("serverInfo")
+            state = result.members().get("requestState")
+            if result.get("inputRequests") is not None and isinstance(state, str):
+                self._states[state] = opened
+                return
+            error = frame.node.get("error")
+            if error is None:
+                outcome = _outcome(result, self._builder)
+            else:
+                message, code = error.string_at("message") or "", int(error.number_at("code") or 0)
+                kind = "unknown_tool" if "unknown tool" in message.lower() else KINDS.get(code, "execution")
+                outcome = CallOutcome(error=failure(message, kind, f"JSON-RPC {code}"))
+            wall = {} if frame.stamp is None else {"answered": frame.stamp}
+            self._builder.answer(opened, replace(outcome, wall=wall))
+            self._open.remove(opened)
+        elif request.value["method"] == "tools/list":
+            chats.offer_tools(self._builder, result.items_at("tools"))
+        elif request.value["method"] == "initialize":
+            info = result.members_at("serverInfo")
             name, version = info.get("name"), info.get("version")
             if isinstance(name, str) and isinstance(version, str):
                 self._builder.head = replace(self._builder.head, versions={name: version})
-
-    def _answer(self, frame: Frame, opened: OpenCall) -> None:
-        error, result = frame.node.get("error"), _result(frame)
-        state = result.members().get("requestState")
-        if result.get("inputRequests") is not None and isinstance(state, str):
-            self._states[state] = opened
-            return
-        wall = {} if frame.stamp is None else {"answered": frame.stamp}
-        outcome = _rpc_error(error) if error is not None else _outcome(result, self._builder)
-        self._builder.answer(opened, replace(outcome, wall=wall))
-        self._open.remove(opened)
-
-
-def _result(frame: Frame) -> JsonNode:
-    """The result of a response; an empty object where it has none."""
-    found = frame.node.get("result")
-    return found if found is not None and found.is_object else frame.node.child("result", {})
-
-
-def _rpc_error(error: JsonNode) -> CallOutcome:
-    message, code = error.string_at("message") or "", error.number_at("code")
-    kind = KINDS.get(int(code or 0), "execution")
-    unknown = "unknown tool" in message.lower()
-    return CallOutcome(error=failure(message, "unknown_tool" if unknown else kind, f"JSON-RPC {int(code or 0)}"))
 
 
 def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:

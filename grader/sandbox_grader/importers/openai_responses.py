@@ -160,7 +160,9 @@ class ItemPlayer:
             if not any(texts):
                 self.builder.lose(item, "reasoning that the provider encrypted is not kept")
         elif is_call(kind):
-            self._builtin(kind, item)
+            batch = self._batch or self.builder.batch()
+            self._batch = batch if is_the_clients(item) else None
+            add_call(self.builder, kind, item, batch)
         elif is_output(kind):
             add_output(self.builder, kind, item)
         elif kind == "mcp_call":
@@ -207,12 +209,6 @@ class ItemPlayer:
         )
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
-
-    def _builtin(self, kind: str, item: JsonNode) -> None:
-        batch = self._batch or self.builder.batch()
-        if is_the_clients(item):
-            self._batch = batch
-        add_call(self.builder, kind, item, batch)
 
     def _mcp_call(self, item: JsonNode) -> None:
         error, output = item.get("error"), item.get("output")

@@ -22,7 +22,7 @@ from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
 from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load, plain
 from sandbox_grader.importers.reading.otlp import Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
-from sandbox_mcp.trajectory import EndReason, ErrorKind, SessionStarted
+from sandbox_mcp.trajectory import EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
 AGENT = "invoke_agent"
@@ -31,7 +31,6 @@ PROTOCOL = "tools/call"
 SENT = "MCP send "
 """How the client of MCP's SDK begins the names of its spans."""
 OURS = "sandbox_mcp."
-OLD_EVENTS = "gen_ai."
 SPOKE, RAN, HEARD = range(3)
 """What a span tells of, in the order in which things of the same moment happened."""
 
@@ -142,7 +141,12 @@ def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> 
         session="" if group.parent else group.conversation,
         agent={name: text for name, text in found.items() if text},
     )
-    builder.head = _as_ours(group.spans, builder.head)
+    told_of_itself = next((span for span in group.spans if span.text(f"{OURS}session")), None)
+    if told_of_itself is not None:  # a session of ours, whose scenario is found again
+        texts = {name: told_of_itself.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
+        numbers = {name: told_of_itself.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
+        whole = {name: value for name, value in numbers.items() if isinstance(value, int)}
+        builder.head = replace(builder.head, **texts, **whole)
     if group.parent is not None:
         builder.origin["parent"] = group.parent
     scores = {
@@ -162,23 +166,9 @@ def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> 
     return builder.finish(name, end, detail)
 
 
-def _as_ours(spans: list[Span], head: SessionStarted) -> SessionStarted:
-    """What a session of ours says of itself, so that its scenario is found again."""
-    span = next((span for span in spans if span.text(f"{OURS}session")), None)
-    if span is None:
-        return head
-    texts = {name: span.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
-    numbers = {name: span.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
-    return replace(head, **texts, **{name: value for name, value in numbers.items() if isinstance(value, int)})
-
-
 def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
-    found = Counter(
-        name
-        for span in spans
-        for name, _ in span.events
-        if name.endswith((".message", ".choice")) and OLD_EVENTS in name
-    )
+    names = (name for span in spans for name, _ in span.events)
+    found = Counter(name for name in names if name.endswith((".message", ".choice")) and "gen_ai." in name)
     for name in sorted(found):
         builder.lose(f"events {name!r} ({found[name]})", "messages in the form of conventions before 1.37 are not read")
 
@@ -278,24 +268,21 @@ class _Player:
             if kind not in ("text", "reasoning", "tool_call", "tool_call_response"):
                 self._builder.lose(part, f"content of type {kind!r} is not kept")
         if role == "assistant":
-            self._assistant(message, text, calls, stamp)
+            thought = joined(_only(message, parts, "reasoning"), self._builder, texts=PARTS)
+            self._builder.note(thought, "reasoning", stamp=stamp)
+            if not calls:
+                self._builder.say("agent", "user", text, stamp=stamp)
+                return
+            self._builder.note(text, "text", stamp=stamp)
+            batch = self._builder.batch()
+            for call in calls:
+                given, id_ = call.get("arguments"), call.label_at("id")
+                self._called.add(id_)
+                self._open(call.need("name").string(), given, batch, id_, stamp)
         elif role in {"user", "system"} and (text or not parts):
             self._builder.say("user" if role == "user" else "system", "agent", text, stamp=stamp)
         elif text:
             self._builder.lose(message, f"text of the role {role!r} was dropped")
-
-    def _assistant(self, message: JsonNode, text: str, calls: list[JsonNode], stamp: float | None) -> None:
-        thought = joined(_only(message, message.items_at("parts"), "reasoning"), self._builder, texts=PARTS)
-        self._builder.note(thought, "reasoning", stamp=stamp)
-        if not calls:
-            self._builder.say("agent", "user", text, stamp=stamp)
-            return
-        self._builder.note(text, "text", stamp=stamp)
-        batch = self._builder.batch()
-        for call in calls:
-            given, id_ = call.get("arguments"), call.label_at("id")
-            self._called.add(id_)
-            self._open(call.need("name").string(), given, batch, id_, stamp)
 
     def _open(self, name: str, given: JsonNode | None, batch: str, id_: str | None, stamp: float | None) -> OpenCall:
         arguments = Given({}) if given is None else arguments_of(given.value)
@@ -319,9 +306,16 @@ class _Player:
             self._called.add(id_)
         if span.text(f"{OURS}tool"):
             self._builder.identify(name, tool=span.text(f"{OURS}tool"))
-        outcome = _outcome(span)
-        if outcome is not None:
-            self._builder.answer(opened, outcome)
+        result, error_type = span.attributes.get("gen_ai.tool.call.result"), span.text("error.type")
+        wall = {"answered": span.end} if span.end else {}
+        text = None if result is None else _text(result)
+        if span.failed or error_type:
+            type_, message = _exception(span)
+            told = span.status or text or message or error_type or type_
+            type_ = span.text(f"{OURS}error.type") or error_type or type_
+            self._builder.answer(opened, CallOutcome(error=failure(told, _kind(span), type_ or None), wall=wall))
+        elif text is not None:
+            self._builder.answer(opened, CallOutcome(decode(text), wall=wall))
 
 
 def _steps(spans: list[Span], speaking: list[Span]) -> Iterator[tuple[float, int, Span]]:
@@ -378,19 +372,6 @@ def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:
 def _text(value: Any) -> str:
     """What a tool gave back, as text."""
     return value if isinstance(value, str) else encode(value)
-
-
-def _outcome(span: Span) -> CallOutcome | None:
-    """What a tool span says came of its call; None where it says nothing."""
-    result, kind = span.attributes.get("gen_ai.tool.call.result"), span.text("error.type")
-    wall = {"answered": span.end} if span.end else {}
-    text = None if result is None else _text(result)
-    if span.failed or kind:
-        type_, message = _exception(span)
-        told = span.status or text or message or kind or type_
-        type_ = span.text(f"{OURS}error.type") or kind or type_
-        return CallOutcome(error=failure(told, _kind(span), type_ or None), wall=wall)
-    return None if text is None else CallOutcome(decode(text), wall=wall)
 
 
 def _exception(span: Span) -> tuple[str, str]:

@@ -94,12 +94,8 @@ def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
         return None
     agent, user, world = info.get("agent_info"), info.get("user_info"), info.get("environment_info")
     version = info.string_at("git_commit")
-    builder.head = replace(
-        builder.head,
-        agent=_participant(agent),
-        user=_participant(user),
-        versions={"tau2": version} if version else {},
-    )
+    versions = {"tau2": version} if version else {}
+    builder.head = replace(builder.head, agent=_participant(agent), user=_participant(user), versions=versions)
     if world is None:
         return None
     for name, definition in world.members_at("tool_defs").items():
@@ -132,21 +128,13 @@ def _task(task: JsonNode, builder: SessionBuilder) -> None:
     builder.refer(
         [ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments")) for action in ours]
     )
-    _beyond_reference(actions, ours, builder)
-
-
-def _beyond_reference(actions: list[JsonNode], ours: list[JsonNode], builder: SessionBuilder) -> None:
-    """What a reference solution cannot say: the user's own actions, and arguments that need not be compared."""
     others = [action.value for action in actions if action.string_at("requestor") == "user"]
     if others:
         builder.origin["user_actions"] = others
         where = actions[0].where.rpartition("[")[0]
         builder.lose(where, f"{len(others)} reference actions of the user are kept in the origin only")
-    partly = {
-        str(index): action.value["compare_args"]
-        for index, action in enumerate(ours)
-        if action.get("compare_args") is not None
-    }
+    compared = {str(index): action.value.get("compare_args") for index, action in enumerate(ours)}
+    partly = {index: names for index, names in compared.items() if names is not None}
     if partly:
         builder.origin["compare_args"] = partly
         builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")

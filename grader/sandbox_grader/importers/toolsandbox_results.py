@@ -174,20 +174,15 @@ def _answer(builder: SessionBuilder, opened: OpenCall, item: _Message, states: "
         builder.answer(opened, CallOutcome(error=failure(item.tool_call_exception), stated=True))
         return
     trace = next(iter(item.tool_trace or ()), None)
-    told = _trace(states.in_our_ids(trace)) if trace is not None else None
-    if told is None:
+    try:
+        told: Any = None if trace is None else loads(states.in_our_ids(trace))[0]
+    except ValueError:
+        told = None
+    if not is_object(told):
         builder.answer(opened, CallOutcome(result=item.content, stated=True))
         return
     states.traces[opened.index] = told
     builder.answer(opened, CallOutcome(result=told.get("result"), stated=True))
-
-
-def _trace(text: str) -> Mapping[str, Any] | None:
-    try:
-        value = loads(text)[0]
-    except ValueError:
-        return None
-    return value if is_object(value) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,14 @@ class _Play:
         """Add what a message says."""
         name, given, error = self._understood(text)
         opened = self.builder.call(name, given, batch=self.builder.batch(), text=text)
-        self.builder.answer(opened, self._outcome(name, error))
+        ran = error is None or (not self.feedback and error.kind != "invalid_format")
+        result, meta = None, dict[str, Any]()
+        if ran and name != FINISH and self.observations:
+            result = self.observations.pop(0)
+        elif ran and name != FINISH:
+            self.unanswered += 1
+            meta = {"result_missing": True}
+        self.builder.answer(opened, CallOutcome(result, error, meta))
         self.faults.append(error)
         if name == FINISH and error is None:
             answer = given.arguments.get("answer")
@@ -88,23 +95,21 @@ class _Play:
             return said.name, Given({}, said.input), _no_format(f"the input of {said.name} is not an object")
         return said.name, Given(value), fault(said.name, value, self.apis)
 
-    def _outcome(self, name: str, error: CallError | None) -> CallOutcome:
-        ran = error is None or (not self.feedback and error.kind != "invalid_format")
-        if name == FINISH or not ran:
-            return CallOutcome(error=error)
-        if self.observations:
-            return CallOutcome(result=self.observations.pop(0), error=error)
-        self.unanswered += 1
-        return CallOutcome(error=error, meta={"result_missing": True})
-
 
 def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     case = node.get("case") or node
     apis = _apis(case)
-    play = _Play(builder, apis, _feedback(case), [item.string() for item in case.items_at("observations")])
-    solutions = tuple(_solution(item) for item in case.need("ground_truth").items())
+    feedback = plain(case.get("feedback"))
+    if feedback not in (None, True, False):
+        raise case.child("feedback", feedback).fail("expected true or false")
+    play = _Play(builder, apis, feedback is not False, [item.string() for item in case.items_at("observations")])
+    solutions: list[tuple[ReferenceTurn]] = []
+    for solution in case.need("ground_truth").items():
+        called = ((tool, solution.child(tool, value).items()) for tool, value in solution.members().items())
+        calls = [ReferenceCall(tool=tool, arguments=item.members()) for tool, items in called for item in items]
+        solutions.append((ReferenceTurn(calls=tuple(calls)),))
     name = case.need("id").label()
-    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=solutions)
+    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=tuple(solutions))
     builder.origin["case"] = {
         key: value for key, value in case.members().items() if key not in {"messages", "ground_truth"}
     }
@@ -127,13 +132,6 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     return play.checked(builder.finish(names.unique(name), "recorded"))
 
 
-def _feedback(case: JsonNode) -> bool:
-    value = plain(case.get("feedback"))
-    if value not in (None, True, False):
-        raise case.child("feedback", value).fail("expected true or false")
-    return value is not False
-
-
 def _apis(case: JsonNode) -> dict[str, Any]:
     found: dict[str, Any] = {}
     listed = case.need("api_list")
@@ -144,13 +142,6 @@ def _apis(case: JsonNode) -> dict[str, Any]:
             parameters.child(argument, spec).need("type")
         found[name] = api.members()
     return found if FINISH in found else {**found, FINISH: ANSWER}
-
-
-def _solution(node: JsonNode) -> tuple[ReferenceTurn, ...]:
-    calls: list[ReferenceCall] = []
-    for tool, value in node.members().items():
-        calls.extend(ReferenceCall(tool=tool, arguments=item.members()) for item in node.child(tool, value).items())
-    return (ReferenceTurn(calls=tuple(calls)),)
 
 
 def _no_format(problem: str) -> CallError:

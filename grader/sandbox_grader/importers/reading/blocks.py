@@ -80,22 +80,18 @@ def _beside(builder: SessionBuilder, block: Block) -> None:
     elif block.kind in THINKING:
         builder.note(block.node.string_at("thinking") or "", "reasoning", stamp=block.stamp)
     elif block.kind.endswith("_tool_result"):
-        _provider_result(builder, block.node)
+        node, content = block.node, block.node.get("content")
+        if block.kind == "mcp_tool_result":
+            outcome = outcome_of(builder, content, failed=bool(node.members().get("is_error")))
+        else:
+            kind = content.string_at("type") if content is not None and content.is_object else None
+            failed = kind is not None and kind.endswith("_error")
+            what = content.label_at("error_code") if failed and content is not None else None
+            error = failure(what or kind or "", type_=kind) if failed else None
+            outcome = CallOutcome(None if error or content is None else content.value, error)
+        builder.settle(node, node.label_at("tool_use_id"), outcome)
     else:
         builder.lose(block.node, f"a content block of type {block.kind!r} is not kept")
-
-
-def _provider_result(builder: SessionBuilder, node: JsonNode) -> None:
-    content = node.get("content")
-    if node.need("type").value == "mcp_tool_result":
-        outcome = outcome_of(builder, content, failed=bool(node.members().get("is_error")))
-    else:
-        kind = content.string_at("type") if content is not None and content.is_object else None
-        failed = kind is not None and kind.endswith("_error")
-        what = content.label_at("error_code") if failed and content is not None else None
-        error = failure(what or kind or "", type_=kind) if failed else None
-        outcome = CallOutcome(None if error or content is None else content.value, error)
-    builder.settle(node, node.label_at("tool_use_id"), outcome)
 
 
 def as_told(_builder: SessionBuilder, _result: JsonNode, outcome: CallOutcome) -> CallOutcome:

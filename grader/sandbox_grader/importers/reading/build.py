@@ -125,16 +125,10 @@ class SessionBuilder:
         visible = tuple(dict.fromkeys(seen_by or (sender, recipient)))
         self._events.append(
             Message(
-                seq=seq,
-                clock=0.0,
-                sender=sender,
-                recipient=recipient,
-                content=content,
-                visible_to=visible,
-                meta=meta,
-                wall=wall,
+                seq=seq, clock=0.0, sender=sender, recipient=recipient, content=content, visible_to=visible,
+                meta=meta, wall=wall,
             )
-        )
+        )  # fmt: skip
 
     def note(self, text: str, kind: str, *, stamp: Any = None, seen_by: Sequence[Role] = ("agent",)) -> None:
         """Add what the agent wrote for itself, if anything: ``reasoning``, or the ``text`` beside its calls."""
@@ -322,8 +316,10 @@ class SessionBuilder:
             return replace(call, tool=None)
         if call.raw_arguments is not None and call.raw_arguments.strip() and index not in self._free:
             self.lose(f"event {index + 1}", f"the arguments of {call.name!r} cannot be read as an object")
-            if call.error is None:
-                return _misread(call)
+            if call.error is None:  # a call that cannot be read is the format error it is, whatever came of it
+                text = "the arguments are no JSON object"
+                error = CallError(kind="invalid_format", type="ArgumentFormatError", message=text)
+                return replace(call, result=None, error=error, meta={**call.meta, "result": call.result})
         if index in self._certain:
             return call
         if known is None and self._tools and call.caller == "agent":
@@ -355,13 +351,6 @@ class SessionBuilder:
         for at in self._times:
             clocks.append(at if at is not None else clocks[-1] if clocks else known[0])
         return clocks
-
-
-def _misread(call: ToolCall) -> ToolCall:
-    """A call that cannot be read, as the format error it is, whatever came of it."""
-    text = "the arguments are no JSON object"
-    error = CallError(kind="invalid_format", type="ArgumentFormatError", message=text)
-    return replace(call, result=None, error=error, meta={**call.meta, "result": call.result})
 
 
 def stem(path: str | Path) -> str:

@@ -36,13 +36,13 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
             calls = message.items_at("tool_calls")
             text = joined(message.get("content"), builder)
             if text.strip() or not calls:
-                builder.say("user", recipient_of(message, "agent"), text, stamp=_stamp(message))
+                builder.say("user", role_in(message.get("recipient"), "agent"), text, stamp=_stamp(message))
             _calls(builder, message, calls, "user")
         elif role in {"system", "developer"}:
             name = message.get("name")
             sender: Role = "environment" if name is not None and name.value == "environment" else "system"
             text = joined(message.get("content"), builder)
-            builder.say(sender, recipient_of(message, "agent"), text, stamp=_stamp(message))
+            builder.say(sender, role_in(message.get("recipient"), "agent"), text, stamp=_stamp(message))
         else:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
 
@@ -58,11 +58,12 @@ def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
     text = joined(message.get("content"), builder) or (message.string_at("refusal") or "")
     legacy = message.get("function_call")
     calls = message.items_at("tool_calls") or ([legacy] if legacy else [])
+    recipient = role_in(message.get("recipient"), "user")
     if calls:
         builder.note(text, "text", stamp=stamp)
         _calls(builder, message, calls, "agent")
-    elif text or thought is None or recipient_of(message, "user") != "agent":
-        builder.say("agent", recipient_of(message, "user"), text, stamp=stamp)
+    elif text or thought is None or recipient != "agent":
+        builder.say("agent", recipient, text, stamp=stamp)
 
 
 def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], caller: Role) -> None:
@@ -103,11 +104,10 @@ def error_of(error: JsonNode, text: str) -> CallError:
     return failure(said, cast("ErrorKind", kind.value) if known and kind is not None else "execution", type_)
 
 
-def recipient_of(message: JsonNode, usual: Role) -> Role:
-    """Whom a message is for: the usual one unless it names another."""
-    found = message.get("recipient")
-    known = found is not None and isinstance(found.value, str) and found.value in ROLES
-    return cast("Role", found.value) if known and found is not None else usual
+def role_in(named: JsonNode | None, usual: Role) -> Role:
+    """The role that a value names: the usual one unless it is one of ours."""
+    known = named is not None and isinstance(named.value, str) and named.value in ROLES
+    return cast("Role", named.value) if known and named is not None else usual
 
 
 def _stamp(message: JsonNode) -> object:

@@ -148,19 +148,13 @@ def _thread(tree: list[TreeLine], parents: dict[str, str | None], orphans: set[s
     while at is not None and at not in path:  # a cycle ends where it closes
         path.add(at)
         at = parents[at]
-    chosen = _with_siblings(tree, path)
+    # the other lines of the branch's API messages and the results of their calls belong to it, too
+    messages = {line.message_id for line in tree if line.uuid in path} - {None}
+    branch = path | {line.uuid for line in tree if line.message_id in messages}
+    called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
+    chosen = branch | {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
     return Thread(
         lines=tuple(line for line in tree if line.uuid in chosen),
         abandoned=tuple(line for line in tree if line.talks and line.uuid not in chosen),
         orphans=tuple(line for line in tree if line.uuid in orphans),
     )
-
-
-def _with_siblings(tree: list[TreeLine], path: set[str]) -> set[str]:
-    """The branch, with the other lines of its API messages and the results of their calls."""
-    messages = {line.message_id for line in tree if line.uuid in path} - {None}
-    agent = {line.uuid for line in tree if line.message_id in messages and line.message_id is not None}
-    branch = path | agent
-    called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
-    results = {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
-    return branch | results

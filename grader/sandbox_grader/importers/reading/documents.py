@@ -29,11 +29,8 @@ def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterat
         elif is_item(node.items()[0]):
             yield ConversationItems(items=node.items())
         else:
-            yield from map(_inner, node.items())
-
-
-def _inner(node: JsonNode) -> ConversationItems:
-    return ConversationItems(items=node.items()) if node.is_array else ConversationItems(node)
+            for inner in node.items():
+                yield ConversationItems(items=inner.items()) if inner.is_array else ConversationItems(inner)
 
 
 def is_message(node: JsonNode) -> bool:

@@ -74,19 +74,18 @@ def _logged(loaded: Loaded) -> Mapping[tuple[str, str], list[tuple[str, Mapping[
     """The events among the records of logs, by the span that they name."""
     found: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
     for top in loaded.nodes:
-        for item in top.items() if top.is_array else [top]:
-            if item.get("resourceLogs") is not None:
-                for record in _records(item):
-                    name, span = record.string_at("eventName"), record.label_at("spanId")
-                    if name and span:
-                        found[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
+        items = top.items() if top.is_array else [top]
+        scopes = (
+            scope
+            for item in items
+            for resource in item.items_at("resourceLogs")
+            for scope in resource.items_at("scopeLogs")
+        )
+        for record in (record for scope in scopes for record in scope.items_at("logRecords")):
+            name, span = record.string_at("eventName"), record.label_at("spanId")
+            if name and span:
+                found[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
     return found
-
-
-def _records(top: JsonNode) -> Iterator[JsonNode]:
-    for resource in top.items_at("resourceLogs"):
-        for scope in resource.items_at("scopeLogs"):
-            yield from scope.items_at("logRecords")
 
 
 def _nodes(top: JsonNode) -> Iterator[JsonNode]:

@@ -43,13 +43,18 @@ def is_the_clients(item: JsonNode) -> bool:
 def add_call(builder: SessionBuilder, kind: str, item: JsonNode, batch: str) -> None:
     """Add a call, with its outcome where the item itself holds it."""
     members, name = item.members(), kind.removesuffix("_call")
-    opened = builder.call(name, _given(item), batch=batch, id_=_id(item), offered=True)
-    found = _found(members, kind)
+    answered_later = is_the_clients(item) or members.get("type") == "tool_search_call"
+    id_ = item.label_at("call_id")
+    if id_ is None and not answered_later:  # a call without an output is known by its own id
+        id_ = item.label_at("id")
+    opened = builder.call(name, _given(item), batch=batch, id_=id_, offered=True)
+    action = members.get("action")
+    found = members.get(RESULTS[kind]) if kind in RESULTS else action.get(SOURCES) if is_object(action) else None
     if "result" in members:
         builder.lose(item, "a picture is not kept")
     if members.get("status") == "failed":
         builder.answer(opened, CallOutcome(error=failure(f"the call of {name} failed")))
-    elif found is not None or (members.get("status") == "completed" and not _is_answered_later(item)):
+    elif found is not None or (members.get("status") == "completed" and not answered_later):
         builder.answer(opened, CallOutcome(found))
 
 
@@ -60,16 +65,6 @@ def add_output(builder: SessionBuilder, kind: str, item: JsonNode) -> None:
     builder.settle(item, id_, _outcome(builder, item), name=name if id_ is None else None)
 
 
-def _id(item: JsonNode) -> str | None:
-    """The id that its output names; a call without an output is known by its own."""
-    named = item.label_at("call_id")
-    return named if named is not None or _is_answered_later(item) else item.label_at("id")
-
-
-def _is_answered_later(item: JsonNode) -> bool:
-    return is_the_clients(item) or item.members().get("type") == "tool_search_call"
-
-
 def _given(item: JsonNode) -> Given:
     members = item.members()
     if "arguments" in members:
@@ -78,13 +73,6 @@ def _given(item: JsonNode) -> Given:
     if is_object(action):
         return Given({key: value for key, value in action.items() if key != SOURCES})
     return Given({key: value for key, value in members.items() if key not in _BESIDE and value is not None})
-
-
-def _found(members: dict[str, Any], kind: str) -> Any:
-    action = members.get("action")
-    if kind in RESULTS:
-        return members.get(RESULTS[kind])
-    return action.get(SOURCES) if is_object(action) else None
 
 
 def _outcome(builder: SessionBuilder, item: JsonNode) -> CallOutcome:

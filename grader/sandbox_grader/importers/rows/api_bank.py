@@ -34,7 +34,9 @@ def turns_of(lines: Sequence[JsonNode], path: Path) -> Iterator[tuple[PromptPart
     Raises:
         ImportFormatError: a line has another form.
     """
-    tools = tuple(_tools(lines, path))
+    known = _described(next((p / "apis" for p in path.resolve().parents if (p / "apis").is_dir()), None))
+    called = (line.need("api_name").string() for line in lines if line.need("role").string() == "API")
+    tools = tuple(known[name] for name in dict.fromkeys(called) if name in known)
     history: list[str] = []
     for place, line in enumerate(lines):
         role = line.need("role").string()
@@ -47,7 +49,11 @@ def turns_of(lines: Sequence[JsonNode], path: Path) -> Iterator[tuple[PromptPart
             history.append(f"assistant: {line.need('text').string()}")
         else:
             name, given = _call(line)
-            history += ["function:", f"Action: {name}", f"Action Input: {given!r}", f"observation: {_output(line)!r}"]
+            result = line.members().get("result")
+            output = result.get("output") if is_object(result) else None
+            if is_object(result) and result.get("exception") is not None:
+                output = f"Error: {result['exception']}"
+            history += ["function:", f"Action: {name}", f"Action Input: {given!r}", f"observation: {output!r}"]
 
 
 def _first_call(later: Sequence[JsonNode]) -> dict[str, Any]:
@@ -65,22 +71,6 @@ def _first_call(later: Sequence[JsonNode]) -> dict[str, Any]:
 def _call(line: JsonNode) -> tuple[str, dict[str, Any]]:
     given = line.need("param_dict")
     return line.need("api_name").string(), dict(given.members())
-
-
-def _output(line: JsonNode) -> Any:
-    result = line.get("result")
-    if result is None or not is_object(result.value):
-        return None
-    found = result.value
-    return found.get("output") if found.get("exception") is None else f"Error: {found['exception']}"
-
-
-def _tools(lines: Sequence[JsonNode], path: Path) -> Iterator[OfferedTool]:
-    known = _described(next((p / "apis" for p in path.resolve().parents if (p / "apis").is_dir()), None))
-    called = (line.need("api_name").string() for line in lines if line.need("role").string() == "API")
-    for name in dict.fromkeys(called):
-        if name in known:
-            yield known[name]
 
 
 @lru_cache(maxsize=4)

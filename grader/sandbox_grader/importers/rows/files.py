@@ -106,19 +106,14 @@ def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[Di
     settings = _settings(rows)
     for join in runs or [Join({}, {})]:
         for name, turns in _grouped(rows, lambda row: row.dialogue).items():
-            yield _dialogue(name, sorted(turns, key=lambda row: row.turn or 0), settings[name], join, len(runs) > 1)
-
-
-def _dialogue(
-    name: str, rows: Sequence[BenchmarkRow], setting: tuple[str, str], join: Join, named: bool
-) -> DialogueRows:
-    answered = [row for row in rows if row.label in join.responses]
-    missing = [row.label for row in rows if row.label not in join.responses] if answered else []
-    losses = [join.losses[row.label] for row in answered if row.label in join.losses]
-    losses += [Loss(label, "has no response; this turn is left out") for label in missing]
-    kept = tuple((row, join.responses.get(row.label)) for row in answered or rows)
-    run = join.responses[answered[0].label].model if named and answered else ""
-    return DialogueRows(name, *setting, kept, run, tuple(losses))
+            turns.sort(key=lambda row: row.turn or 0)
+            answered = [row for row in turns if row.label in join.responses]
+            missing = [row.label for row in turns if row.label not in join.responses] if answered else []
+            losses = [join.losses[row.label] for row in answered if row.label in join.losses]
+            losses += [Loss(label, "has no response; this turn is left out") for label in missing]
+            kept = tuple((row, join.responses.get(row.label)) for row in answered or turns)
+            run = join.responses[answered[0].label].model if len(runs) > 1 and answered else ""
+            yield DialogueRows(name, *settings[name], kept, run, tuple(losses))
 
 
 # -- settings -----------------------------------------------------------------------------------------------------

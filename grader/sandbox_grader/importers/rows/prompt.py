@@ -72,22 +72,15 @@ def _tools(listed: str) -> tuple[OfferedTool, ...] | None:
         found = cast("dict[str, Any]", found).get("apis")
     if not isinstance(found, list):
         return None
-    described = [item for item in _objects(cast("list[Any]", found)) if isinstance(item.get("name"), str)]
-    return tuple(
-        OfferedTool(
-            item["name"].strip(),
-            str(item.get("description") or ""),
-            _schema(item),
-            tuple(_parameters(item.get("result_parameters"))),
-        )
-        for item in described
-    )
-
-
-def _schema(tool: Mapping[str, Any]) -> dict[str, Any]:
-    required = _parameters(tool.get("required_parameters"))
-    properties = required | _parameters(tool.get("optional_parameters"))
-    return {"type": "object", "properties": properties, "required": list(required)}
+    tools: list[OfferedTool] = []
+    for item in _objects(cast("list[Any]", found)):
+        if isinstance(item.get("name"), str):
+            required = _parameters(item.get("required_parameters"))
+            properties = required | _parameters(item.get("optional_parameters"))
+            schema = {"type": "object", "properties": properties, "required": list(required)}
+            results = tuple(_parameters(item.get("result_parameters")))
+            tools.append(OfferedTool(item["name"].strip(), str(item.get("description") or ""), schema, results))
+    return tuple(tools)
 
 
 def _parameters(written: Any) -> dict[str, dict[str, Any]]:
