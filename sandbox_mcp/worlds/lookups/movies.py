@@ -85,12 +85,9 @@ class MovieLine(TypedDict):
     year: int
 
 
-class MovieDetails(TypedDict):
+class MovieDetails(MovieLine):
     """What a film is; the runtime in minutes."""
 
-    movie: str
-    title: str
-    year: int
     runtime: int
     genres: list[Genre]
     language: str
@@ -104,37 +101,27 @@ class PersonLine(TypedDict):
     name: str
 
 
-class CastLine(TypedDict):
+class CastLine(PersonLine):
     """Somebody in a cast."""
 
-    person: str
-    name: str
     role: str
 
 
-class FilmCrewLine(TypedDict):
+class FilmCrewLine(PersonLine):
     """Somebody in a crew."""
 
-    person: str
-    name: str
     job: Job
 
 
-class PartLine(TypedDict):
+class PartLine(MovieLine):
     """A film in which somebody plays."""
 
-    movie: str
-    title: str
-    year: int
     role: str
 
 
-class JobLine(TypedDict):
+class JobLine(MovieLine):
     """A film for which somebody worked."""
 
-    movie: str
-    title: str
-    year: int
     job: Job
 
 

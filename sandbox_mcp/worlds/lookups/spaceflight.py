@@ -99,12 +99,9 @@ class LaunchLine(TypedDict):
     day: str
 
 
-class LaunchDetails(TypedDict):
+class LaunchDetails(LaunchLine):
     """What is known of a launch."""
 
-    launch: str
-    mission: str
-    day: str
     site: str
     outcome: Outcome
     rocket: str
@@ -120,12 +117,9 @@ class SeatLine(TypedDict):
     seat: Seat
 
 
-class FlightLine(TypedDict):
+class FlightLine(LaunchLine):
     """A launch that somebody was on."""
 
-    launch: str
-    mission: str
-    day: str
     seat: Seat
 
 

@@ -94,14 +94,9 @@ class MatchLine(TypedDict):
     away_goals: int
 
 
-class MatchReport(TypedDict):
+class MatchReport(MatchLine):
     """All that is known of a match."""
 
-    day: str
-    home: str
-    away: str
-    home_goals: int
-    away_goals: int
     spectators: int
 
 
@@ -141,26 +136,25 @@ def get_league_season_table(tx: Tx, league: League, season: int) -> list[Standin
         league: The league.
         season: The year of the season, 2023 to 2025.
     """
-    teams = tx.all(Team, league=league)
-    lines = [_standing(tx, team, season) for team in teams]
+    lines: list[Standing] = []
+    for team in tx.all(Team, league=league):
+        home, away = tx.all(Match, home=team.id, season=season), tx.all(Match, away=team.id, season=season)
+        pairs = [(row.home_goals, row.away_goals) for row in home] + [(row.away_goals, row.home_goals) for row in away]
+        won, drawn = sum(own > other for own, other in pairs), sum(own == other for own, other in pairs)
+        lines.append(
+            Standing(
+                place=0,
+                team=team.name,
+                won=won,
+                drawn=drawn,
+                lost=len(pairs) - won - drawn,
+                goals=sum(own for own, _ in pairs),
+                conceded=sum(other for _, other in pairs),
+                points=3 * won + drawn,
+            )
+        )
     ranked = sorted(lines, key=lambda line: (-line["points"], line["conceded"] - line["goals"], line["team"]))
     return [{**line, "place": place} for place, line in enumerate(ranked, start=1)]
-
-
-def _standing(tx: Tx, team: Team, season: int) -> Standing:
-    home, away = tx.all(Match, home=team.id, season=season), tx.all(Match, away=team.id, season=season)
-    pairs = [(row.home_goals, row.away_goals) for row in home] + [(row.away_goals, row.home_goals) for row in away]
-    won, drawn = sum(own > other for own, other in pairs), sum(own == other for own, other in pairs)
-    return Standing(
-        place=0,
-        team=team.name,
-        won=won,
-        drawn=drawn,
-        lost=len(pairs) - won - drawn,
-        goals=sum(own for own, _ in pairs),
-        conceded=sum(other for _, other in pairs),
-        points=3 * won + drawn,
-    )
 
 
 @sports.query
@@ -208,8 +202,6 @@ def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None 
         venue: Only matches at home, or only those away.
     """
     id_ = _team(tx, team).id
-    sides = {"home": (True, False), "away": (False, True), None: (True, True)}[venue]
-    rows = [row for row in tx.all(Match, season=season) if id_ in (row.home, row.away)]
     return [
         MatchLine(
             day=row.day,
@@ -218,8 +210,8 @@ def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None 
             home_goals=row.home_goals,
             away_goals=row.away_goals,
         )
-        for row in rows
-        if (row.home == id_ and sides[0]) or (row.away == id_ and sides[1])
+        for row in tx.all(Match, season=season)
+        if (row.home == id_ and venue != "away") or (row.away == id_ and venue != "home")
     ]
 
 

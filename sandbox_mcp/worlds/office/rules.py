@@ -7,6 +7,7 @@ ToolTalk has them and must be complete and exist.
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from math import inf
 from typing import Any, Literal, TypedDict, TypeVar
 
 from sandbox_mcp.world.faults import NoDataError, ToolFault
@@ -151,17 +152,13 @@ class Filter:
 
     def newest(self, tx: Tx, rows: Iterable[_R], of: Callable[[_R], tuple[float, str, str]]) -> list[_R]:
         """The newest rows that fit; ``of`` gives a row's moment, sender and text. What is yet to come is not there."""
+        first, last = -inf if self.start is None else self.start, tx.now if self.end is None else min(self.end, tx.now)
+        enough = all if self.every else any
         found: list[tuple[float, _R]] = []
         for row in rows:
             when, sender, text = of(row)
-            if when <= tx.now and self._fits(when, sender.casefold(), text.casefold()):
-                found.append((when, row))
+            if first <= when <= last and self.sender in (None, sender.casefold()):
+                folded = text.casefold()
+                if not self.words or enough(word in folded for word in self.words):
+                    found.append((when, row))
         return [row for _, row in sorted(found, key=lambda item: -item[0])[:NEWEST]]
-
-    def _fits(self, when: float, sender: str, text: str) -> bool:
-        if self.sender not in (None, sender):
-            return False
-        if (self.start is not None and when < self.start) or (self.end is not None and when > self.end):
-            return False
-        hits = [word in text for word in self.words]
-        return not hits or (all(hits) if self.every else any(hits))

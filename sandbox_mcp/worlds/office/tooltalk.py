@@ -14,7 +14,7 @@ Source: ToolTalk, section 3.2 and its repository, https://github.com/microsoft/T
 """
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -229,7 +229,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _replayed(name: str, document: Mapping[str, Any], checkout: Checkout) -> ReplayedConversation:
+    """A conversation with its calls executed; a call's arguments are completed as the original's executor does."""
     running = Running(state_of(document, checkout), clock_of(document), OriginalIds(""), checkout.almanac)
+    offered = {name: present(tool) for name, tool in office.agent_tools.items()}
     calls: list[ReplayedCall] = []
     turns: list[Mapping[str, Any]] = []
     for turn in document["conversation"]:
@@ -239,7 +241,13 @@ def _replayed(name: str, document: Mapping[str, Any], checkout: Checkout) -> Rep
         predictions: list[dict[str, Any]] = []
         for recorded in turn.get("apis") or ():
             tool = recorded["request"]["api_name"]
-            given, replayed = _executed(running, tool, recorded["request"]["parameters"])
+            parameters = recorded["request"]["parameters"]
+            session = next(iter(running.snapshot.table("session").values()), None)
+            given = {name: value for name, value in parameters.items() if name != TOKEN}
+            bound = bind(offered, tool, given)
+            done = bound if isinstance(bound, Outcome) else run(running, bound)
+            replayed = {"response": done.result, "exception": done.fault.message if done.fault else None}
+            given |= {TOKEN: session and session[TOKEN]} if TOKEN in parameters else {}
             predictions.append({"role": "api", "request": {"api_name": tool, "parameters": given}, **replayed})
             outcome = {"response": recorded["response"], "exception": recorded["exception"]}
             calls.append(ReplayedCall(name, len(calls), tool, outcome, replayed, _difference(outcome, replayed)))
@@ -263,17 +271,6 @@ class OriginalIds(IdStream):
         random = Random(SEED)  # noqa: S311 - as the original has it
         drawn = [[random.randint(0, 2**bits - 1) for bits in NAMES[table]] for _ in range(n + 1)]
         return "-".join(f"{part:0{bits // 4}x}" for part, bits in zip(drawn[-1], NAMES[table], strict=True))
-
-
-def _executed(running: Running, tool: str, recorded: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A call's arguments as the original's executor completes them, and its outcome as that records it."""
-    session = next(iter(running.snapshot.table("session").values()), None)
-    given = {name: value for name, value in recorded.items() if name != TOKEN}
-    offered = {name: present(found) for name, found in office.agent_tools.items()}
-    bound = bind(offered, tool, given)
-    outcome = bound if isinstance(bound, Outcome) else run(running, bound)
-    told = {"response": outcome.result, "exception": outcome.fault.message if outcome.fault else None}
-    return given | ({TOKEN: session and session[TOKEN]} if TOKEN in recorded else {}), told
 
 
 def _difference(recorded: Mapping[str, Any], replayed: Mapping[str, Any]) -> Difference | None:
@@ -313,15 +310,11 @@ def state_of(document: Mapping[str, Any], checkout: Checkout) -> Snapshot:
         accounts[name] = {"account_id": name, "username": name, **known, "next_code": code}
     user = document["user"]
     session: dict[str, Row] = {}
-    if user.get(TOKEN):
-        session[user[TOKEN]] = {TOKEN: user[TOKEN], "account": user["username"]}
+    if token := user.get(TOKEN):
+        session[token] = {TOKEN: token, "account": user["username"]}
     verification: dict[str, Row] = {}
-    if user.get("verification_code"):
-        verification["sent"] = {
-            "verification_id": "sent",
-            "account": user["username"],
-            "code": user["verification_code"],
-        }
+    if sent := user.get("verification_code"):
+        verification["sent"] = {"verification_id": "sent", "account": user["username"], "code": sent}
     own = checkout.entries(_logged_in(document))
     return snapshot_of({"account": accounts, "session": session, "verification": verification, **own})
 
@@ -332,7 +325,9 @@ def _rows(database: Mapping[str, Mapping[str, Mapping[str, Any]]], name: str, ow
     for owner, entries in database.items():
         for id_, entry in entries.items():
             row: dict[str, Cell] = {key: id_ if owner == own else f"{owner}/{id_}", "account": owner}
-            row |= {column: _cell(entry.get(column)) for column in plain}
+            for column in plain:
+                cell = entry.get(column)
+                row[column] = tuple(cast("list[str]", cell)) if isinstance(cell, list) else cell
             row |= {column: None if entry.get(column) is None else _moment(entry[column]) for column in moments}
             row |= {"email": {"folder": "inbox"}, "message": {"folder": "inbox", "receiver": owner}}.get(table, {})
             yield row
@@ -344,10 +339,6 @@ def _logged_in(document: Mapping[str, Any]) -> str | None:
         return document["user"]["username"]
     calls = (call["request"] for turn in document["conversation"] for call in turn.get("apis") or ())
     return next((call["parameters"].get("username") for call in calls if call["api_name"] == "UserLogin"), None)
-
-
-def _cell(value: Any) -> Cell:
-    return tuple(cast("Sequence[str]", value)) if isinstance(value, list) else value
 
 
 def _moment(text: str) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from sandbox_mcp.tools.hints import Effect, Hints, Tried
 from sandbox_mcp.world import Row, Snapshot
 from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
+from sandbox_mcp.worlds.phone.tools.setting import SERVICES
 from sandbox_mcp.worlds.phone.world import phone
 
 DAY = 86400.0
@@ -24,8 +25,6 @@ SWITCHES: Mapping[str, str] = {
     "set_location_service_status": "location_service",
 }
 """The column that each switch sets."""
-SERVICES = ("cellular", "wifi", "location_service")
-"""What other tools need."""
 
 
 def _updates(table: str, *columns: str) -> Effect:
@@ -88,7 +87,9 @@ SAID: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """How people say that a tool has done its work; for switches it is the state they are in."""
-TARGETS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer", "phone_number": "contact"}
+_IDS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
+_KEYS = {table: name for name, table in _IDS.items()}
+TARGETS = {**_IDS, "phone_number": "contact"}
 """Arguments that say who or what is meant, and the table they are found in."""
 LOOKS: tuple[Tried, ...] = (
     ("search_contacts", {"is_self": True}),
@@ -110,7 +111,7 @@ _COLUMNS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "timer_id": ("timer", "timer_id"),
     }
 )
-_NOBODY: Mapping[str, str] = MappingProxyType({"name": "Quentin Xu", "phone_number": "+12025550199"})
+_NOBODY: Mapping[str, str] = MappingProxyType({"name": "Quentin Xu", "phone_number": STRANGER})
 """Whom to take where the phone knows nobody else."""
 _TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -160,47 +161,35 @@ def _wrong(state: Snapshot, tool: str, name: str, value: Any) -> Iterable[Any]:
     if isinstance(value, bool):
         return (not value,)
     if isinstance(value, int | float):
-        return _wrong_numbers(tool, name, value)
+        if name.endswith("lowerbound"):
+            return (LATEST,)
+        if name.endswith("upperbound"):
+            return (EARLIEST,)
+        if name.startswith(("latitude", "longitude")):
+            return ((value + 7.0) if value < 80 else (value - 7.0),)
+        if tool == "shift_timestamp" and name != "timestamp":
+            return (value + 3, -value - 1)
+        return _NUMBERS.get(name, lambda right: (right + 1,))(value)
     if name in _COLUMNS:
         table, column = _COLUMNS[name]
         others = [row[column] for row in state.table(table).values() if row[column] != value]
         return others[:2] or (_NOBODY.get(column, "none"),)
     if name in ("from_unit", "to_unit"):
-        return _other_units(str(value))
+        unit = str(value).casefold().rstrip("s")
+        groups = (group for group in UNITS if any(unit in (item, item[: len(unit)]) for item in group))
+        return [item for item in next(groups, ("meter", "kilogram")) if item != unit]
     return _TEXTS.get(name, ("something else",))
 
 
-def _wrong_numbers(tool: str, name: str, value: float) -> Iterable[Any]:
-    if name.endswith("lowerbound"):
-        return (LATEST,)
-    if name.endswith("upperbound"):
-        return (EARLIEST,)
-    if name.startswith(("latitude", "longitude")):
-        return ((value + 7.0) if value < 80 else (value - 7.0),)
-    if tool == "shift_timestamp":
-        return (value + 3, -value - 1) if name != "timestamp" else (value + OTHER_YEAR, value - OTHER_YEAR)
-    return _NUMBERS.get(name, lambda right: (right + 1,))(value)
-
-
-def _other_units(unit: str) -> Iterable[str]:
-    words = unit.casefold().rstrip("s")
-    for group in UNITS:
-        if any(words in (item, item[: len(words)]) for item in group):
-            return [item for item in group if item != words]
-    return [item for group in UNITS[:2] for item in group[:1]]
-
-
 def _some(state: Snapshot, name: str) -> Any:
-    columns = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
-    if name in columns:
-        return next(iter(state.table(columns[name])), "none")
+    if name in _IDS:
+        return next(iter(state.table(_IDS[name])), "none")
     return STRANGER if name == "phone_number" else None
 
 
 _REMOVERS = {"contact": "remove_contact", "reminder": "remove_reminder", "timer": "cancel_timer"}
 _ADDERS = {"contact": "add_contact", "reminder": "add_reminder"}
 _CHANGERS = {"contact": "modify_contact", "reminder": "modify_reminder"}
-_KEYS = {"contact": "person_id", "reminder": "reminder_id", "timer": "timer_id"}
 
 
 def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterator[Tried]:
@@ -232,9 +221,8 @@ def _meddling(start: Snapshot, end: Snapshot, now: float) -> Iterator[Tried]:
         left = (key for key, row in start.table(table).items() if after.get(key) == row and not row.get("is_self"))
         key = next(left, None)
         if key is not None:
-            more = {"relationship": "astronaut"}
             for tool in tools:
-                yield tool, {_KEYS[table]: key, **(more if tool == "modify_contact" else {})}
+                yield tool, {_KEYS[table]: key, **({"relationship": "astronaut"} if tool == "modify_contact" else {})}
     yield "add_contact", {"name": "Nobody Inparticular", "phone_number": STRANGER}
     yield "add_reminder", {"content": "Count the clouds", "reminder_timestamp": now + DAY}
     yield "send_message_with_phone_number", {"phone_number": STRANGER, "content": "Count the clouds"}

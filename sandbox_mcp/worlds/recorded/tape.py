@@ -9,7 +9,7 @@ is not counted as acting. Lines are only ever appended; a last line that was cut
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -121,30 +121,25 @@ def read_tape(path: Path) -> Tape:
     except OSError as error:
         raise TapeError(path, None, f"cannot be read: {error.strerror or error}") from error
     reading = _Reading(path)
-    for number, line in _lines(path, data):
-        reading.take(number, line)
+    texts = data.split(b"\n")
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        try:
+            line: Any = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            if number == len(texts):  # a whole line ends with a newline: this one was being written
+                break
+            raise TapeError(path, number, "is not JSON") from error
+        if not isinstance(line, dict):
+            raise TapeError(path, number, "is not a JSON object")
+        reading.take(number, cast("dict[str, Any]", line))
     if not reading.server:
         raise TapeError(path, None, "is empty; expected a line of the kind 'server' first")
     if not reading.tools:
         raise TapeError(path, None, "has no tool")
     digest = sha256(data).hexdigest()[:16]
     return Tape(path, digest, reading.server, reading.redacted, reading.tools, tuple(reading.calls))
-
-
-def _lines(path: Path, data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    lines = data.split(b"\n")
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
-        try:
-            line: Any = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            if number == len(lines):  # a whole line ends with a newline: this one was being written
-                return
-            raise TapeError(path, number, "is not JSON") from error
-        if not isinstance(line, dict):
-            raise TapeError(path, number, "is not a JSON object")
-        yield number, cast("dict[str, Any]", line)
 
 
 @dataclass(slots=True)
@@ -161,16 +156,17 @@ class _Reading:
 
     def take(self, number: int, line: Mapping[str, Any]) -> None:
         kind = line.get("kind")
-        if kind not in ("server", "tool", "call"):
-            raise TapeError(self.path, number, f"has the kind {kind!r}; expected server, tool or call")
-        if kind != "server" and not self.server:
+        if kind in ("tool", "call") and not self.server:
             raise TapeError(self.path, number, "stands before any line of the kind 'server'")
-        if kind == "server":
-            self._begin(number, line)
-        elif kind == "tool":
-            self._list(number, line)
-        else:
-            self._call(number, line)
+        match kind:
+            case "server":
+                self._begin(number, line)
+            case "tool":
+                self._list(number, line)
+            case "call":
+                self._call(number, line)
+            case _:
+                raise TapeError(self.path, number, f"has the kind {kind!r}; expected server, tool or call")
 
     def _begin(self, number: int, line: Mapping[str, Any]) -> None:
         if line.get("tape") != FORMAT:

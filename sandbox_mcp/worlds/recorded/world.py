@@ -132,6 +132,11 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
     properties = cast("Mapping[str, Any]", given.get("properties") or {})
     required = cast("Sequence[str]", given.get("required") or ())
     effects = Effects(adds=frozenset({"act"})) if listed.acts else Effects()
+    parameters: list[Parameter] = []
+    for name, item in properties.items():
+        inside: dict[str, Any] = inlined(item, given) if isinstance(item, dict) else {}
+        text = str(inside.pop("description", ""))
+        parameters.append(Parameter(name, inside, name in required, text))
     return Tool(
         name=listed.name,
         domain=group,
@@ -140,7 +145,7 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
         caller="agent",
         function=_answering(listed, effects, answers),
         description=str(schema.get("description") or schema.get("title") or ""),
-        parameters=tuple(_parameter(name, item, given, name in required) for name, item in properties.items()),
+        parameters=tuple(parameters),
         result_schema=_result_schema(listed, answers.tape),
         effects=effects,
     )
@@ -196,12 +201,6 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(
         str(part.get("text")) if part.get("type") == "text" else json.dumps(part, ensure_ascii=False) for part in parts
     )
-
-
-def _parameter(name: str, value: Any, whole: Mapping[str, Any], required: bool) -> Parameter:
-    schema: dict[str, Any] = inlined(value, whole) if isinstance(value, dict) else {}
-    text = str(schema.pop("description", ""))
-    return Parameter(name, schema, required, text)
 
 
 def inlined(schema: Any, whole: Mapping[str, Any], via: tuple[str, ...] = ()) -> Any:

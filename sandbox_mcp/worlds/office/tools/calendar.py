@@ -153,7 +153,16 @@ def query_calendar(tx: Tx, start_time: str, end_time: str) -> Entries:
     check_range("start_time", start, "end_time", end)
     return {
         "events": [
-            _entry(tx, event)
+            {
+                "event_id": event.event_id,
+                "name": event.name,
+                "event_type": event.event_type,
+                "start_time": cast(str, written(tx, event.start_time)),
+                "end_time": cast(str, written(tx, event.end_time)),
+                "location": event.location,
+                "description": event.description,
+                "attendees": event.attendees,
+            }
             for event in tx.all(Event, account=owner.account_id)
             if event.start_time <= end and event.end_time >= start
         ]
@@ -173,16 +182,3 @@ def _with(owner: Account, attendees: list[str] | None) -> list[str] | None:
     if not attendees or owner.username in attendees:
         return attendees
     return [*attendees, owner.username]
-
-
-def _entry(tx: Tx, event: Event) -> Entry:
-    return {
-        "event_id": event.event_id,
-        "name": event.name,
-        "event_type": event.event_type,
-        "start_time": cast(str, written(tx, event.start_time)),
-        "end_time": cast(str, written(tx, event.end_time)),
-        "location": event.location,
-        "description": event.description,
-        "attendees": event.attendees,
-    }

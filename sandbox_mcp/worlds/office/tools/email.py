@@ -80,15 +80,16 @@ def search_inbox(
     wanted = Filter(tx, query, match_type, sender, (start_date, end_date))
     inbox = tx.all(Email, account=owner.account_id, folder="inbox")
     found = wanted.newest(tx, inbox, lambda mail: (mail.date, mail.sender, f"{mail.subject}\n{mail.body}"))
-    return {"emails": [_mail(tx, mail) for mail in found]}
-
-
-def _mail(tx: Tx, mail: Email) -> Mail:
     return {
-        "email_id": mail.email_id,
-        "date": written(tx, mail.date),
-        "sender": mail.sender,
-        "receivers": mail.receivers,
-        "subject": mail.subject,
-        "body": mail.body,
+        "emails": [
+            {
+                "email_id": mail.email_id,
+                "date": written(tx, mail.date),
+                "sender": mail.sender,
+                "receivers": mail.receivers,
+                "subject": mail.subject,
+                "body": mail.body,
+            }
+            for mail in found
+        ]
     }

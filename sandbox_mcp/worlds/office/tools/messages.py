@@ -80,13 +80,14 @@ def search_messages(
     wanted = Filter(tx, query, match_type, sender, (start_date, end_date))
     received = tx.all(ShortMessage, account=owner.account_id, folder="inbox")
     found = wanted.newest(tx, received, lambda note: (note.timestamp, note.sender, note.message))
-    return {"messages": [_note(tx, note) for note in found]}
-
-
-def _note(tx: Tx, note: ShortMessage) -> Note:
     return {
-        "message_id": note.message_id,
-        "timestamp": written(tx, note.timestamp),
-        "sender": note.sender,
-        "message": note.message,
+        "messages": [
+            {
+                "message_id": note.message_id,
+                "timestamp": written(tx, note.timestamp),
+                "sender": note.sender,
+                "message": note.message,
+            }
+            for note in found
+        ]
     }

@@ -96,7 +96,17 @@ def historic_weather(tx: Tx, location: str, month: str) -> Usual:
     if isinstance(tx.knowledge, Almanac):
         known = tx.knowledge.months.get(place, {})
     else:
-        known = {row.month: _month(row) for row in tx.all(Climate, place=place)}
+        known = {
+            row.month: Month(
+                min_temp=row.min_temp,
+                max_temp=row.max_temp,
+                record_min_temp=row.record_min_temp,
+                record_max_temp=row.record_max_temp,
+                avg_rainfall=row.avg_rainfall,
+                snow_days=row.snow_days,
+            )
+            for row in tx.all(Climate, place=place)
+        }
     if not known:
         raise NoDataError(f"no usual weather is known for {location!r}")
     if wanted not in known:
@@ -114,24 +124,10 @@ def _day(tx: Tx, location: str, ahead: int) -> Day:
     if isinstance(tx.knowledge, Almanac):
         known = tx.knowledge.days.get(place, {})
     else:
-        known = {row.date: _told(row) for row in tx.all(WeatherDay, place=place)}
+        rows = tx.all(WeatherDay, place=place)
+        known = {row.date: Day(date=row.date, high=row.high, low=row.low, conditions=row.conditions) for row in rows}
     if not known:
         raise NoDataError(f"no weather is known for {location!r}; expected the name of a city alone")
     if date not in known:
         raise NoDataError(f"no weather is known for {location!r} on {date}")
     return known[date]
-
-
-def _told(row: WeatherDay) -> Day:
-    return {"date": row.date, "high": row.high, "low": row.low, "conditions": row.conditions}
-
-
-def _month(row: Climate) -> Month:
-    return {
-        "min_temp": row.min_temp,
-        "max_temp": row.max_temp,
-        "record_min_temp": row.record_min_temp,
-        "record_max_temp": row.record_max_temp,
-        "avg_rainfall": row.avg_rainfall,
-        "snow_days": row.snow_days,
-    }

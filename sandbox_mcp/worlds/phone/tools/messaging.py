@@ -1,10 +1,11 @@
 """Text messages. Sending needs cellular service and exactly one owner in the address book."""
 
+from math import inf
 from typing import TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
 from sandbox_mcp.world import Row, Transaction
-from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, keep
+from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy
 from sandbox_mcp.worlds.phone.tools.setting import setting
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -21,15 +22,6 @@ class TextMessage(TypedDict):
     recipient_phone_number: str
     content: str
     creation_timestamp: float
-
-
-def _owner(contacts: list[Row]) -> Row:
-    owners = [row for row in contacts if row["is_self"]]
-    if not owners:
-        raise NoDataError("the address book has no entry for the phone's owner, so there is nobody to send as")
-    if len(owners) > 1:
-        raise DuplicateError("the address book has more than one entry for the phone's owner")
-    return owners[0]
 
 
 @action("messaging")
@@ -53,11 +45,15 @@ def send_message_with_phone_number(tx: Transaction, phone_number: str, content: 
     if not setting(tx, "cellular"):
         raise ConnectionError("cellular service is off")
     contacts = tx.rows("contact")
-    owner = _owner(contacts)
+    owners = [row for row in contacts if row["is_self"]]
+    if not owners:
+        raise NoDataError("the address book has no entry for the phone's owner, so there is nobody to send as")
+    if len(owners) > 1:
+        raise DuplicateError("the address book has more than one entry for the phone's owner")
     recipient = next((row["person_id"] for row in contacts if row["phone_number"] == phone_number), None)
     row = {
-        "sender_person_id": owner["person_id"],
-        "sender_phone_number": owner["phone_number"],
+        "sender_person_id": owners[0]["person_id"],
+        "sender_phone_number": owners[0]["phone_number"],
         "recipient_person_id": recipient,
         "recipient_phone_number": phone_number,
         "content": content,
@@ -116,7 +112,7 @@ def search_messages(
     wanted = {column: value for column, value in exact.items() if value is not UNSET}
     if not wanted and content is UNSET and low is UNSET and high is UNSET:
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = keep(tx.rows("messaging"), lambda row: all(row[column] == value for column, value in wanted.items()))
+    rows = [row for row in tx.rows("messaging") if all(row[column] == value for column, value in wanted.items())]
     rows = within(rows, "creation_timestamp", low, high)
     if content is not UNSET:
         rows = fuzzy(rows, "content", content, FUZZY)
@@ -125,13 +121,8 @@ def search_messages(
 
 def within(rows: list[Row], column: str, low: float, high: float) -> list[Row]:
     """The rows whose timestamp lies between the bounds, both inclusive; an unset bound does not bind."""
-    return keep(
-        rows,
-        lambda row: (
-            (low is UNSET or cast("float", row[column]) >= low)
-            and (high is UNSET or cast("float", row[column]) <= high)
-        ),
-    )
+    least, most = -inf if low is UNSET else low, inf if high is UNSET else high
+    return [row for row in rows if least <= cast("float", row[column]) <= most]
 
 
 TOOLS: tuple[Tool, ...] = (send_message_with_phone_number, search_messages)

@@ -5,7 +5,7 @@ from typing import Any, TypedDict, cast
 from sandbox_mcp.tools.definition import UNSET, NoDataError, Tool, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.messaging import FUZZY, within
-from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy, keep
+from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy
 from sandbox_mcp.worlds.phone.world import phone
 
 
@@ -141,7 +141,7 @@ def search_reminder(
     wanted = {column: value for column, value in exact.items() if value is not UNSET}
     if not wanted and content is UNSET and all(bound is UNSET for bound in bounds.values()):
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = keep(tx.rows("reminder"), lambda row: all(row[column] == value for column, value in wanted.items()))
+    rows = [row for row in tx.rows("reminder") if all(row[column] == value for column, value in wanted.items())]
     rows = within(rows, "creation_timestamp", creation_timestamp_lowerbound, creation_timestamp_upperbound)
     rows = within(rows, "reminder_timestamp", reminder_timestamp_lowerbound, reminder_timestamp_upperbound)
     if content is not UNSET:

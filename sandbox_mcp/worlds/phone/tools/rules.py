@@ -4,7 +4,7 @@ Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid t
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from sandbox_mcp.world import Row
@@ -133,8 +133,3 @@ def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
 def _inflected(word: str, other: str) -> bool:
     """Whether one word begins with the other, as "swimming" does with "swim"."""
     return min(len(word), len(other)) >= STEM and (word.startswith(other) or other.startswith(word))
-
-
-def keep(rows: Iterable[Row], test: Callable[[Row], bool]) -> list[Row]:
-    """The rows that pass a test, in order."""
-    return [row for row in rows if test(row)]

@@ -1,21 +1,17 @@
 """Where tools that look things up get their answers: the world's own sources, or the offline ones."""
 
-from functools import cache
 from typing import cast
 
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
 from sandbox_mcp.worlds.phone.tools.setting import setting
 
+_OFFLINE = Knowledge()
+
 
 def knowledge(tx: Transaction) -> Knowledge:
     """The sources of this world."""
-    return tx.knowledge if isinstance(tx.knowledge, Knowledge) else _offline()
-
-
-@cache
-def _offline() -> Knowledge:
-    return Knowledge()
+    return tx.knowledge if isinstance(tx.knowledge, Knowledge) else _OFFLINE
 
 
 def need_wifi(tx: Transaction) -> None:

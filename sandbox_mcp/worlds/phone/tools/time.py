@@ -93,12 +93,7 @@ def datetime_info_to_timestamp(
     Raises:
         ValueError: there is no such date or time.
     """
-    _check_wall_time(year, month, day, hour, minute, second)
-    return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
-
-
-def _check_wall_time(year: int, month: int, day: int, hour: int, minute: int, second: int) -> None:
-    """Refuse what no calendar or clock has, in words of our own: Python's differ between its versions."""
+    # Refused in words of our own, because Python's differ between its versions.
     if max(map(abs, (year, month, day, hour, minute, second))) >= 2**31:
         raise ValueError("a part of the date or time is far out of range")
     if not MINYEAR <= year <= MAXYEAR:
@@ -110,6 +105,7 @@ def _check_wall_time(year: int, month: int, day: int, hour: int, minute: int, se
     for name, value, last in (("hour", hour, 23), ("minute", minute, 59), ("second", second, 59)):
         if not 0 <= value <= last:
             raise ValueError(f"{name} must be in 0..{last}")
+    return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
 
 
 @query("time", computes=True)
