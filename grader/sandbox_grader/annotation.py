@@ -89,8 +89,9 @@ def read_sheet(path: Path) -> AnnotatedSheet:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise GraderError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)  # some spreadsheets save with semicolons
     try:
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise GraderError(f"{path}: is not CSV: {error}") from error
     if not rows or KNOWN[0] not in rows[0]:
@@ -105,12 +106,6 @@ def read_sheet(path: Path) -> AnnotatedSheet:
             if given and answers.setdefault(column, {}).setdefault(key, given) != given:
                 raise GraderError(f"{path}: session {key!r} has two answers in {column!r}")
     return AnnotatedSheet(path.stem, answers)
-
-
-def _delimiter(text: str) -> str:
-    """What separates the columns: some spreadsheets save with semicolons."""
-    first = text.partition("\n")[0]
-    return max((",", ";", "\t"), key=first.count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ not known here have neither.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_scenarios.cache import users_folder
 from sandbox_scenarios.model import Scenario
@@ -43,13 +43,15 @@ def bounded(
     """
     chosen = families(report.similarity, asked := _asked(report))
     wanted = [family for family in chosen if family.name in asked]
+    counted = (item.scenario for item in report.ordered if item.value(report.metric) is not None)
+    names = list(dict.fromkeys(counted))
     sides = {"floor": list[Scores](), "ceiling": list[Scores]()}
     with ExitStack() as stack:
         known = _known(kept) if kept else {}
         if kept:
             stack.callback(kept.close)
         for side, log_of in (("floor", refusing), ("ceiling", play)):
-            for name in _scenarios(report):
+            for name in names:
                 if (place := f"{side}/{name}") not in known:
                     scenario = find(name)
                     known[place] = scenario and grade(log_of(scenario), scenario, report.mode, metrics=wanted)
@@ -81,10 +83,6 @@ def _asked(report: Report) -> list[str]:
     return [name for name in dict.fromkeys(n for item in report.sessions for n in item.verdicts) if name != USERS]
 
 
-def _scenarios(report: Report) -> Iterable[str]:
-    return dict.fromkeys(item.scenario for item in report.ordered if item.value(report.metric) is not None)
-
-
 def _known(kept: "KeptScores") -> dict[str, Scores | None]:
     from sandbox_grader.kept import SharedScores
 
@@ -103,7 +101,7 @@ def figures(report: Report) -> dict[str, list[Figure]]:
     sides = sides_of(report)
     found: dict[str, list[Figure]] = {}
     for family, values in report.families().items():
-        for (_, name), value in _figures({family: values}):
+        for name, value in main_figures(values):
             low, high = (side.get((family, name)) for side in sides)
             found.setdefault(family, []).append((name, value, low, high))
     return found
@@ -111,7 +109,12 @@ def figures(report: Report) -> dict[str, list[Figure]]:
 
 def sides_of(report: Report) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]:
     """Floor and ceiling of every main figure by family and name; nothing where there are none."""
-    floor, ceiling = (dict(_figures(side.families())) if side else {} for side in (report.floor, report.ceiling))
+    floor, ceiling = (
+        {(family, name): value for family, values in side.families().items() for name, value in main_figures(values)}
+        if side
+        else {}
+        for side in (report.floor, report.ceiling)
+    )
     both = floor.keys() & ceiling.keys()
     return {name: floor[name] for name in both}, {name: ceiling[name] for name in both}
 
@@ -124,16 +127,11 @@ def to_json(report: Report) -> dict[str, Any] | None:
     return {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
 
 
-def _figures(summaries: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str], float]]:
-    for family, values in summaries.items():
-        for name, value in _flat(values):
-            yield (family, name), value
-
-
-def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+def main_figures(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """The figures of a family's summary by name; counts and classes of errors are for JSON."""
     for key, value in values.items():
         full = f"{before} {key}".strip()
         if isinstance(value, Mapping) and key not in DETAILS:
-            yield from _flat(value, full)  # pyright: ignore[reportUnknownArgumentType]
+            yield from main_figures(cast("Mapping[str, Any]", value), full)
         elif isinstance(value, float):
             yield full, value

@@ -91,13 +91,10 @@ def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:
             open_slips.discard(call.name)
         elif call.name not in open_slips:
             open_slips.add(call.name)
-            found.append((call.error.kind, _mended(call, calls[place + 1 :])))
+            any_tool = call.error.kind == "unknown_tool"
+            later = (other for other in calls[place + 1 :] if any_tool or other.name == call.name)
+            found.append((call.error.kind, any(other.error is None for other in later)))
     return found
-
-
-def _mended(failed: ToolCall, later: Sequence[ToolCall]) -> bool:
-    unknown = failed.error is not None and failed.error.kind == "unknown_tool"
-    return any(call.error is None and (unknown or call.name == failed.name) for call in later)
 
 
 def _doubled(batch: Sequence[ToolCall]) -> int:

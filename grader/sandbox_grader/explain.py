@@ -4,7 +4,7 @@ Policy: a line is for readers who have seen the conversation and nothing of the 
 number in the log. Whatever family was asked is told: its figures, and each of its details that has words.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox_grader.metric import Verdict
@@ -46,8 +46,14 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
     if verdict.inconclusive is not None:
         yield f"milestones: inconclusive, {verdict.inconclusive}"
         return
-    table = columns(("milestone", "event", "score", ""), list(_rows(verdict.details)))
-    yield from table.splitlines()
+    rows: list[tuple[str, str, str, str]] = []
+    for item in (item for item in verdict.details if item["kind"] == "milestone"):
+        event = "-" if item["seq"] is None else f"#{item['seq']}"
+        reasons = [_reason(reason) for reason in item["reasons"]]
+        otherwise = "met" if item["effective"] >= 1 else "not met" if item["seq"] is None else "met in part"
+        rows.append((item["id"], event, f"{item['effective']:.2f}", reasons[0] if reasons else otherwise))
+        rows += (("", "", "", reason) for reason in reasons[1:])
+    yield from columns(("milestone", "event", "score", ""), rows).splitlines()
     for item in verdict.details:
         if item["kind"] == "minefield":
             met = f"met at #{item['seq']}, which voids the score" if item["met"] else "not met"
@@ -61,16 +67,6 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
     corrected = values["corrected"]
     above = "; refusing already earns everything" if corrected is None else f"; corrected for refusing {corrected:.3f}"
     yield f"doing nothing earns {values['idle']:.3f}, refusing {values['refusal']:.3f}{above}"
-
-
-def _rows(details: Iterable[Detail]) -> Iterator[tuple[str, str, str, str]]:
-    for item in details:
-        if item["kind"] == "milestone":
-            event = "-" if item["seq"] is None else f"#{item['seq']}"
-            reasons = [_reason(reason) for reason in item["reasons"]]
-            otherwise = "met" if item["effective"] >= 1 else "not met" if item["seq"] is None else "met in part"
-            yield item["id"], event, f"{item['effective']:.2f}", reasons[0] if reasons else otherwise
-            yield from (("", "", "", reason) for reason in reasons[1:])
 
 
 def _reason(reason: Detail) -> str:

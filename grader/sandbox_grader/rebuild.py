@@ -18,7 +18,7 @@ from sandbox_scenarios.stage import Stage
 from sandbox_grader.values import is_array, is_number, is_object, same_value
 from sandbox_mcp.tools import Outcome, World, attempt, bind, present
 from sandbox_mcp.tools.calling import without_arguments
-from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory
+from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from sandbox_mcp.world import Change, Clock, IdStream
 
 DRIFT = 60.0
@@ -130,7 +130,10 @@ class _Reenactment:
 
     def _ran(self, event: ToolCall) -> bool:
         """Whether a tool ran, as far as the log tells."""
-        return event.tool in self._stage.home.tools and (event.error is None or _is_execution(event.error))
+        if event.tool not in self._stage.home.tools:
+            return False
+        error = event.error
+        return error is None or (error.kind == "execution" and not REFUSALS.search(f"{error.type} {error.message}"))
 
     def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
         if event.meta.get("result_missing") or self._agree(event, outcome):
@@ -163,10 +166,6 @@ def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
     return (
         bool(times) and abs(times[0] - clock.now) <= HOUR and max(times) - clock.now <= YEAR and times == sorted(times)
     )
-
-
-def _is_execution(error: CallError) -> bool:
-    return error.kind == "execution" and not REFUSALS.search(f"{error.type} {error.message}")
 
 
 def _same(recorded: Any, again: Any) -> bool:

@@ -244,22 +244,23 @@ class Report:
         groups: dict[Cell, list[tuple[Scores, float | None]]] = {}
         for item, value in self._measured():
             groups.setdefault((item.scenario, item.variant), []).append((item, value))
-        return [self._row(group) for group in groups.values()]
-
-    def _row(self, values: Sequence[tuple[Scores, float | None]]) -> dict[str, Any]:
-        group = [item for item, _ in values]
-        scored = [(item, value) for item, value in values if value is not None]
-        return {
-            "scenario": group[0].scenario,
-            "variant": group[0].variant,
-            "categories": list(group[0].categories),
-            "sessions": len(group),
-            "scored": len(scored),
-            "score": _mean(value for _, value in scored),
-            "refusal": rounded(group[0].number("toolsandbox.refusal")),
-            "turns": _mean(item.number("toolsandbox.turn_count") for item, _ in scored),
-            "endings": _endings(group),
-        }
+        rows: list[dict[str, Any]] = []
+        for (scenario, variant), values in groups.items():
+            group = [item for item, _ in values]
+            scored = [(item, value) for item, value in values if value is not None]
+            row = {
+                "scenario": scenario,
+                "variant": variant,
+                "categories": list(group[0].categories),
+                "sessions": len(group),
+                "scored": len(scored),
+                "score": _mean(value for _, value in scored),
+                "refusal": rounded(group[0].number("toolsandbox.refusal")),
+                "turns": _mean(item.number("toolsandbox.turn_count") for item, _ in scored),
+                "endings": _endings(group),
+            }
+            rows.append(row)
+        return rows
 
     def categories(self) -> dict[str, dict[str, Any]]:
         """One row per category, in which a scenario counts as often as it has one."""

@@ -141,7 +141,10 @@ class _Retelling:
         if outcome and right + wording >= len(wanted.call.arguments):
             wanted.made = place
             free.remove(place)
-            self._follow(wanted.call.result, self._calls[place].result)
+            # what the call returned here, where it returned something else to the solution
+            for value, other in _pairs(wanted.call.result, self._calls[place].result):
+                if _tells_its_origin(value) and _tells_its_origin(other) and value != other:
+                    self._elsewhere.setdefault(form_of(value), []).append(other)
 
     def _told(self, wanted: _Wanted, call: ToolCall) -> ReferenceCall:
         """The solution's call with the session's values. What the session made just so is taken as it stands."""
@@ -171,12 +174,6 @@ class _Retelling:
         elsewhere = self._elsewhere.get(form_of(wanted), ())
         right = given in elsewhere if isinstance(given, str | int | float) else False
         return given if right or _in_time(wanted, shifted, given) else wanted
-
-    def _follow(self, wanted: Any, given: Any) -> None:
-        """Note what a call returned in the session where it returned something else to the solution."""
-        for value, other in _pairs(wanted, given):
-            if _tells_its_origin(value) and _tells_its_origin(other) and value != other:
-                self._elsewhere.setdefault(form_of(value), []).append(other)
 
     def _needless(self, number: int) -> bool:
         """Whether a call was refused, is made again later, and was not tried here."""

@@ -204,6 +204,7 @@ def grade(
     verdicts = {family.name: family.grade(subject, mode) for family in chosen}
     broken, course = _broken(trajectory), course_of(trajectory)
     spoiled = None if broken or keep_spoiled else _spoiled(verdicts, subject, mode)
+    filled = f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
     return Scores(
         session=started.session,
         scenario=started.scenario,
@@ -212,7 +213,7 @@ def grade(
         categories=scenario.categories if scenario else started.categories,
         mode=mode,
         verdicts=verdicts,
-        reason=broken or spoiled or _filled(course),
+        reason=broken or spoiled or filled,
         path=trajectory.path,
         spoiled=spoiled is not None,
         ending=ended.reason if ended else UNENDED,
@@ -235,11 +236,6 @@ def _broken(trajectory: Trajectory) -> str | None:
     if ended.reason in INFRASTRUCTURE:
         return f"incomplete: the session ended with {ended.reason!r}" + (f" ({ended.detail})" if ended.detail else "")
     return None
-
-
-def _filled(course: SessionCourse) -> str | None:
-    """Why a session is kept apart in which not everything that the agent was told came from the world."""
-    return f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
 
 
 def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float | None:

@@ -42,7 +42,10 @@ def similarity(name: str) -> Similarity:
     """
     kind, _, place = name.partition(":")
     if place and kind == "embedding":
-        return embedding_similarity(_embedder(place))
+        try:
+            return embedding_similarity(own_code(place))
+        except OwnCodeError as error:
+            raise GraderError(f"similarity {name!r}: {error}; expected embedding:MODULE:FUNCTION") from error
     load = SIMILARITIES.get(name)
     if load is None:
         raise GraderError(
@@ -87,13 +90,6 @@ def _bundled() -> Similarity:
             "PyTorch as well), or name a function of your own as 'embedding:MODULE:FUNCTION'"
         )
     return embedding_similarity(import_module("sandbox_grader.minilm").MiniLM(Path(folders[0]) / "model"))
-
-
-def _embedder(place: str) -> Embed:
-    try:
-        return own_code(place)
-    except OwnCodeError as error:
-        raise GraderError(f"similarity 'embedding:{place}': {error}; expected embedding:MODULE:FUNCTION") from error
 
 
 SIMILARITIES = MappingProxyType({"exact": lambda: exact, DEFAULT: lambda: rouge_l, "embedding": _bundled})

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.statistics import rounded
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.trajectory import ToolCall, Trajectory
 
 MILLION = 1_000_000
 
@@ -123,14 +123,11 @@ def _tokens(trajectory: Trajectory, role: str) -> Tokens:
     """What the model behind a role used, as far as the log says."""
     total = Tokens()
     for event in trajectory.events:
-        usage: Mapping[str, Any] | None = event.meta.get("usage") if _speaker(event) == role else None
-        if usage:
+        speaker = event.caller if isinstance(event, ToolCall) else event.sender
+        usage: Mapping[str, Any] | None = event.meta.get("usage")
+        if usage and speaker == role:
             total += Tokens.from_json(usage)
     return total
-
-
-def _speaker(event: Message | ToolCall) -> str:
-    return event.caller if isinstance(event, ToolCall) else event.sender
 
 
 def _cost(price: Price | None, tokens: Tokens) -> float | None:

@@ -55,8 +55,9 @@ class Estimate:
     sessions: int
 
     def to_json(self) -> dict[str, float | int | None]:
-        """The estimate as a JSON object."""
-        return {name: _rounded(getattr(self, name)) for name in ("mean", "low", "high", "clusters", "sessions")}
+        """The estimate as a JSON object, without the last digits, in which machines differ."""
+        told = {name: getattr(self, name) for name in ("mean", "low", "high", "clusters", "sessions")}
+        return {name: round(value, 9) if isinstance(value, float) else value for name, value in told.items()}
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
@@ -83,11 +84,6 @@ class PairedDifference:
     p_value: float
     higher: tuple[str, ...]
     lower: tuple[str, ...]
-
-
-def _rounded(number: float | None) -> float | None:
-    """Without the last digits, in which machines differ."""
-    return round(number, 9) if isinstance(number, float) else number
 
 
 def by_cell(sessions: Iterable[ScoredSession]) -> dict[Cell, list[ScoredSession]]:

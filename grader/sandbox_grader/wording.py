@@ -5,9 +5,9 @@ Policy: what a reader should know beside the numbers is said with them: what is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sandbox_grader.bounds import sides_of
+from sandbox_grader.bounds import main_figures, sides_of
 from sandbox_grader.comparison import Comparison, measures
 from sandbox_grader.report import Report, why_not
 from sandbox_grader.scores import SCORE, Scores
@@ -84,7 +84,6 @@ MAIN: Mapping[str, tuple[str, ...]] = {
     "mtu_bench": ("S-S avg", "S-M avg", "M-S avg", "M-M avg"),
 }
 """What a screen has room for of families with many figures; of those not named here, what is not 0."""
-_COUNTS = ("counts", "failures", "errors", "kinds")
 
 
 def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> Iterator[str]:
@@ -94,7 +93,7 @@ def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> 
         if family == "toolsandbox":
             continue
         by = f" (text by {report.similarity})" if family == "tooltalk" else ""
-        figures = dict(_figures(values))
+        figures = dict(main_figures(values))
         main = MAIN.get(family, tuple(name for name, value in figures.items() if value))
         chosen = {name: value for name, value in figures.items() if full or name in main}
         told = ", ".join(
@@ -103,16 +102,6 @@ def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> 
             for name, value in chosen.items()
         )
         yield f"{family}{by}: {told or 'nothing found' if figures else 'nothing to say'}"
-
-
-def _figures(values: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, float]]:
-    """The figures of a summary by name; counts and error classes are for JSON."""
-    for key, value in values.items():
-        full = f"{name} {key}".strip()
-        if isinstance(value, Mapping) and key not in _COUNTS:
-            yield from _figures(cast("Mapping[str, Any]", value), full)
-        elif isinstance(value, float):
-            yield full, value
 
 
 def text_of(report: Report) -> str:

@@ -74,7 +74,15 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
         step["reasoning_content"] = turn.thought.content
     if turn.calls and agents:
         step["tool_calls"] = [_call(call) for call in turn.calls]
-    results = [_result(call) for call in turn.calls if answered(call)]
+    results = [
+        {
+            "source_call_id": call.call,
+            "content": outcome_text(call),
+            "extra": {OURS: {"error": error_object(call.error)}},
+        }
+        for call in turn.calls
+        if answered(call)
+    ]
     step |= {"observation": {"results": results}} if results else {}
     about = _unusual(turn, step["source"])
     return step | ({"extra": {OURS: about}} if about else {})
@@ -96,11 +104,6 @@ def _call(call: ToolCall) -> dict[str, Any]:
     if call.raw_arguments is not None:
         told["extra"] = {OURS: {"raw_arguments": call.raw_arguments}}
     return told
-
-
-def _result(call: ToolCall) -> dict[str, Any]:
-    extra = {OURS: {"error": error_object(call.error)}}
-    return {"source_call_id": call.call, "content": outcome_text(call), "extra": extra}
 
 
 def _unusual(turn: ExportedTurn, source: str) -> dict[str, Any]:

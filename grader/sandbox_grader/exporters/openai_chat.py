@@ -45,8 +45,12 @@ def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
     if turn.said is not None:
         yield _said(turn.said) | _thought(turn)
     elif turn.calls:
-        yield _calls(turn) | _thought(turn)
-        yield from (_result(call) for call in turn.calls if answered(call))
+        note = None if turn.note is None else turn.note.content
+        calls = [_call(call) for call in turn.calls]
+        yield {"role": "assistant", "content": note, "tool_calls": calls} | _thought(turn)
+        for call in filter(answered, turn.calls):
+            text, error = outcome_text(call), error_object(call.error)
+            yield {"role": "tool", "tool_call_id": call.call, "content": text, "error": error}
     elif turn.note is not None:
         yield _said(turn.note) | _thought(turn)
     else:
@@ -65,17 +69,7 @@ def _said(message: Message) -> dict[str, Any]:
     return told if message.recipient == usual else told | {"recipient": message.recipient}
 
 
-def _calls(turn: ExportedTurn) -> dict[str, Any]:
-    note = None if turn.note is None else turn.note.content
-    return {"role": "assistant", "content": note, "tool_calls": [_call(call) for call in turn.calls]}
-
-
 def _call(call: ToolCall) -> dict[str, Any]:
     raw = call.raw_arguments
     text = encode(copied(call.arguments)) if raw is None else raw
     return {"id": call.call, "type": "function", "function": {"name": call.name, "arguments": text}}
-
-
-def _result(call: ToolCall) -> dict[str, Any]:
-    error = error_object(call.error)
-    return {"role": "tool", "tool_call_id": call.call, "content": outcome_text(call), "error": error}

@@ -9,7 +9,7 @@ Source of the fields: MTU-Bench, section 2.1.1.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -61,22 +61,17 @@ def mtu_instruct(trajectory: Trajectory) -> dict[str, Any]:
         if said is not None and said.sender == "user":
             found.append({"user": said.content, "steps": [], "thought": "", "reply": ""})
         elif found and turn.calls:
-            found[-1]["steps"] += _steps(turn)
+            for number, call in enumerate(turn.calls):
+                step = {
+                    "thought": "" if number else _thought(turn),
+                    "action": call.name,
+                    "action_input": json.loads(encode(call.arguments)),
+                    "observation": outcome_text(call),
+                }
+                found[-1]["steps"].append(step)
         elif found and said is not None and said.sender == "agent":
             found[-1] |= {"thought": _thought(turn), "reply": said.content}
     return {"id": trajectory.started.session, "tools": tools, "turns": found}
-
-
-def _steps(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
-    thought = _thought(turn)
-    for call in turn.calls:
-        yield {
-            "thought": thought,
-            "action": call.name,
-            "action_input": json.loads(encode(call.arguments)),
-            "observation": outcome_text(call),
-        }
-        thought = ""
 
 
 def _thought(turn: ExportedTurn) -> str:

@@ -29,7 +29,14 @@ def turns(events: Iterable[Message | ToolCall]) -> Iterator[ExportedTurn]:
         if not _fits(turn, event):
             yield turn
             turn = ExportedTurn()
-        turn = _with(turn, event)
+        if isinstance(event, ToolCall):
+            turn = ExportedTurn(turn.thought, turn.note, None, [*turn.calls, event])
+        elif is_thought(event):
+            turn = ExportedTurn(thought=event)
+        elif is_note(event):
+            turn = ExportedTurn(turn.thought, note=event)
+        else:
+            turn = ExportedTurn(turn.thought, said=event)
     if turn != ExportedTurn():
         yield turn
 
@@ -58,16 +65,6 @@ def _fits(turn: ExportedTurn, event: Message | ToolCall) -> bool:
     if turn.calls or turn.said is not None or turn.note is not None:
         return False
     return turn.thought is None or (event.sender == "agent" and not is_thought(event))
-
-
-def _with(turn: ExportedTurn, event: Message | ToolCall) -> ExportedTurn:
-    if isinstance(event, ToolCall):
-        return ExportedTurn(turn.thought, turn.note, None, [*turn.calls, event])
-    if is_thought(event):
-        return ExportedTurn(thought=event)
-    if is_note(event):
-        return ExportedTurn(turn.thought, note=event)
-    return ExportedTurn(turn.thought, said=event)
 
 
 def answered(call: ToolCall) -> bool:

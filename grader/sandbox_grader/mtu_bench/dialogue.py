@@ -172,13 +172,17 @@ def _asks(message: Message) -> bool:
 
 
 def _turn(session: Trajectory, start: int, events: Sequence[Message | ToolCall]) -> DialogueTurn:
-    calls = tuple(_call(event) for event in events if isinstance(event, ToolCall) and _counts(event, session))
+    calls: list[DialogueCall] = []
+    for call in (event for event in events if isinstance(event, ToolCall) and _counts(event, session)):
+        unread = bool(call.raw_arguments and call.raw_arguments.strip())
+        malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
+        calls.append(DialogueCall(call.called, call.arguments, malformed))
     asked = next((event for event in events if isinstance(event, Message) and _asks(event)), None)
     replies = [event for event in events if isinstance(event, Message) and event.sender == "agent"]
     history = asked.meta.get("history") if asked else None
     return DialogueTurn(
         user=asked.content if asked else "",
-        calls=calls,
+        calls=tuple(calls),
         malformed=any(call.malformed for call in calls) or any("fault" in reply.meta for reply in replies),
         start=start,
         history=history if isinstance(history, str) else None,
@@ -190,9 +194,3 @@ def _counts(call: ToolCall, session: Trajectory) -> bool:
     """Whether a call is the agent's work in the world, and not its way to speak."""
     talk = session.started.user_channel == "tool" and call.tool == _TALK
     return call.caller == "agent" and not talk
-
-
-def _call(call: ToolCall) -> DialogueCall:
-    unread = bool(call.raw_arguments and call.raw_arguments.strip())
-    malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
-    return DialogueCall(call.called, call.arguments, malformed)

@@ -95,20 +95,14 @@ def average(columns: Sequence[float]) -> float:
 
 def _longest_common(predicted: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:
     """Length, displacement against the ground truth and start in ``predicted`` of the chosen common subsequence."""
+    tails = [[0] * (len(wanted) + 1) for _ in range(len(predicted) + 1)]  # its length of every pair of tails
+    for i in range(len(predicted) - 1, -1, -1):
+        for j in range(len(wanted) - 1, -1, -1):
+            same = predicted[i] == wanted[j]
+            tails[i][j] = tails[i + 1][j + 1] + 1 if same else max(tails[i + 1][j], tails[i][j + 1])
     best = (0, 0, 0)
-    tails = _tails(predicted, wanted)
     for start, name in enumerate(predicted):
         for place in (place for place, other in enumerate(wanted) if other == name):
             candidate = (tails[start + 1][place + 1] + 1, abs(start - place), start)
             best = min(best, candidate, key=lambda found: (-found[0], found[1], found[2]))
     return best
-
-
-def _tails(predicted: Sequence[str], wanted: Sequence[str]) -> list[list[int]]:
-    """Longest common subsequence of every pair of tails."""
-    table = [[0] * (len(wanted) + 1) for _ in range(len(predicted) + 1)]
-    for i in range(len(predicted) - 1, -1, -1):
-        for j in range(len(wanted) - 1, -1, -1):
-            same = predicted[i] == wanted[j]
-            table[i][j] = table[i + 1][j + 1] + 1 if same else max(table[i + 1][j], table[i][j + 1])
-    return table

@@ -70,8 +70,10 @@ def parse_multi(text: str) -> Parsed:
     calls: dict[str, Mapping[str, Any]] = {}
     for block in marked.replace("Thought: " + thought, "").split(_MANY)[1:]:
         if _PLACEHOLDER not in block:
-            name, arguments = _named_block(block.split(_ECHO)[0].strip("\n"))
-            calls[name] = arguments
+            said = block.split(_ECHO)[0].strip("\n")
+            name = said.split("\nAction Input")[0].strip().replace('"', "")
+            written = _after(said, _INPUT).strip().replace("\n  ", "").split("}")[0] + "}"
+            calls[name] = _json(_lowered(written)) or {}
     return Parsed(calls)
 
 
@@ -96,22 +98,13 @@ def _first_object(text: str) -> Mapping[str, Any] | None:
     if not opened:
         raise ParserCrashError(CRASH)
     written = "{" + rest.partition("}")[0] + "}"
-    return _json(written) or _json(_requoted(written))
-
-
-def _named_block(block: str) -> tuple[str, Mapping[str, Any]]:
-    name = block.split("\nAction Input")[0].strip().replace('"', "")
-    written = _after(block, _INPUT).strip().replace("\n  ", "").split("}")[0] + "}"
-    return name, _json(_lowered(written)) or {}
+    # single quotes made double; one behind a backslash stays and the backslash is doubled
+    requoted = re.sub(r"\\?'", lambda found: '"' if found[0] == "'" else r"\\'", written)
+    return _json(written) or _json(requoted)
 
 
 def _lowered(text: str) -> str:
     return text.replace("True", "true").replace("False", "false")
-
-
-def _requoted(text: str) -> str:
-    """Single quotes made double; one behind a backslash stays and the backslash is doubled."""
-    return re.sub(r"\\?'", lambda found: '"' if found[0] == "'" else r"\\'", text)
 
 
 def _json(text: str) -> Mapping[str, Any] | None:

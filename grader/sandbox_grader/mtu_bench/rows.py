@@ -93,7 +93,10 @@ def _score_as_code(turn: DialogueTurn, wanted: Wanted, policy: CrashPolicy, *, m
     expected = turn.answer if turn.answer is not None else _as_calls(wanted, many_tools=many_tools)
     crash = None
     try:
-        parsed = _read(turn, many_tools=many_tools)
+        if turn.answer is None or turn.text is None:  # of another origin: taken for what the parser would have read
+            parsed = Parsed(_as_calls(turn.calls, many_tools=many_tools), broken=turn.malformed)
+        else:
+            parsed = (parse_multi if many_tools else parse_single)(turn.text)
     except ParserCrashError as error:
         crash, parsed = str(error), Parsed({} if many_tools else NO_CALL, broken=True)
     score, keys = _score_many(parsed.calls, expected) if many_tools else (score_one(parsed.calls, expected), None)
@@ -106,13 +109,6 @@ def _score_as_code(turn: DialogueTurn, wanted: Wanted, policy: CrashPolicy, *, m
         otherwise=outcomes[OTHER_POLICY[policy]] if crash else None,
         keys=keys,
     )  # fmt: skip
-
-
-def _read(turn: DialogueTurn, *, many_tools: bool) -> Parsed:
-    """What the authors' parser reads; a session of another origin is taken for what it would have read."""
-    if turn.answer is None or turn.text is None:
-        return Parsed(_as_calls(turn.calls, many_tools=many_tools), broken=turn.malformed)
-    return parse_multi(turn.text) if many_tools else parse_single(turn.text)
 
 
 def _as_calls(calls: Sequence[DialogueCall], *, many_tools: bool) -> Calls:

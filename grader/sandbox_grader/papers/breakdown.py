@@ -191,16 +191,13 @@ MISSES: Final = (
 
 
 def _error_classes() -> Iterator[PaperColumn]:
-    def shown(family: str, read: Callable[[Mapping[str, Any]], Any]) -> ObservedMean:
+    def column(name: str, family: str, read: Callable[[Mapping[str, Any]], Any]) -> PaperColumn:
         def observe(scores: Scores) -> Iterable[float]:
             verdict = counted_verdict(scores, family)
             count = read(verdict.values) if verdict and verdict.inconclusive is None else None
             return () if count is None else (float(count > 0),)
 
-        return ObservedMean(observe)
-
-    def column(name: str, family: str, read: Callable[[Mapping[str, Any]], Any]) -> PaperColumn:
-        return PaperColumn(name, shown(family, read), digits=1, optional=True)
+        return PaperColumn(name, ObservedMean(observe), digits=1, optional=True)
 
     for key in ("premature", "faulty_planning", "incorrect_invocation"):
         yield column(f"ToolTalk {key.replace('_', ' ')}", "tooltalk", lambda v, key=key: v.get(key))

@@ -7,7 +7,7 @@ fill says which command would, or why nothing can.
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -139,7 +139,17 @@ class PaperCell:
 
     def shown(self, column: PaperColumn) -> str:
         """The figure with its interval, then the printed one."""
-        own = "" if self.found is None else _written(self.found, column)
+
+        def number(value: float) -> str:
+            return f"{value * column.scale:.{column.digits}f}"
+
+        found = self.found
+        if found is None or isinstance(found, str):
+            own = found or ""
+        elif found.low is None or found.high is None:
+            own = number(found.mean)
+        else:
+            own = f"{number(found.mean)} [{number(found.low)}, {number(found.high)}]"
         paper = "" if self.printed is None else f"paper {self.printed:.{column.digits}f}"
         return f"{own} ({paper})" if own and paper else own or paper
 
@@ -187,7 +197,18 @@ class FilledTable:
     @property
     def missing(self) -> tuple["MissingCells", ...]:
         """What the runs leave empty."""
-        return tuple(_missing(self))
+        table = self.table
+        nothing = PaperRow("every row", (PaperCell(None),) * len(table.columns))
+        found: list[MissingCells] = []
+        for row in self.rows if self.played else (nothing,):
+            ways: dict[tuple[str, str], list[str]] = {}
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if cell.found is None and not column.optional:
+                    never = column.never or cell.open
+                    command = "" if never else column.command or table.command
+                    ways.setdefault((command, never), []).append(column.name)
+            found += [MissingCells(row.label, tuple(names), command, never) for (command, never), names in ways.items()]
+        return tuple(found)
 
     def to_json(self) -> dict[str, Any]:
         """The table as one JSON object."""
@@ -226,20 +247,6 @@ class MissingCells:
         return f"{self.row}: {named}: {self.never or f'filled by: {self.command}'}"
 
 
-def _missing(filled: FilledTable) -> Iterable[MissingCells]:
-    table = filled.table
-    nothing = PaperRow("every row", (PaperCell(None),) * len(table.columns))
-    for row in filled.rows if filled.played else (nothing,):
-        ways: dict[tuple[str, str], list[str]] = {}
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.found is None and not column.optional:
-                never = column.never or cell.open
-                command = "" if never else column.command or table.command
-                ways.setdefault((command, never), []).append(column.name)
-        for (command, never), names in ways.items():
-            yield MissingCells(row.label, tuple(names), command, never)
-
-
 def plain(label: str) -> str:
     """A model's name as names are compared: ``gpt4`` is ``GPT-4``."""
     return re.sub(r"[^a-z0-9.]+", "", label.lower())
@@ -254,15 +261,3 @@ def published(paper: str, name: str) -> Mapping[str, Mapping[str, float]]:
         row[0]: {column: float(value) for column, value in zip(rows[0][1:], row[1:], strict=True) if value}
         for row in rows[1:]
     }
-
-
-def _written(found: Estimate | str, column: PaperColumn) -> str:
-    if isinstance(found, str):
-        return found
-
-    def number(value: float) -> str:
-        return f"{value * column.scale:.{column.digits}f}"
-
-    if found.low is None or found.high is None:
-        return number(found.mean)
-    return f"{number(found.mean)} [{number(found.low)}, {number(found.high)}]"

@@ -87,12 +87,15 @@ def read_run(trajectory: Trajectory) -> Episode:
     """The calls of a session and how it ended."""
     calls = [event for event in trajectory.events if isinstance(event, ToolCall)]
     if not is_toolscan(trajectory.started):
-        return Episode(tuple(_steps(calls, feedback=True)), _ended(trajectory), None)
+        end = trajectory.ended
+        finished = None if end is None or end.reason == "recorded" else end.reason == "user_ended"
+        return Episode(tuple(_steps(calls, feedback=True)), finished, None)
     case = case_of(trajectory.started)
     end = next((i for i, call in enumerate(calls) if call.name == FINISH and call.error is None), None)
     correct = None
     if case.get("goal_type") == 1:
-        correct = end is not None and _agrees(calls[end].arguments.get("answer"), case.get("answer"))
+        given, wanted = calls[end].arguments.get("answer") if end is not None else None, case.get("answer")
+        correct = end is not None and (same_value(given, wanted) or str(given) == str(wanted))
     return Episode(tuple(_steps(calls[:end], feedback=case.get("feedback") is not False)), end is not None, correct)
 
 
@@ -114,16 +117,6 @@ def tally(run: Episode) -> EpisodeTally:
         if step.ran:
             counted.execute(step.tool, dict(step.call.arguments))
     return counted
-
-
-def _agrees(given: Any, wanted: Any) -> bool:
-    return same_value(given, wanted) or str(given) == str(wanted)
-
-
-def _ended(trajectory: Trajectory) -> bool | None:
-    if trajectory.ended is None or trajectory.ended.reason == "recorded":
-        return None
-    return trajectory.ended.reason == "user_ended"
 
 
 def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep]:

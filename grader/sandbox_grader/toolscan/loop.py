@@ -126,14 +126,11 @@ class _Loop:
             self.tally.ife += 1
             given, step["fault"] = said.input, "format"
         step |= {"name": said.name, "arguments": _plain(given)}
-        if said.name:
-            self._act(said.name, given, step)
-        else:
+        if not said.name:
             self.tally.ife += 1
-
-    def _act(self, name: str, given: Any, step: dict[str, Any]) -> None:
-        if name != FINISH:
-            self._feedback = self._check(name, given)
+            return
+        if said.name != FINISH:
+            self._feedback = self._check(said.name, given)
             self._ready = True
         elif self._case.feedback and not self._ready:
             raise Stopped("finish before any other call")
@@ -142,15 +139,19 @@ class _Loop:
             finished = False
         else:
             step["executed"] = True
-            observation, finished = self._execute(name, given)
+            observation, finished = self._execute(said.name, given)
         if any(word in observation for word in NETWORK_ERRORS):
             raise Stopped(observation)
         self.tally.finished = finished
         self.tally.output = observation if finished else None
 
     def _execute(self, name: str, given: Any) -> tuple[str, bool]:
-        if name == FINISH:
-            return _answer(given)
+        if name == FINISH:  # without an answer the tool itself fails, and the run goes on
+            try:
+                answer = given["answer"]
+                return str(sorted(cast("list[Any]", answer)) if isinstance(answer, list) else answer), True
+            except (TypeError, KeyError) as error:
+                return f"{type(error).__name__}: {error}", False
         later = self._case.observations[self._answered :]
         self._answered += 1
         self.tally.execute(name, given)
@@ -195,15 +196,6 @@ def _is_a(value: Any, kind: str) -> bool:
     if kind not in TYPES:
         raise TypeError(f"unknown type {kind!r}")
     return isinstance(value, TYPES[kind])
-
-
-def _answer(given: Any) -> tuple[str, bool]:
-    """What ``finish`` observes. Without an answer the tool itself fails, and the run goes on."""
-    try:
-        answer = given["answer"]
-        return str(sorted(cast("list[Any]", answer)) if isinstance(answer, list) else answer), True
-    except (TypeError, KeyError) as error:
-        return f"{type(error).__name__}: {error}", False
 
 
 def _plain(value: Any) -> Any:

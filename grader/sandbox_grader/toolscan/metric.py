@@ -127,11 +127,12 @@ def _adopted_values(run: Episode, held: Against | None, place: int | None, steps
         errors |= {"iac": held.missing, "iav": held.wrong, "excess": held.excess}
         scores |= {"iac": share(held.missing, len(held.wanted)), "iav": share(wrong, len(held.wanted))}
         by_limit["iav"] = share(wrong, steps_limit)
+    done = run.finished is not False and run.correct is not False
     return {
         **scores,
         "finished": run.finished,
         "answer_correct": run.correct,
-        "success": _success(run, held),
+        "success": None if held is None else done and not held.missing and not held.wrong,
         "mean_of_seven": None if held is None else sum(filter(None, scores.values())) / len(scores),
         "denominator": _denominator("strict"),
         "by_steps_limit": by_limit,
@@ -139,12 +140,6 @@ def _adopted_values(run: Episode, held: Against | None, place: int | None, steps
         "errors": {**dict.fromkeys((*PATTERNS, "missing_required", "excess")), **errors},
         "solution": place,
     }
-
-
-def _success(run: Episode, held: Against | None) -> bool | None:
-    if held is None:
-        return None
-    return not held.missing and not held.wrong and run.finished is not False and run.correct is not False
 
 
 def _explained(run: Episode, held: Against | None) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 Source: ToolScan, section 8.1.4 and appendix B.4.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from itertools import combinations
 
 STOP_WORDS = frozenset({"a", "an", "and", "by", "for", "from", "get", "in", "of", "on", "or", "the", "to", "with"})
@@ -26,9 +26,6 @@ def name_similarity(names: Iterable[str]) -> dict[str, float]:
 
 
 def _mean(words: list[frozenset[str]]) -> float:
-    pairs = list(combinations(words, 2))
-    return sum(_jaccard(first, second) for first, second in pairs) / len(pairs) if pairs else 0.0
-
-
-def _jaccard(first: Set[str], second: Set[str]) -> float:
-    return len(first & second) / len(first | second) if first | second else 0.0
+    pairs = combinations(words, 2)
+    jaccard = [len(one & other) / len(one | other) if one or other else 0.0 for one, other in pairs]
+    return sum(jaccard) / len(jaccard) if jaccard else 0.0

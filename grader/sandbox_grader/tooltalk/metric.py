@@ -19,7 +19,7 @@ from sandbox_grader.tooltalk.matching import best_fit, first_fit, predictions, w
 from sandbox_grader.tooltalk.scoring import Held, action_labels, is_tooltalk
 from sandbox_grader.tooltalk.tools import FREE_TEXT, PEOPLE
 from sandbox_grader.values import FREE_TEXT as USUAL_FREE_TEXT
-from sandbox_mcp.trajectory import SessionStarted, Trajectory
+from sandbox_mcp.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class ToolTalk:
             held = [self._hold(subject.trajectory, solution, mode) for solution in solutions]
         except OriginalFails as failure:
             return Verdict(inconclusive=str(failure))
-        place = max(range(len(held)), key=lambda i: _rank(held[i]))
+        counts = [item.counts for item in held]
+        best_first = [(item.success, item.soft_success, item.precision) for item in counts]
+        place = best_first.index(max(best_first))
         best = held[place]
         values = {
             **{name: getattr(best.counts, name) for name in (*NAMES, *RATIOS)},
@@ -92,31 +94,22 @@ class ToolTalk:
     def _hold(self, trajectory: Trajectory, solution: Solution, mode: Mode) -> Held:
         predicted, wanted = predictions(trajectory), wanted_calls(solution)
         labels = action_labels(trajectory.started, wanted)
-        compare = self._comparison(trajectory.started, labels, mode)
+        imported = is_tooltalk(trajectory.started)
+        if imported and mode == "compat":
+            compare: Compare = AsCoded(self.similarity)
+        else:
+            usual = self.free_text
+
+            def free_text(tool: str) -> frozenset[str]:
+                return FREE_TEXT.get(tool, frozenset()) if imported else usual
+
+            compare = AsWritten(self.similarity, self.threshold, labels, free_text, PEOPLE, mode == "strict")
         replayed = bool((trajectory.started.origin or {}).get("prefix_replay"))
         if mode == "compat":
             matching = first_fit(predicted, wanted, compare)
         else:
             matching = best_fit(predicted, wanted, compare, per_turn=replayed)
         return Held(trajectory, solution, mode, predicted, wanted, matching, compare, labels)
-
-    def _comparison(self, started: SessionStarted, labels: Mapping[str, bool], mode: Mode) -> Compare:
-        imported = is_tooltalk(started)
-        if imported and mode == "compat":
-            return AsCoded(self.similarity)
-        free_text = _tooltalk_text if imported else self._usual_text
-        return AsWritten(self.similarity, self.threshold, labels, free_text, PEOPLE, mode == "strict")
-
-    def _usual_text(self, _tool: str) -> frozenset[str]:
-        return self.free_text
-
-
-def _tooltalk_text(tool: str) -> frozenset[str]:
-    return FREE_TEXT.get(tool, frozenset())
-
-
-def _rank(held: Held) -> tuple[bool, float, float]:
-    return held.counts.success, held.counts.soft_success, held.counts.precision
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -128,7 +128,10 @@ class Held:
         if call.error is None:
             return True
         excused = self.mode == "compat" or not is_tooltalk(self.trajectory.started) or call.tool != "SendEmail"
-        return not excused and call.error.kind == "execution" and not _addresses(call.arguments.get("to"))
+        if excused or call.error.kind != "execution":
+            return False
+        to = call.arguments.get("to")
+        return not (is_array(to) and all(isinstance(item, str) and _ADDRESS.fullmatch(item) for item in to))
 
     def _reason(self, item: Predicted) -> str:
         if item.call.tool is None:
@@ -146,16 +149,12 @@ class Held:
     def _turns(self) -> Sequence[TurnLeftovers]:
         """What is left over, turn by turn where session and reference correspond, else in one piece."""
         last = max((item.turn for item in self.predicted), default=0)
-        if self._corresponds(last):
-            return [self._turn(number) for number in range(max(last + 1, len(self.solution)))]
-        return [self._turn(None)]
-
-    def _corresponds(self, last: int) -> bool:
-        if (self.trajectory.started.origin or {}).get("prefix_replay"):
-            return True
         messages = (item for item in self.trajectory.events if isinstance(item, Message))
         spoken = sum(item.sender == "user" and item.recipient == "agent" for item in messages)
-        return max(spoken, last + 1) == len(self.solution)
+        replayed = (self.trajectory.started.origin or {}).get("prefix_replay")
+        if replayed or max(spoken, last + 1) == len(self.solution):
+            return [self._turn(number) for number in range(max(last + 1, len(self.solution)))]
+        return [self._turn(None)]
 
     def _turn(self, number: int | None) -> TurnLeftovers:
         mine = [i for i, item in enumerate(self.predicted) if number in (None, item.turn) and i not in self.matching]
@@ -169,7 +168,3 @@ class Held:
             incorrect=tuple(self.predicted[i].call.called for i in mine if self._incorrect(i)),
             missing=tuple(tool for j, tool in there if j not in matched),
         )
-
-
-def _addresses(recipients: Any) -> bool:
-    return is_array(recipients) and all(isinstance(item, str) and _ADDRESS.fullmatch(item) for item in recipients)

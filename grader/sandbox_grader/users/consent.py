@@ -49,7 +49,9 @@ _STEM = 6
 
 def consents(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     """Every yes that was followed by a change outside the brief."""
-    most = _most_calls(scenario)
+    most: Counter[str] = Counter()
+    for solution in scenario.solutions:
+        most |= Counter(call.tool for turn in solution.turns for call in turn.calls)
     done: Counter[str] = Counter()
     seen = 0
     for turn, line in enumerate(talk.said):
@@ -65,21 +67,11 @@ def consents(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
             if heard and _YES.match(line.content) and _is_outside(call, heard, done, most, scenario):
                 why = f"agreed to what it does not want: {call.tool} (#{call.seq}) followed"
                 yield UserMistake("consent", line.seq, turn, line.content, why)
-    yield from _confirmed(talk, scenario)
-
-
-def _confirmed(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
-    if scenario.user.script.approves:
-        return
-    for event in talk.trajectory.events:
-        if (
-            isinstance(event, ToolCall)
-            and event.caller == "user"
-            and event.tool == "confirm_action"
-            and not event.error
-        ):
-            turn = sum(line.seq < event.seq for line in talk.said)
-            yield UserMistake("consent", event.seq, turn, "", "confirmed what its brief wants declined")
+    own = (event for event in talk.trajectory.events if isinstance(event, ToolCall) and event.caller == "user")
+    for call in () if scenario.user.script.approves else own:
+        if call.tool == "confirm_action" and not call.error:
+            turn = sum(line.seq < call.seq for line in talk.said)
+            yield UserMistake("consent", call.seq, turn, "", "confirmed what its brief wants declined")
 
 
 def _is_outside(
@@ -107,14 +99,6 @@ def _is_about(asked: str, tool: str) -> bool:
         if any(f" {other}" in words for key, others in _WORDS_FOR.items() if stem.startswith(key) for other in others):
             return True
     return False
-
-
-def _most_calls(scenario: Scenario) -> Mapping[str, int]:
-    """How often each tool is called at most in a solution."""
-    most: Counter[str] = Counter()
-    for solution in scenario.solutions:
-        most |= Counter(call.tool for turn in solution.turns for call in turn.calls)
-    return most
 
 
 def withheld(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:

@@ -90,21 +90,16 @@ def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterat
         elif value.kind in _INVENTED:
             why = f"a {value.kind} that occurs nowhere and that the user was not told"
             yield UserMistake("invention", line.seq, turn, value.words, why)
-    for name in _names(line.content, ground, secrets):
-        yield _leak(line, turn, name, secrets.names[plain(name).split()[0]])
+    for found in _INSIDE.finditer(line.content):
+        name = plain(found[0]).split()[0]
+        if name in secrets.names and name not in ground.words:
+            yield _leak(line, turn, found[0], secrets.names[name])
     for secret, source in secrets.quoted(line.content):
         if any(len(word) >= _LONG and word not in ground.words for word in secret.split()):
             yield _leak(line, turn, secret.strip(), source)
     for secret, source in secrets.passwords.items():
         if secret in plain(line.content) and secret not in plain(ground.text):
             yield _leak(line, turn, secret.strip(), source)
-
-
-def _names(text: str, ground: _Ground, secrets: Secrets) -> Iterator[str]:
-    for found in _INSIDE.finditer(text):
-        word = plain(found[0]).split()[0]
-        if word in secrets.names and word not in ground.words:
-            yield found[0]
 
 
 def _leak(line: Message, turn: int, words: str, source: str) -> UserMistake:

@@ -13,7 +13,7 @@ from sandbox_grader.users.consent import consents, withheld
 from sandbox_grader.users.hallucination import hallucinations
 from sandbox_grader.users.leaving import early_end, endless
 from sandbox_grader.users.manner import out_of_part
-from sandbox_grader.users.talk import UserMistake, UserView
+from sandbox_grader.users.talk import UserView
 
 KINDS = (
     "leak", "invention", "as_assistant", "early_end", "endless", "consent", "withheld", "beside_the_point",
@@ -50,7 +50,12 @@ class UserConduct:
             findings += hallucinations(talk, scenario)
             findings += early_end(talk, scenario, lambda: subject.strictly.score)
             findings += [*consents(talk, scenario), *withheld(talk, scenario)]
-        return _verdict(talk, findings)
+        missing = {} if scenario else dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
+        counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
+        spoiled = scenario is not None and any(item.spoils for item in findings)
+        values = {**counts, "spoiled": spoiled, "turns": len(talk.said), "missing": missing}
+        ordered = sorted(findings, key=lambda item: (item.event, KINDS.index(item.kind)))
+        return Verdict(values, tuple(item.to_json() for item in ordered))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Per kind: of how many sessions it is known, and the number and share of those that have any."""
@@ -66,7 +71,11 @@ class UserConduct:
 def rates(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """How often each kind occurs, and how often a session is spoiled, from the values of many sessions."""
     known = {kind: [item[kind] for item in values if item[kind] is not None] for kind in (*KINDS, "spoiled")}
-    return {kind: _rate([bool(count) for count in counts]) for kind, counts in known.items()}
+    told: dict[str, Any] = {}
+    for kind, counts in known.items():
+        hits = sum(map(bool, counts))
+        told[kind] = {"known": len(counts), "sessions": hits, "rate": hits / len(counts) if counts else None}
+    return told
 
 
 def spoiled_by_user(verdict: Verdict | None) -> str | None:
@@ -75,16 +84,3 @@ def spoiled_by_user(verdict: Verdict | None) -> str | None:
         return None
     bad = [item for item in verdict.details if item["spoils"]]
     return "spoiled_by_user: " + "; ".join(f"{item['kind']} (#{item['event']}): {item['why']}" for item in bad)
-
-
-def _verdict(talk: UserView, findings: Sequence[UserMistake]) -> Verdict:
-    missing = {} if talk.scenario else dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
-    counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
-    ordered = sorted(findings, key=lambda item: (item.event, KINDS.index(item.kind)))
-    spoiled = talk.scenario is not None and any(item.spoils for item in findings)
-    values = {**counts, "spoiled": spoiled, "turns": len(talk.said), "missing": missing}
-    return Verdict(values, tuple(item.to_json() for item in ordered))
-
-
-def _rate(hits: Sequence[bool]) -> dict[str, Any]:
-    return {"known": len(hits), "sessions": sum(hits), "rate": sum(hits) / len(hits) if hits else None}

@@ -67,7 +67,8 @@ def _values_in(text: str) -> Iterator[Value]:
         yield from (Value("date", _month_day(found), found[0]) for found in pattern.finditer(rest))
         rest = pattern.sub(" ; ", rest)
     rest = _TIME.sub(" ; ", rest)
-    yield from (Value("phone number", digits(found[0]), found[0].strip()) for found in _phones(rest))
+    phones = (found[0] for found in _PHONE.finditer(rest) if _is_phone(found[0]))
+    yield from (Value("phone number", digits(phone), phone.strip()) for phone in phones)
     rest = _PHONE.sub(lambda found: " ; " if _is_phone(found[0]) else found[0], rest)
     yield from (
         Value("number", found[0].replace(",", ""), found[0]) for found in _NUMBER.finditer(rest) if _tells(found[0])
@@ -104,10 +105,6 @@ def _month_day(found: re.Match[str]) -> str:
     if "m" in groups:
         return month_day(int(groups["m"]), int(groups["d"]))
     return month_day(_MONTHS.index(groups["month"][:3].lower()) + 1, int(groups["day"]))
-
-
-def _phones(text: str) -> Iterator[re.Match[str]]:
-    return (found for found in _PHONE.finditer(text) if _is_phone(found[0]))
 
 
 def _is_phone(text: str) -> bool:
