@@ -109,6 +109,9 @@ def test_what_cannot_be_answered_with_yes_never_is(text: str) -> None:
         'Reply "yes" to confirm.',
         "Cellular service is off. Do you want me to turn it on?",
         "I couldn't send it because cellular service is off. Shall I switch it on and try again?",
+        "Shall I create it for seven? I could also look up a florist.",
+        "Shall I send it, or hold off for now?",
+        '"Shall I send it?"',
     ],
 )
 def test_leave_for_what_serves_its_wish_is_given(text: str) -> None:
@@ -353,5 +356,21 @@ def test_what_is_proposed_beyond_its_wish_it_declines(asked: str) -> None:
     assert proposed(wish, asked, met=False) == "No thanks."
 
 
-def test_what_is_to_be_chosen_is_no_proposal() -> None:
-    assert proposed("Set an alarm for six.", "Would you like a harp or a bell?", met=False) != "No thanks."
+@each(
+    "asked",
+    ["Would you like a harp or a bell?", "Could you tell me the sound that you'd like it to have?"],
+)
+def test_what_is_asked_for_is_not_a_proposal(asked: str) -> None:
+    assert proposed("Set an alarm for six.", asked, met=False) != "No thanks."
+
+
+@each(
+    "text",
+    [
+        "Should I use her work number or her home number?",
+        "Should it go out by itself tonight, or wait in the drafts?",
+        "Is this another Wren, or should I update that entry?",
+    ],
+)
+def test_a_yes_is_no_answer_to_a_choice_of_two(text: str) -> None:
+    assert not (says(text) or "").startswith("Yes")

@@ -25,7 +25,7 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     ``calls`` is how many calls have succeeded since the user last spoke, None where that is unknown; ``met`` tells that
     the wish holds in the world. Costs less than a millisecond for a message of usual length, linear in the length.
     """
-    text = without_data(text)
+    text = _spoken(text, wish)
     found = sentences(text)
     model = act_model()
     if not is_readable(text, found, model.weights.__contains__, numbers=wish.told):
@@ -44,6 +44,8 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.LEAVE
     if act is Act.SMALL and not met and (rules.act is Act.OPEN or (not calls and _only_greets(found))):
         act = Act.OPEN  # whoever says nothing but hello waits to hear what is wanted
+    if act is Act.LEAVE and rules.chooses:
+        act = Act.ASKS  # a yes would choose neither
     if act is Act.DELIVERS and is_beside(text, wish.sought, wish.words):
         act = Act.PROMISES if calls else Act.UNREADABLE  # a fact of another kind than what was asked for
     claimed = Act.DELIVERS in (rules.act, max(scores, key=scores.__getitem__))
@@ -54,6 +56,15 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     if met and (act is Act.LEAVE or (act is Act.ASKS and (Act.DELIVERS in rules.acts or _asks_more(rules)))):
         act = Act.OFFERS
     return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+
+
+def _spoken(text: str, wish: Wish) -> str:
+    """A message without data before it, and out of quotation marks around all of it, unless it may be a text that was wanted."""
+    text = without_data(text)
+    return text if wish.told else _ALL_QUOTED.sub(r"\1", text)
+
+
+_ALL_QUOTED = re.compile(r'\A\s*["“]([^"“”]+)["”]\s*\Z')
 
 
 def _asks_more(rules: RuleReading) -> bool:
@@ -79,12 +90,12 @@ def _hands_over(found: Sequence[Sentence]) -> bool:
 
 
 def _serves(rules: RuleReading, wish: Wish) -> bool:
-    """Whether leave is asked for another try, or in the wish's own words before anything was done or refused."""
+    """Whether leave is asked for another try, or before anything was done or refused: in the wish's words, or beside an offer."""
     asking = " ".join(rules.asking)
     if tries_again(asking):
         return True
     told = {word for word in WORD.findall(asking) if len(word) > _SHORT}
-    return not rules.acts & {Act.DELIVERS, Act.GIVES_UP} and bool(told & wish.words)
+    return not rules.acts & {Act.DELIVERS, Act.GIVES_UP} and (Act.OFFERS in rules.acts or bool(told & wish.words))
 
 
 _SHORT = 4

@@ -434,7 +434,11 @@ _CHOICE = re.compile(
     r"|^(?:\w+ ){0,2}?(?:should|shall|do you (?:want|mean)|is|are|will|would)\b[^?]*,(?: [^?,]*)? or (?!not\b|so\b|no\b|something|anything|else\b|did i|have i|am i|is (?:that|this|it) (?:not|too|wrong|okay))\w"
 )
 """A question with two ways out, which no yes answers."""
-_EITHER = re.compile(r"\w,? or (?!not\b|so\b|no\b|something|anything|else\b|anyone|anybody|both\b)")
+_EITHER = re.compile(
+    r"\w\W{0,5} or (?!not\b|so\b|no\b|something|anything|else\b|anyone|anybody|both\b|is there (?:any|some)thing"
+    r"|(?:(?:shall|should|will|would|do|must|may) (?:i|we|you) )?(?:rather )?(?:hold|wait|stop|leave|cancel|skip|forget|abort)\b)"
+)
+"""A choice of two, unless the second is no more than not doing the first."""
 _ACTS: Mapping[ClauseKind, Act] = {
     ClauseKind.ASK: Act.ASKS,
     ClauseKind.OPEN: Act.OPEN,

@@ -136,7 +136,10 @@ _WOULD = re.compile(
     r"|(?:^|[.!?,:] )(?:want|fancy|need|care for)\b|\binterest(?:ed)?\b|\bof (?:any )?(?:use|help)\b|\b(?:shall|should|can|may) i\b"
     r"|\bi (?:could|can|might) (?:also|still|even)\b"
 )
-_OPEN = re.compile(r"\b(?:what|which|whom?|whose|when|where|why|how|or)\b")
+_OPEN = re.compile(
+    r"\b(?:what|which|whom?|whose|when|where|why|how|or)\b"
+    r"|\b(?:tell|give|send) me (?:the|your|his|her|their|its|an?|another)\b"
+)
 
 
 def proposes(asking: str) -> bool:
