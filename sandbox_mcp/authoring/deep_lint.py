@@ -4,9 +4,10 @@ Policy: real sessions, the real scripted user, strict grading; no MCP and no mod
 A complaint says what the mutant did, what it scored, and how to see it again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -109,23 +110,20 @@ class DeepLint:
         """
         complaints: list[Complaint] = []
         played = 0
-        for done, linted in enumerate(self._each(), start=1):
-            complaints += linted.complaints
-            played += linted.played
-            self.watch(done, len(self.names))
-        return Linted(tuple(complaints), played)
-
-    def _each(self) -> Iterator[Linted]:
         jobs = min(self.jobs, len(self.names))
-        if jobs <= 1:
-            suite = Suite(self.places)
-            yield from (lint_scenario(suite, name) for name in self.names)
-            return
-        with process_pool(jobs) as pool:
-            for linted in pool.map(_in_process, [self.places] * len(self.names), self.names):
+        with ExitStack() as stack:
+            if jobs > 1:
+                pool = stack.enter_context(process_pool(jobs))
+                found = pool.map(_in_process, [self.places] * len(self.names), self.names)
+            else:
+                found = map(partial(lint_scenario, Suite(self.places)), self.names)
+            for done, linted in enumerate(found, start=1):
                 if isinstance(linted, str):
                     raise RunError(linted)
-                yield linted
+                complaints += linted.complaints
+                played += linted.played
+                self.watch(done, len(self.names))
+        return Linted(tuple(complaints), played)
 
 
 def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:
@@ -136,29 +134,46 @@ def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:
         return str(error)
 
 
-@cache
-def _suite(places: tuple[Path, ...]) -> Suite:
-    """The suite of a worker process, loaded once."""
-    return Suite(places)
+_suite = cache(Suite)
+"""The suite of a worker process, loaded once."""
 
 
 def lint_scenario(suite: Suite, name: str) -> Linted:
-    """Everything that scores where it should not, in one scenario. Of a solution that fails as it is, only that.
+    """Everything that scores where it should not, in one scenario, and what it says of itself without need.
+
+    Of a solution that fails as it is, only that is told. Of a group of mutants, what is wrong is the first that a
+    misleading call led there, or its first if all are wrong.
 
     Raises:
         ScenarioError: the scenario cannot be used.
     """
-    stage = RehearsalStage(suite.get(name))
+    scenario = suite.get(name)
+    stage = RehearsalStage(scenario)
     tried: list[Tried] = []
     try:
         tried += (attempt(stage, mutant) for mutant in mutants_of(stage))
     except SandboxError as error:
         broken = _complaint(suite, name, "reference", (), f"cannot be played: {error}")
         return Linted((broken,), len(tried))
-    wrong = [item for item in _ungrouped(tried) if not has_luck(stage, item.mutant)]
+    groups: dict[str, list[Tried]] = {}
+    for item in tried:
+        groups.setdefault(item.mutant.group or item.mutant.id, []).append(item)
+    wrong: list[Tried] = []
+    for items in groups.values():
+        misled = [item for item in items if item.misled and not item.right]
+        if misled or not any(item.right for item in items):
+            first = (misled or items)[0]
+            wrong += [] if has_luck(stage, first.mutant) else [first]
     broken = {item.mutant.of for item in wrong if item.mutant.id == f"reference:{item.mutant.of}:{BASE}"}
     telling = [item for item in wrong if item.mutant.of not in broken or item.mutant.id.endswith(f":{BASE}")]
-    complaints = [*(_told(suite, stage, item) for item in telling), *_needless(suite, stage)]
+    complaints = [_told(suite, stage, item) for item in telling]
+    if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:
+        problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
+        complaints.append(_complaint(suite, name, "idle_score", ("idle_score",), problem))
+    cases = (case_of(stage, number) for number in range(len(scenario.solutions)))
+    if "state_dependency" in scenario.categories and not any(map(depends, cases)):
+        problem = "is in state_dependency, but no call fails if another one before it is left out"
+        complaints.append(_complaint(suite, name, "category", ("categories",), problem))
     return Linted(tuple(complaints), len(tried))
 
 
@@ -169,13 +184,6 @@ def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
     found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
     misled = mutant.call is not None and mutant.call.misleads(found.done)
     return Tried(mutant, evaluate(stage.scenario, found.log).score, found.ending, found.turns, misled)
-
-
-def log_of(stage: RehearsalStage, mutant: Mutant) -> Trajectory:
-    """The log of a session in which one mutant is played."""
-    if not mutant.solution.turns:
-        return idle(stage.scenario)
-    return stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
 
 
 def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
@@ -189,20 +197,10 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
     found = {item.id: item for item in mutants_of(stage)}
     if mutant not in found:
         raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
-    return found[mutant], log_of(stage, found[mutant])
-
-
-def _ungrouped(tried: Iterable[Tried]) -> list[Tried]:
-    """What is wrong; of a group, the first that a misleading call led there, or its first if all are wrong."""
-    groups: dict[str, list[Tried]] = {}
-    for item in tried:
-        groups.setdefault(item.mutant.group or f"{item.mutant.id}", []).append(item)
-    found = list[Tried]()
-    for items in groups.values():
-        misled = [item for item in items if item.misled and not item.right]
-        if misled or not any(item.right for item in items):
-            found.append((misled or items)[0])
-    return found
+    chosen = found[mutant]
+    if not chosen.solution.turns:
+        return chosen, idle(stage.scenario)
+    return chosen, stage.rehearse(chosen.solution, chosen.variant, chosen.known).log
 
 
 def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
@@ -249,18 +247,6 @@ def _first_failure(stage: RehearsalStage, mutant: Mutant) -> str:
     graded = details(stage.scenario, evaluate(stage.scenario, found.log))
     reasons = ((item["id"], reason["text"]) for item in graded for reason in item.get("reasons", ()))
     return next((f": milestone {id_!r} {text}" for id_, text in reasons), "")
-
-
-def _needless(suite: Suite, stage: RehearsalStage) -> Iterator[Complaint]:
-    """What the scenario says of itself without need."""
-    scenario = stage.scenario
-    if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:
-        problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
-        yield _complaint(suite, scenario.name, "idle_score", ("idle_score",), problem)
-    solutions = range(len(scenario.solutions))
-    if "state_dependency" in scenario.categories and not any(depends(case_of(stage, item)) for item in solutions):
-        problem = "is in state_dependency, but no call fails if another one before it is left out"
-        yield _complaint(suite, scenario.name, "category", ("categories",), problem)
 
 
 def _complaint(

@@ -1,6 +1,6 @@
 """Checks across the parts of one scenario: order of milestones, flow of values, tools that solutions need."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
@@ -108,17 +108,21 @@ def _check_labels(value: Any, known: set[str], place: tuple[str | int, ...]) -> 
             raise ProblemError(place, f"no earlier call is labelled {label!r}; name it with 'as'")
 
 
-def labels_in(value: Any) -> Iterable[str]:
-    """The labels that a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
+def references_in(value: Any) -> Iterator[str]:
+    """What a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
     if isinstance(value, str):
         if value.startswith("$") and not value.startswith("${"):
-            yield value[1:].partition(".")[0]
+            yield value[1:]
         else:
-            for part in value.split("${")[1:]:
-                yield part.partition("}")[0].partition(".")[0]
+            yield from (part.partition("}")[0] for part in value.split("${")[1:])
     elif isinstance(value, Mapping):
         for item in cast("Mapping[str, Any]", value).values():
-            yield from labels_in(item)
+            yield from references_in(item)
     elif isinstance(value, list | tuple):
         for item in cast("Sequence[Any]", value):
-            yield from labels_in(item)
+            yield from references_in(item)
+
+
+def labels_in(value: Any) -> Iterator[str]:
+    """The labels of what a planned value refers to."""
+    return (reference.partition(".")[0] for reference in references_in(value))

@@ -5,8 +5,9 @@ messages between the same two. What counts in the end is whether both judge alik
 graded with both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from sandbox_grader.milestones.strict import evaluate
@@ -51,7 +52,7 @@ def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
     path = folder / f"{made.name}.yaml"
     path.write_text(made.text, encoding="utf-8", newline="\n")
     drafted = Suite([path]).get(made.name)
-    pairs = dict(_pairs(by_hand.milestones, drafted.milestones))
+    pairs = _pairs(by_hand.milestones, drafted.milestones)
     mine, theirs = _edges(by_hand), _edges(drafted)
     known = {(pairs[first], pairs[second]) for first, second in mine if first in pairs and second in pairs}
     common = {edge for edge in theirs if set(edge) <= set(pairs.values())}
@@ -74,18 +75,16 @@ def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
     )
 
 
-def _pairs(mine: Sequence[Milestone], theirs: Sequence[Milestone]) -> Iterator[tuple[str, str]]:
+def _pairs(mine: Sequence[Milestone], theirs: Sequence[Milestone]) -> dict[str, str]:
     """Milestones that are alike, each at most once, the first that fits."""
-    free = list(theirs)
+    free, pairs = list(theirs), dict[str, str]()
     for milestone in mine:
-        found = next((other for other in free if _alike(milestone, other)), None)
-        if found is not None:
-            free.remove(found)
-            yield milestone.id, found.id
-
-
-def _alike(one: Milestone, other: Milestone) -> bool:
-    return any(_same(first, second) for first in one.constraints for second in other.constraints)
+        for other in free:
+            if any(_same(*both) for both in product(milestone.constraints, other.constraints)):
+                free.remove(other)
+                pairs[milestone.id] = other.id
+                break
+    return pairs
 
 
 def _same(one: Constraint, other: Constraint) -> bool:
@@ -130,18 +129,15 @@ def table(comparisons: Sequence[DraftComparison]) -> str:
     lines = [
         "| scenario | alike | only by hand | only drafted | orders alike | same verdict | scores apart |",
         "| --- | ---: | --- | --- | ---: | ---: | ---: |",
-        *(_line(item) for item in comparisons),
     ]
+    for item in comparisons:
+        named = (", ".join(f"`{name}`" for name in names) for names in (item.only_by_hand, item.only_drafted))
+        edges = f"{item.edges}/{item.all_edges}" if item.all_edges else ""
+        cells = (f"`{item.name}`", item.alike, *named, edges, f"{item.agreed}/{item.sessions}", f"{item.apart:.3f}")
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     played, agreed = sum(item.sessions for item in comparisons), sum(item.agreed for item in comparisons)
     alike = sum(item.alike for item in comparisons)
     hand = alike + sum(len(item.only_by_hand) for item in comparisons)
     drafted = alike + sum(len(item.only_drafted) for item in comparisons)
     lines.append(f"| all | {alike} | of {hand} | of {drafted} | | {agreed}/{played} | |")
     return "\n".join(lines) + "\n"
-
-
-def _line(item: DraftComparison) -> str:
-    named = (", ".join(f"`{name}`" for name in names) for names in (item.only_by_hand, item.only_drafted))
-    edges = f"{item.edges}/{item.all_edges}" if item.all_edges else ""
-    cells = (f"`{item.name}`", item.alike, *named, edges, f"{item.agreed}/{item.sessions}", f"{item.apart:.3f}")
-    return f"| {' | '.join(map(str, cells))} |"

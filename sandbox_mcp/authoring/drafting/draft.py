@@ -72,9 +72,8 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     entry = _entry(story, suite, name)
     left_out = [(event.name, event.error.type if event.error else "not one of our tools") for event in story.left_out]
     notes = (*TO_DO, *(f"left out: {name} ({why})" for name, why in left_out))
-    head = "\n".join(
-        (f"# Drafted from a session of {story.started.scenario!r}. Left to do:", *(f"# - {note}" for note in notes))
-    )
+    title = f"# Drafted from a session of {story.started.scenario!r}. Left to do:"
+    head = "\n".join((title, *(f"# - {note}" for note in notes)))
     return Draft(name, f"{head}\n{file_of(name, entry)}")
 
 
@@ -162,23 +161,19 @@ def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
 
 
 def _turns(story: Story, flow: Flow, setting: DraftSetting) -> Iterator[dict[str, Any]]:
-    for number, turn in enumerate(story.turns):
-        batches = [list(steps) for _, steps in groupby(turn.steps, lambda step: step.event.batch)]
-        calls = [[_call(step, flow, setting) for step in batch] for batch in batches]
-        written = [batch if len(batch) > 1 else batch[0] for batch in calls]
-        yield {**({"calls": written} if written else {}), "reply": flow.replies[number]}
-
-
-def _call(step: StoryStep, flow: Flow, setting: DraftSetting) -> dict[str, Any]:
-    refs, label = flow.arguments[step.number], flow.labels.get(step.number)
-    arguments = {
-        name: f"${flow.reference(refs[name])}"
-        if name in refs
-        else setting.value(name, flow.filled(step.number, (name,), value))
-        for name, value in step.event.arguments.items()
-    }
-    return {
-        "tool": step.tool.name,
-        **({"arguments": arguments} if arguments else {}),
-        **({"as": label} if label else {}),
-    }
+    for turn, reply in zip(story.turns, flow.replies, strict=True):
+        written: list[Any] = []
+        for _, batch in groupby(turn.steps, lambda step: step.event.batch):
+            calls: list[dict[str, Any]] = []
+            for step in batch:
+                refs, label = flow.arguments[step.number], flow.labels.get(step.number)
+                arguments = {
+                    name: f"${flow.reference(refs[name])}"
+                    if name in refs
+                    else setting.value(name, flow.filled(step.number, (name,), value))
+                    for name, value in step.event.arguments.items()
+                }
+                call = {"tool": step.tool.name, **({"arguments": arguments} if arguments else {})}
+                calls.append({**call, **({"as": label} if label else {})})
+            written.append(calls if len(calls) > 1 else calls[0])
+        yield {**({"calls": written} if written else {}), "reply": reply}

@@ -5,8 +5,8 @@ there, the latest first. Small numbers and booleans are alike by chance, so they
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_grader.values import is_array, is_object
@@ -79,41 +79,55 @@ class Flow:
 
 def flow_of(story: Story) -> Flow:
     """Trace the values of a story."""
-    arguments = tuple(_argument_refs(story, step) for step in story.steps)
-    parts = tuple(_part_refs(story, step) for step in story.steps)
+    refs = [_refs(story, step) for step in story.steps]
+    arguments, parts = tuple(own for own, _ in refs), tuple(inside for _, inside in refs)
     told = tuple(tuple(_told(story, turn)) for turn in range(len(story.turns)))
-    exact = [item.ref for items in told for item in items if item.decimals is None]
-    refs = [*(ref for found in (*arguments, *parts) for ref in found.values()), *exact]
-    labels = _labels(story, sorted({ref.step for ref in refs}))
+    exact = [[item for item in items if item.decimals is None] for items in told]
+    used = {ref.step for found in (*arguments, *parts) for ref in found.values()}
+    labels: dict[int, str] = {}
+    for number in sorted(used | {item.ref.step for items in exact for item in items}):
+        name = story.steps[number].tool.name.split("_")[-1]
+        same = sum(label.rstrip("0123456789_") == name for label in labels.values())
+        labels[number] = f"{name}_{same + 1}" if same else name
     flow = Flow(arguments, parts, (), told, labels)
-    replies = tuple(_with_placeholders(turn.reply, told[n], flow) for n, turn in enumerate(story.turns))
-    return Flow(arguments, parts, replies, told, labels)
+    replies: list[str] = []
+    for turn, items in zip(story.turns, exact, strict=True):
+        reply = turn.reply
+        for item in sorted(items, key=lambda item: -len(item.written)):
+            place = "${" + flow.reference(item.ref) + "}"
+            reply = re.sub(rf"(?<![\w.$]){re.escape(item.written)}(?!\w)", lambda _, place=place: place, reply, count=1)
+        replies.append(reply)
+    return replace(flow, replies=tuple(replies))
 
 
-def _argument_refs(story: Story, step: StoryStep) -> Mapping[str, Ref]:
-    said, before = story.said_until(step.turn), _before(story, step)
-    found = {name: _source(before, name, value, said) for name, value in step.event.arguments.items()}
-    return {name: ref for name, ref in found.items() if ref is not None}
-
-
-def _part_refs(story: Story, step: StoryStep) -> Mapping[tuple[str | int, ...], Ref]:
-    """The values inside lists and objects that come from results."""
-    said, before = story.said_until(step.turn), _before(story, step)
-    inside = {path: leaf for path, leaf in leaves(step.event.arguments) if len(path) > 1}
-    names = {path: next(str(name) for name in reversed(path) if isinstance(name, str)) for path in inside}
-    found = {path: _source(before, names[path], leaf, said) for path, leaf in inside.items()}
-    return {path: ref for path, ref in found.items() if ref is not None}
-
-
-def _before(story: Story, step: StoryStep) -> list[StoryStep]:
-    return [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
+def _refs(story: Story, step: StoryStep) -> tuple[Mapping[str, Ref], Mapping[tuple[str | int, ...], Ref]]:
+    """The arguments of a step that come from results, and the values inside its lists and objects that do."""
+    said = story.said_until(step.turn)
+    before = [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
+    arguments: dict[str, Ref] = {}
+    for name, value in step.event.arguments.items():
+        if ref := _source(before, name, value, said):
+            arguments[name] = ref
+    parts: dict[tuple[str | int, ...], Ref] = {}
+    for path, leaf in leaves(step.event.arguments):
+        name = next(str(part) for part in reversed(path) if isinstance(part, str))
+        if len(path) > 1 and (ref := _source(before, name, leaf, said)):
+            parts[path] = ref
+    return arguments, parts
 
 
 def _source(before: list[StoryStep], name: str, value: Any, said: str) -> Ref | None:
+    """Where an argument comes from; of several places in one result, the one of its own name."""
     if says(said, value):
         return None
     for step in reversed(before):
-        same = [path for path, leaf in leaves(step.result) if _equal(leaf, value) and _telling(value, path, name)]
+        same = [
+            path
+            for path, leaf in leaves(step.result)
+            if leaf == value
+            and isinstance(leaf, bool) is isinstance(value, bool)
+            and (telling(value) or (path[-1:] == (name,) and not isinstance(value, bool)))
+        ]
         if same:
             return Ref(step.number, next((path for path in same if path[-1:] == (name,)), same[0]))
     return None
@@ -127,17 +141,6 @@ def says(text: str, value: Any) -> bool:
     if isinstance(value, float) and value.is_integer():
         wanted = str(int(value))
     return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _equal(leaf: Any, value: Any) -> bool:
-    return leaf == value and isinstance(leaf, bool) is isinstance(value, bool)
-
-
-def _telling(value: Any, path: tuple[str | int, ...], name: str) -> bool:
-    """Whether a value is so special that being equal is not chance."""
-    if path[-1:] == (name,) and not isinstance(value, bool):
-        return True
-    return telling(value)
 
 
 def telling(value: Any) -> bool:
@@ -155,7 +158,13 @@ def _told(story: Story, turn: int) -> Iterator[ToldValue]:
     free = reply
     steps = [step for step in story.steps if step.turn <= turn]
     found: list[tuple[int, ToldValue]] = []
-    for item in sorted(_candidates(steps, said), key=lambda item: (-len(item.written), -item.ref.step)):
+    fresh = [
+        ToldValue(Ref(step.number, path), leaf, as_text(leaf))
+        for step in steps
+        for path, leaf in leaves(step.result)
+        if telling(leaf) and not says(said, leaf)
+    ]
+    for item in sorted(fresh, key=lambda item: (-len(item.written), -item.ref.step)):
         match = re.search(rf"(?<!\w){re.escape(item.written)}(?!\w)", free)
         if match:
             free = free[: match.start()] + "\0" * len(match[0]) + free[match.end() :]
@@ -164,42 +173,17 @@ def _told(story: Story, turn: int) -> Iterator[ToldValue]:
     yield from (item for _, item in sorted(found, key=lambda pair: pair[0]))
 
 
-def _candidates(steps: Iterable[StoryStep], said: str) -> Iterator[ToldValue]:
-    for step in steps:
-        for path, leaf in leaves(step.result):
-            if telling(leaf) and not says(said, leaf):
-                yield ToldValue(Ref(step.number, path), leaf, as_text(leaf))
-
-
 def _rounded(text: str, steps: list[StoryStep], said: str) -> Iterator[tuple[int, ToldValue]]:
     """Numbers in a text that are results with fewer decimals."""
     for match in _NUMBER.finditer(text):
         decimals = len(match[0].partition(".")[2])
         for step in reversed(steps):
-            near = [
-                (path, leaf)
+            near = (
+                ToldValue(Ref(step.number, path), leaf, match[0], decimals)
                 for path, leaf in leaves(step.result)
                 if isinstance(leaf, float) and telling(leaf) and f"{leaf:.{decimals}f}" == match[0]
-            ]
-            if near and not says(said, match[0]):
-                path, leaf = near[0]
-                yield match.start(), ToldValue(Ref(step.number, path), leaf, match[0], decimals)
+            )
+            first = next(near, None)
+            if first and not says(said, match[0]):
+                yield match.start(), first
                 break
-
-
-def _labels(story: Story, steps: Iterable[int]) -> Mapping[int, str]:
-    labels: dict[int, str] = {}
-    for number in steps:
-        name = story.steps[number].tool.name.split("_")[-1]
-        same = sum(label.rstrip("0123456789_") == name for label in labels.values())
-        labels[number] = f"{name}_{same + 1}" if same else name
-    return labels
-
-
-def _with_placeholders(reply: str, told: Iterable[ToldValue], flow: Flow) -> str:
-    text = reply
-    for item in sorted(told, key=lambda item: -len(item.written)):
-        if item.decimals is None:
-            place = "${" + flow.reference(item.ref) + "}"
-            text = re.sub(rf"(?<![\w.$]){re.escape(item.written)}(?!\w)", lambda _, place=place: place, text, count=1)
-    return text

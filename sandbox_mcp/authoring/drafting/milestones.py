@@ -5,7 +5,6 @@ transient. A query is asked for if something uses its result, but conversions an
 they returned is told: people reckon in their heads. Orders are those in which values flow and states depend.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -18,7 +17,6 @@ from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
-from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.world import Change, Column, Row
 from sandbox_mcp.worlds import DEFAULT
 
@@ -37,9 +35,9 @@ class Drafted:
     after: set[str] = field(default_factory=set[str])
     transient: bool = False
 
-    def written(self, reduced: Iterable[str]) -> dict[str, Any]:
+    def written(self, reduced: list[str]) -> dict[str, Any]:
         """As a file has it."""
-        after = {"after": list(reduced)} if reduced else {}
+        after = {"after": reduced} if reduced else {}
         return {"id": self.id, **after, **({"transient": True} if self.transient else {}), **self.body}
 
 
@@ -64,8 +62,14 @@ class Drafter:
                 self._changes(number, table)
         for number in range(len(self.story.turns)):
             self._told(number)
-        order = self._order()
-        return [item.written(order[item.id]) for item in self.drafted.values()]
+        # what follows from the other orders is not written: the transitive reduction
+        networkx: Any = import_module("networkx")  # ships no types, and takes a while to load
+        graph = networkx.DiGraph((before, item.id) for item in self.drafted.values() for before in item.after)
+        graph.add_nodes_from(self.drafted)
+        reduced, names = networkx.transitive_reduction(graph), list(self.drafted)
+        return [
+            item.written(sorted(reduced.predecessors(name), key=names.index)) for name, item in self.drafted.items()
+        ]
 
     # Queries
 
@@ -191,18 +195,18 @@ class Drafter:
             return {schema.key: self.setting.value(schema.key, key)}
         if before is None:
             shown = [column for name, column in columns.items() if not column.passing and name not in self.hints.own]
-            given = [column for column in shown if after[column.name] is not None]
-            return {item.name: self._cell(item, after[item.name], step) for item in given if self._known(item, after)}
+            given: dict[str, Any] = {}
+            for column in shown:
+                value, is_id = after[column.name], column.role is not None and column.role.kind == "id"
+                # ids of rows that the session made are new each time, so that no file can name them
+                if value is not None and (not is_id or value in self.setting.labels):
+                    given[column.name] = self._cell(column, value, step)
+            return given
         row: dict[str, Any] = {schema.key: self.setting.value(schema.key, key)}
         for name, value in after.items():
             if value != before[name]:
                 row[name] = {"any": True} if columns[name].passing else self._cell(columns[name], value, step)
         return row
-
-    def _known(self, column: Column, row: Row) -> bool:
-        """Whether a file can name a value; ids of rows that the session made are new each time."""
-        named = column.role is not None and column.role.kind == "id"
-        return not named or row[column.name] in self.setting.labels
 
     def _cell(self, column: Column, value: Any, step: StoryStep | None) -> Any:
         """What a new value should be like: texts by the words that come from the user, moments not to the second.
@@ -250,15 +254,18 @@ class Drafter:
                 path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
                 decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
                 values[name] = {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
-        if not facts:
-            facts = self._reported(number, reply)
+        facts = facts or self._reported(number, reply)
         return {"facts": facts, **({"values": values} if values else {})} if facts else {}
 
     def _reported(self, number: int, reply: str) -> list[list[str]]:
         """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""
         steps = [step for step in self.story.turns[number].steps if step.tool.action]
         if steps:
-            usual = [word for step in steps for word in _usual(step, self.hints)]
+            usual: list[str] = []  # how people say that a call has done its work
+            for step in steps:
+                if "on" in step.event.arguments:
+                    usual += ON if step.event.arguments["on"] else OFF
+                usual += step.tool.said or self.hints.said.get(step.tool.name, ())
             said = any(has(reply, word) for word in usual)
             return [list(dict.fromkeys(usual if said else [*usual, *(words(reply) or reply.split())]))]
         fresh = [word for word in words(reply) if not has(self.story.said_until(number), word)]
@@ -267,15 +274,6 @@ class Drafter:
             return [list(NEGATIVE), *([topic] if topic else []), *([fresh] if fresh else [])]
         return [[word] for word in fresh[:2]] or [[word] for word in words(reply)[:1]]
 
-    def _order(self) -> dict[str, list[str]]:
-        """What each milestone comes after, without what follows from the rest: the transitive reduction."""
-        networkx: Any = import_module("networkx")  # ships no types, and takes a while to load
-        graph = networkx.DiGraph((before, item.id) for item in self.drafted.values() for before in item.after)
-        graph.add_nodes_from(self.drafted)
-        reduced = networkx.transitive_reduction(graph)
-        place = {name: number for number, name in enumerate(self.drafted)}
-        return {name: sorted(reduced.predecessors(name), key=place.__getitem__) for name in self.drafted}
-
 
 def _wordings(item: ToldValue) -> list[list[str]]:
     """A text that was told: a name may be cut short, and what is longer than a few words told in others."""
@@ -283,13 +281,6 @@ def _wordings(item: ToldValue) -> list[list[str]]:
     if item.ref.path[-1:] == ("name",):
         return [list(dict.fromkeys((text, text.split()[0])))]
     return [[text]] if len(text.split()) <= MANY_WORDS else [[word] for word in words(text)[:MANY_WORDS]]
-
-
-def _usual(step: StoryStep, hints: Hints) -> Iterator[str]:
-    """How people say that a call has done its work."""
-    if "on" in step.event.arguments:
-        yield from ON if step.event.arguments["on"] else OFF
-    yield from step.tool.said or hints.said.get(step.tool.name, ())
 
 
 def _asked(value: Any) -> Any:

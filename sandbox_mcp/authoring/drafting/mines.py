@@ -33,9 +33,10 @@ def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[
             continue
         rows = story.start.table(schema.name)
         right = next((row for row in rows.values() if row[column] == value), None)
+        meant = [other.event.arguments.get(name) for other in story.steps if other.tool.action]
         for key, row in rows.items():
             other = row[column]
-            if right is not None and other != value and _alike(schema, right, row) and not _meant(story, name, other):
+            if right is not None and _alike(schema, right, row) and other not in meant:
                 label = setting.labels[key].partition(".")[2]
                 body = {"tool": step.tool.name, "arguments": {name: setting.value(name, other)}}
                 yield {"id": f"{snake(step.tool.name)}_{label}", "about": "Not the one that is meant.", **body}
@@ -60,8 +61,3 @@ def _alike(schema: TableSchema, one: Row, other: Row) -> bool:
         for row in (one, other)
     ]
     return bool(named[0] & named[1])
-
-
-def _meant(story: Story, name: str, value: Any) -> bool:
-    """Whether the session meant that one too, at some point."""
-    return any(step.tool.action and step.event.arguments.get(name) == value for step in story.steps)

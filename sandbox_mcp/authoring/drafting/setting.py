@@ -15,7 +15,7 @@ from sandbox_scenarios import Suite, UnknownScenarioError
 
 from sandbox_mcp.authoring.drafting.story import Story
 from sandbox_mcp.tools import World
-from sandbox_mcp.world import Clock, Row, Snapshot, TableSchema, to_local, to_timestamp
+from sandbox_mcp.world import Row, Snapshot, TableSchema, to_local, to_timestamp
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -44,18 +44,18 @@ def moment(timestamp: float, zone: str) -> datetime | float:
 
 def setting_of(story: Story, suite: Suite) -> DraftSetting:
     """Where a story takes place. Raises like :meth:`Suite.get`."""
-    clock = story.started.clock
-    now = Clock(clock["now"], clock["zone"], clock["step"])
-    home, moments = story.home, _moments(story.home)
+    clock, home, zone = story.started.clock, story.home, story.zone
+    now = {"now": moment(clock["now"], zone), "zone": zone, "step": clock["step"]}
     base = _nearest(story, suite)
     if base is None:
         labels = _labels(home, story.start, {})
-        written = {"now": moment(now.now, now.zone), "zone": now.zone, "step": now.step}
-        return DraftSetting(None, _whole(home, story.start, labels, now.zone), written, labels, now.zone, moments)
-    given = suite.base(base)
-    labels = _labels(home, story.start, suite.labels(base))
-    world = _different(home, given.world, story.start, {**suite.labels(base), **labels}, now.zone)
-    return DraftSetting(base, world, _other_clock(given.clock, now), labels, now.zone, moments)
+        world = _different(home, Snapshot({}), story.start, labels, zone)
+        return DraftSetting(None, world, now, labels, zone, _moments(home))
+    given, known = suite.base(base), suite.labels(base)
+    labels = _labels(home, story.start, known)
+    world = _different(home, given.world, story.start, {**known, **labels}, zone)
+    changed = {name: now[name] for name in ("zone", "now", "step") if getattr(given.clock, name) != clock[name]}
+    return DraftSetting(base, world, changed, labels, zone, _moments(home))
 
 
 def _moments(home: World) -> frozenset[str]:
@@ -124,16 +124,6 @@ def _cell(is_moment: bool, value: Any, labels: Mapping[str, str], zone: str) -> 
     return moment(value, zone) if is_moment and isinstance(value, float) else value
 
 
-def _whole(home: World, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
-    world: dict[str, Any] = {}
-    for table, rows in state.tables.items():
-        schema = home.state_tables[table]
-        written = {labels[key].partition(".")[2]: _row(schema, row, labels, zone) for key, row in rows.items()}
-        if written:
-            world[table] = written[schema.label] if schema.single else written
-    return world
-
-
 def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
     """What has to be added to, changed in and taken from a base."""
     world: dict[str, Any] = {}
@@ -142,22 +132,10 @@ def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str
         changed: dict[str, Any] = {labels[key].partition(".")[2]: None for key in before if key not in after}
         for key, row in after.items():
             if row != before.get(key):
-                old = _row(schema, before[key], labels, zone) if key in before else {}
-                new = _row(schema, row, labels, zone)
+                old, new = (_row(schema, item, labels, zone) for item in (before.get(key, {}), row))
                 gone = dict.fromkeys(name for name in old if name not in new)
                 fresh = {name: value for name, value in new.items() if name not in old or old[name] != value}
                 changed[labels[key].partition(".")[2]] = {**fresh, **gone}
         if changed:
             world[table] = changed[schema.label] if schema.single else changed
     return world
-
-
-def _other_clock(base: Clock, now: Clock) -> dict[str, Any]:
-    clock: dict[str, Any] = {}
-    if base.zone != now.zone:
-        clock["zone"] = now.zone
-    if base.now != now.now:
-        clock["now"] = moment(now.now, now.zone)
-    if base.step != now.step:
-        clock["step"] = now.step
-    return clock

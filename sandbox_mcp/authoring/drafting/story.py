@@ -115,30 +115,27 @@ class _Teller:
         self._count = 0
 
     def hear(self, event: Message | ToolCall) -> None:
-        if isinstance(event, ToolCall):
-            self._call(event)
-        elif event.sender == "user" and event.recipient == "agent":
-            self._said.append(event.content)
-        elif event.sender == "agent" and event.recipient == "user":
-            self._close(event.content)
+        if isinstance(event, Message):
+            if (event.sender, event.recipient) == ("user", "agent"):
+                self._said.append(event.content)
+            elif (event.sender, event.recipient) == ("agent", "user"):
+                self._close(event.content)
+            return
+        self.state = fold(self.state, event.changes)
+        if event.caller == "user" and event.tool in self._user_acts and event.error is None:
+            self._acts.append(event)
+        elif event.caller == "agent":
+            tool = self._tools.get(event.tool or "")
+            if tool is None or (event.error is not None and CONFIRMATION not in event.meta):
+                self.left_out.append(event)
+            else:
+                number = sum(len(turn.steps) for turn in self.turns) + len(self._steps)
+                self._steps.append(StoryStep(number, len(self.turns), event, tool))
 
     def told(self) -> tuple[StoryTurn, ...]:
         if self._steps:
             self._close("Done.")
         return tuple(self.turns)
-
-    def _call(self, event: ToolCall) -> None:
-        self.state = fold(self.state, event.changes)
-        if event.caller == "user" and event.tool in self._user_acts and event.error is None:
-            self._acts.append(event)
-        if event.caller != "agent":
-            return
-        tool = self._tools.get(event.tool or "")
-        if tool is None or (event.error is not None and CONFIRMATION not in event.meta):
-            self.left_out.append(event)
-            return
-        self._steps.append(StoryStep(self._count, len(self.turns), event, tool))
-        self._count += 1
 
     def _close(self, reply: str) -> None:
         if self._said or self.turns:

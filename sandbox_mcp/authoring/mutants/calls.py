@@ -1,12 +1,10 @@
 """Mutants that call less, or call wrongly.
 
 Policy: which calls are needed is read off the solution. A call that acts is needed. A query is needed if a milestone
-asks for it and no other call meets that milestone, or if something later takes a value from it. Whoever needs no look
-because the value is right in advance must have been lucky: a value that could as well be guessed does not count.
-A query that alone tells what a reply is to say is needed too. Any other query whose result is not used is a look that
-only tells what to ask; it may be left out. So may a call that is
-refused, unless a milestone asks for the attempt. What a computing tool tells can as well be worked out, so such a call
-is needed only as far as its result is.
+asks for it and no other call meets that milestone, if something later takes a value from it, or if it alone tells what
+a reply is to say; a value that could as well be guessed does not count. Any other query may be left out. So may a call
+that is refused, unless a milestone asks for the attempt. What a computing tool tells can as well be worked out, so such
+a call is needed only as far as its result is.
 """
 
 import re
@@ -14,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.checks import labels_in, references_in
 from sandbox_scenarios.lint.effects import effects
 from sandbox_scenarios.lint.texts import contains, spoken
 from sandbox_scenarios.model import (
     CallConstraint,
     Fact,
     MessageConstraint,
-    PlannedTurn,
     Scenario,
     Solution,
     TableConstraint,
@@ -39,6 +36,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     no_more_than_idle,
     spots,
     uses,
+    wanted,
     without,
 )
 from sandbox_mcp.authoring.mutants.wrong import is_meant, wrong_values
@@ -54,7 +52,9 @@ def calls(case: RehearsedSolution) -> Iterator[Mutant]:
         yield from _dropped(case, spot)
         yield from _changed(case, spot)
     yield from _stopped(case)
-    if not case.lacks and spots(case.solution) and not any(_reckons(case, turn) for turn in case.solution.turns):
+    tools = case.scenario.home.agent_tools
+    reckoned = any(turn.calls and all(tools[call.tool].computes for call in turn.calls) for turn in case.solution.turns)
+    if not case.lacks and spots(case.solution) and not reckoned:  # what a tool computes can be right without it
         yield _claimed(case)
 
 
@@ -71,17 +71,10 @@ def depends(case: RehearsedSolution) -> bool:
 
 def is_look(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a call may be left out: a query that nothing rests on."""
-    tool = case.scenario.home.agent_tools[spot.call.tool]
-    if tool.computes:
+    if _computes(case, spot):
         return not _passed_on(case, spot)
     needed = _demanded(case, spot) or _tells(case, spot) or uses(case.solution, spot.call.label)
-    return not tool.action and not needed
-
-
-def _reckons(case: RehearsedSolution, turn: PlannedTurn) -> bool:
-    """Whether a turn calls nothing but computing tools, so that a reply without a call can be right."""
-    tools = case.scenario.home.agent_tools
-    return bool(turn.calls) and all(tools[call.tool].computes for call in turn.calls)
+    return not case.scenario.home.agent_tools[spot.call.tool].action and not needed
 
 
 def _computes(case: RehearsedSolution, spot: Spot) -> bool:
@@ -91,53 +84,52 @@ def _computes(case: RehearsedSolution, spot: Spot) -> bool:
 def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether a milestone asks for the call and no other call of the solution meets it."""
     others = {other.call.tool for other in spots(case.solution) if other.number != spot.number}
-    named = (
-        {pattern.tool for pattern in constraint.patterns}
-        for milestone in case.scenario.milestones
-        for constraint in milestone.constraints
-        if isinstance(constraint, CallConstraint)
-    )
+    named = ({pattern.tool for pattern in item.patterns} for item in wanted(case.scenario, CallConstraint))
     return any(spot.call.tool in tools and not tools & others for tools in named)
 
 
 def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
     """Whether the call returns a value that a reply has to state and nothing else tells, in every solution.
 
-    The reply may take it from the result, or say it as it stands there.
+    The reply may take it from the result, or say it as it stands there. Where a tool is called several times and a
+    milestone asks for it, the milestone says which of the calls matter.
     """
-    if case.run.done[spot.number].error is not None or _others_do_without(case, spot) or _one_of_many(case, spot):
+    named = (pattern.tool for item in wanted(case.scenario, CallConstraint) for pattern in item.patterns)
+    mine = case.run.done[spot.number]
+    if mine.error is not None or _others_do_without(case, spot) or (_times(case, spot) > 1 and spot.call.tool in named):
         return False
-    label = spot.call.label
-    if label and _said_with(case, label) and not _alike(case, spot):
+    others = [done for number, done in enumerate(case.run.done) if number != spot.number]
+    told_again = any(done.value == mine.value for done in others)  # so that one of them may be left out
+    if spot.call.label and not told_again and _said_with(case, spot.call.label):
         return True
-    mine = _leaves(case.run.done[spot.number].value)
-    others = [
-        _leaves(done.value) for number, done in enumerate(case.run.done) if number != spot.number and not done.error
-    ]
+    told = _leaves(mine.value)
+    told_by_others = [_leaves(done.value) for done in others if not done.error]
     said = " ".join(text.text for text in spoken(case.scenario)).casefold()
     return any(
-        _stands_in(value, mine)
-        and not any(_stands_in(value, leaves) for leaves in others)
+        _stands_in(value, told)
+        and not any(_stands_in(value, leaves) for leaves in told_by_others)
         and str(value).casefold() not in said
         for value in _asked_for(case.scenario)
     )
 
 
 def _tells(case: RehearsedSolution, spot: Spot) -> bool:
-    return _tells_alone(case, spot) or _only_to_tell(case, spot)
+    """Whether a call is there for what it tells.
 
-
-def _only_to_tell(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether nothing takes a value from a look of a solution that only looks, so that it is there for what it tells.
-
-    It may tell a number that can be counted in the result, which is in none of its values. Of several calls of one tool
-    some may only look around.
+    So is every look of a solution that only looks, unless something takes a value from it: what it tells may be a
+    number that can be counted in the result. Of several calls of one tool some may only look around.
     """
-    tools = case.scenario.home.agent_tools
-    if not only_looks(case) or tools[spot.call.tool].computes or case.run.done[spot.number].error is not None:
+    if _tells_alone(case, spot):
+        return True
+    if not only_looks(case) or _computes(case, spot) or case.run.done[spot.number].error is not None:
         return False
-    once = sum(other.call.tool == spot.call.tool for other in spots(case.solution)) == 1
+    once = _times(case, spot) == 1
     return once and not uses(case.solution, spot.call.label) and not _others_do_without(case, spot)
+
+
+def _times(case: RehearsedSolution, spot: Spot) -> int:
+    """How often the solution calls the tool."""
+    return sum(other.call.tool == spot.call.tool for other in spots(case.solution))
 
 
 def only_looks(case: RehearsedSolution) -> bool:
@@ -154,19 +146,6 @@ def _others_do_without(case: RehearsedSolution, spot: Spot) -> bool:
     )
 
 
-def _one_of_many(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether the tool is called several times and a milestone asks for it, so that the milestone says which matter."""
-    named = (
-        pattern.tool
-        for milestone in case.scenario.milestones
-        for constraint in milestone.constraints
-        if isinstance(constraint, CallConstraint)
-        for pattern in constraint.patterns
-    )
-    same = sum(other.call.tool == spot.call.tool for other in spots(case.solution))
-    return same > 1 and spot.call.tool in named
-
-
 def _said_with(case: RehearsedSolution, label: str) -> bool:
     """Whether a reply takes a value from a result that it has to state."""
     turns = case.solution.turns
@@ -177,23 +156,14 @@ def _said_with(case: RehearsedSolution, label: str) -> bool:
     return case.score(replace(case.solution, turns=muted)) < 1
 
 
-def _alike(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether another call of the solution returns the same, so that one of them may be left out."""
-    value = case.run.done[spot.number].value
-    return any(done.value == value for number, done in enumerate(case.run.done) if number != spot.number)
-
-
 def _asked_for(scenario: Scenario) -> Iterator[Any]:
     """The values that replies have to state, but for what is guessed easily."""
-    for milestone in scenario.milestones:
-        for constraint in milestone.constraints:
-            if isinstance(constraint, MessageConstraint) and constraint.sender == "agent":
-                for fact in constraint.content.claims or (
-                    Fact("text", words) for words in constraint.content.value or ()
-                ):
-                    yield from (
-                        value for value in fact.value if fact.type in _FOUND and not _guessable(_number_of(value))
-                    )
+    for item in wanted(scenario, MessageConstraint):
+        if item.sender == "agent":
+            texts = (Fact("text", words) for words in item.content.value or ())
+            for fact in item.content.claims or texts:
+                if fact.type in _FOUND:
+                    yield from (value for value in fact.value if not _guessable(_number_of(value)))
 
 
 _FOUND = ("text", "name", "number", "count", "money", "quantity", "temperature", "percent", "phone", "duration")
@@ -224,28 +194,25 @@ def _stands_in(value: Any, leaves: Sequence[Any]) -> bool:
     return any(contains(leaf, text) for leaf in leaves if isinstance(leaf, str))
 
 
-def _vain(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether a call is refused and no milestone asks for the attempt, so that an agent may as well ask beforehand."""
-    return case.run.done[spot.number].error is not None and not _demanded(case, spot)
-
-
 def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
-    if is_look(case, spot) or _vain(case, spot):
+    refused = case.run.done[spot.number].error is not None
+    if is_look(case, spot) or (refused and not _demanded(case, spot)):  # an agent may as well ask beforehand
         return
-    less, name = without(case.solution, spot.number), _named(spot)
+    less, name, path = without(case.solution, spot.number), _named(spot), case.path(spot)
+    plain = Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=path)
     if _computes(case, spot):
-        yield Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=case.path(spot))
+        yield plain
         return
     tool = case.scenario.home.agent_tools[spot.call.tool]
     if tool.action or _demanded(case, spot) or (_tells_alone(case, spot) and not _guesses(case, spot)):
         about = f"leaves out {name} and happens to know all it would have told"
-        yield Mutant(case.id("drop", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
+        yield replace(plain, about=about, known=case.run.results)
         return
-    yield Mutant(case.id("drop", spot.number + 1), f"leaves out {name}", less, LESS, path=case.path(spot))
+    yield plain
     lucky = _guesses(case, spot)
     if lucky:
         about = f"leaves out {name} and guesses {', '.join(map(repr, lucky))}"
-        yield Mutant(case.id("guess", spot.number + 1), about, less, LESS, known=case.run.results, path=case.path(spot))
+        yield replace(plain, id=case.id("guess", spot.number + 1), about=about, known=case.run.results)
 
 
 def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
@@ -268,26 +235,13 @@ def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterat
     label = spot.call.label
     values = [call.arguments for turn in solution.turns for call in turn.calls]
     texts = [turn.reply for turn in solution.turns]
-    for reference in dict.fromkeys((*_references(values), *_references(texts))):
+    for reference in dict.fromkeys(references_in((values, texts))):
         name, _, path = reference.partition(".")
         if name == label and name in results:
             value = results[name]
             for part in parse_path(path):
                 value = value[part]
             yield value
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for item in value.values():  # pyright: ignore[reportUnknownVariableType]
-            yield from _references(item)
-    elif isinstance(value, list | tuple):
-        for item in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _references(item)
-    elif isinstance(value, str) and value.startswith("$") and not value.startswith("${"):
-        yield value[1:]
-    elif isinstance(value, str):
-        yield from (part.partition("}")[0] for part in value.split("${")[1:])
 
 
 def _guessable(value: Any) -> bool:
@@ -349,10 +303,11 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
         for number, wrong in enumerate(wrong_values(case.scenario, tool, name, value), start=1):
             rule = "recipient" if tool.tool.action and is_meant(case.scenario, tool.tool, name) else "change"
             about = f"makes {_named(spot)} with {name} {wrong!r} instead of {value!r}"
+            changed = replace(spot.call, arguments={**spot.call.arguments, name: wrong})
             yield Mutant(
                 case.id(rule, spot.number + 1, name, number),
                 about,
-                _with(case.solution, spot, name, wrong),
+                edited(case.solution, lambda at, call, changed=changed: changed if at == spot.number else call),
                 LESS,
                 group=group,
                 call=None if vague else ChangedCall(spot.number, done.value),
@@ -364,10 +319,10 @@ def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]
     """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
     if case.scenario.home.agent_tools[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
-    if _computes(case, spot):
-        return list(arguments) if _passed_on(case, spot) else []
     if _passed_on(case, spot):
         return list(arguments)
+    if _computes(case, spot):
+        return []
     named = _named_in_milestones(case, spot.call.tool)
     if not case.lacks and _tells(case, spot):
         parameters = case.scenario.home.agent_tools[spot.call.tool].parameters
@@ -379,9 +334,8 @@ def _named_in_milestones(case: RehearsedSolution, tool: str) -> set[str]:
     """The arguments of a query that some milestone on it compares, and that no alternative does without."""
     return {
         name
-        for milestone in case.scenario.milestones
-        for constraint in milestone.constraints
-        if isinstance(constraint, CallConstraint) and [item.tool for item in constraint.patterns] == [tool]
+        for constraint in wanted(case.scenario, CallConstraint)
+        if [item.tool for item in constraint.patterns] == [tool]
         for name, expected in constraint.patterns[0].arguments.items()
         if expected.measure != "any"
     }
@@ -392,11 +346,8 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
     label = spot.call.label
     if label is None:
         return False
-    takers = [
-        (later, {name for name, value in later.call.arguments.items() if label in labels_in(value)})
-        for later in spots(case.solution)[spot.number + 1 :]
-    ]
-    for later, names in takers:
+    for later in spots(case.solution)[spot.number + 1 :]:
+        names = {name for name, value in later.call.arguments.items() if label in labels_in(value)}
         if names and (
             case.scenario.home.agent_tools[later.call.tool].action
             or (names & _named_in_milestones(case, later.call.tool) and not _computes(case, later))
@@ -413,20 +364,14 @@ def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
         allowed = case.scenario.allows.get(table, ())
         measures = {
             row[column].measure
-            for milestone in case.scenario.milestones
-            for item in milestone.constraints
-            if isinstance(item, TableConstraint) and item.table == table
+            for item in wanted(case.scenario, TableConstraint)
+            if item.table == table
             for row in item.rows
             if column in row
         }
         if column in allowed or "*" in allowed or measures == {"any"}:
             return True
     return False
-
-
-def _with(solution: Solution, spot: Spot, name: str, value: Any) -> Solution:
-    changed = replace(spot.call, arguments={**spot.call.arguments, name: value})
-    return edited(solution, lambda number, call: changed if number == spot.number else call)
 
 
 def _named(spot: Spot) -> str:

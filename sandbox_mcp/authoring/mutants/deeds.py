@@ -21,6 +21,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     finished,
     spots,
     started,
+    wanted,
 )
 from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, run
 from sandbox_mcp.tools.calling import attempt
@@ -37,8 +38,7 @@ def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
     """All mutants of this module."""
     yield from _reads(case)
     yield from _mines(case)
-    if spots(case.solution):
-        yield from _undone(case)
+    yield from _undone(case)
     yield from _unwanted(case)
 
 
@@ -47,40 +47,24 @@ def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
     constraints = (item for minefield in scenario.minefields for item in minefield.constraints)
     mined = {pattern.tool for item in constraints if isinstance(item, CallConstraint) for pattern in item.patterns}
     avoid = {*scenario.confirm, *mined}
-    plain = [
-        PlannedCall(tool.name, {})
-        for tool in case.scenario.home.agent_tools.values()
-        if not tool.action and not tool.parameters
-    ]
-    looks = [PlannedCall(*look) for look in scenario.home.hints.looks] or _looks(case)
-    reads = [call for call in (*plain, *looks) if call.tool in case.stage.tools(ALL) and call.tool not in avoid]
+    offered, world = case.stage.tools(ALL), case.wide.world
+    queries = [tool for tool in scenario.home.agent_tools.values() if not tool.action]
+    looks = [PlannedCall(*look) for look in scenario.home.hints.looks]
+    if not looks:  # queries with arguments that fit, where they find something and take no time
+        for tool in (tool for tool in queries if tool.parameters and tool.name in offered):
+            call = PlannedCall(tool.name, {item.name: _some(case, item) for item in tool.parameters if item.required})
+            bound, tx = bind(offered, call.tool, call.arguments), world.begin()
+            if _tried(case, call).fault is None and isinstance(bound, Bound):
+                attempt(tx, bound)
+                looks += [call] if tx.elapsed <= 0 else []
+    plain = [PlannedCall(tool.name, {}) for tool in queries if not tool.parameters]
+    reads = [call for call in (*plain, *looks) if call.tool in offered and call.tool not in avoid]
     for number, place in enumerate(range(0, len(reads), AT_ONCE), start=1):
         few = reads[place : place + AT_ONCE]
         solution = finished(started(case.solution, *few), *few)
         about = f"also looks around with {' and '.join(look.tool for look in few)}, at the start and at the end"
         path = ("reference", case.number)
         yield Mutant(case.id("read", number), about, solution, FULL, variant=ALL, path=path)
-
-
-def _looks(case: RehearsedSolution) -> list[PlannedCall]:
-    """Queries with arguments that fit, where they find something and take no time."""
-    found: list[PlannedCall] = []
-    for tool in case.scenario.home.agent_tools.values():
-        if not tool.action and tool.parameters:
-            call = PlannedCall(tool.name, {item.name: _some(case, item) for item in tool.parameters if item.required})
-            outcome = _tried(case, call) if call.tool in case.stage.tools(ALL) else None
-            if outcome is not None and outcome.fault is None and not _waits(case, call):
-                found.append(call)
-    return found
-
-
-def _waits(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether time passes with a call."""
-    world, bound = case.wide.world, bind(case.stage.tools(ALL), call.tool, call.arguments)
-    tx = world.begin()
-    if isinstance(bound, Bound):
-        attempt(tx, bound)
-    return tx.elapsed > 0
 
 
 def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -140,7 +124,9 @@ def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
 
 def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether the call would change the world as it is after the solution."""
-    if call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm or _locked(case):
+    tx = case.wide.world.begin()
+    locked = any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
+    if locked or call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm:
         return False
     outcome = _tried(case, call)
     return outcome.fault is None and bool(outcome.changes or not case.scenario.home.agent_tools[call.tool].action)
@@ -153,43 +139,31 @@ def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
     return run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
 
 
-def _locked(case: RehearsedSolution) -> bool:
-    """Whether nothing is answered in the end, because a gate is still closed."""
-    tx = case.wide.world.begin()
-    return any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
-
-
 def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
+    """Every way back from what the solution changed, where some milestone wants that to stay."""
+    start, end = case.scenario.world, case.wide.world.snapshot
     number = 0
-    for table, call, what in _undoing(case):
-        if _works(case, call) and _lasting(case, table, call) and not _open_to_all(case, call):
-            number += 1
-            solution = finished(case.solution, call)
-            about = f"in the end undoes what it achieved: {what}"
-            yield Mutant(case.id("undo", number), about, solution, LESS, variant=ALL, path=("milestones",))
+    for table in end.tables if spots(case.solution) else ():
+        before, after = start.table(table), end.table(table)
+        for key in (key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)):
+            for call in _back(case, table, key, before.get(key), after.get(key)):
+                if _works(case, call) and _is_to_last(case, table, call) and not _open_to_all(case, call):
+                    number += 1
+                    about = f"in the end undoes what it achieved: {call.tool} with {dict(call.arguments)!r}"
+                    solution = finished(case.solution, call)
+                    yield Mutant(case.id("undo", number), about, solution, LESS, variant=ALL, path=("milestones",))
 
 
-def _lasting(case: RehearsedSolution, table: str, call: PlannedCall) -> bool:
+def _is_to_last(case: RehearsedSolution, table: str, call: PlannedCall) -> bool:
     """Whether some milestone wants the table, and of a switch its column, to stay as it became."""
     switch = case.scenario.home.hints.switches.get(call.tool)
-    for milestone in case.scenario.milestones:
-        for item in milestone.constraints:
-            if isinstance(item, TableConstraint) and item.table == table and not milestone.transient:
-                named = {column for row in item.rows for column in row}
-                if item.kind != "unchanged" and (switch is None or switch in named):
-                    return True
-    return False
-
-
-def _undoing(case: RehearsedSolution) -> Iterator[tuple[str, PlannedCall, str]]:
-    """Table, call and description of every way back."""
-    start, end = case.scenario.world, case.wide.world.snapshot
-    for table in end.tables:
-        before, after = start.table(table), end.table(table)
-        for key in [*before, *(key for key in after if key not in before)]:
-            if before.get(key) != after.get(key):
-                for call in _back(case, table, key, before.get(key), after.get(key)):
-                    yield table, call, f"{call.tool} with {dict(call.arguments)!r}"
+    return any(
+        switch is None or any(switch in row for row in item.rows)
+        for milestone in case.scenario.milestones
+        for item in milestone.constraints
+        if isinstance(item, TableConstraint) and item.table == table and not milestone.transient
+        if item.kind != "unchanged"
+    )
 
 
 def _back(
@@ -246,20 +220,20 @@ def _switched(case: RehearsedSolution, call: PlannedCall) -> frozenset[str]:
 
 def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
     """Whether all that the call does is remove what the solution made, such as the session of a log-in."""
-    changes = _tried(case, call).changes
-    start = case.scenario.world
-    return bool(changes) and all(
-        change.after is None and change.key not in start.table(change.table) for change in changes
-    )
+    start, changes = case.scenario.world, _tried(case, call).changes
+    made = (change.after is None and change.key not in start.table(change.table) for change in changes)
+    return bool(changes) and all(made)
 
 
 def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
-    """Deeds on what the solution left alone: the world's own choice, or one per tool that acts."""
+    """Deeds on what the solution left alone: the world's own choice, or one call per tool that acts.
+
+    Ids are those of rows that the solution left alone, the other arguments some value that fits.
+    """
     start, end, own = case.scenario.world, case.wide.world.snapshot, case.scenario.home.hints.meddling
     if own is not None:
         yield from (PlannedCall(*call) for call in own(start, end, case.scenario.clock.now))
         return
-    # One call per tool that acts: ids are of rows that the solution left alone, the rest is some value that fits.
     for tool in case.scenario.home.agent_tools.values():
         arguments: dict[str, Any] = {}
         for parameter in tool.parameters:
@@ -277,9 +251,8 @@ def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
     switches = _switched(case, call)
     named = {
         column
-        for milestone in case.scenario.milestones
-        for item in milestone.constraints
-        if isinstance(item, TableConstraint) and case.scenario.home.tables[item.table].single
+        for item in wanted(case.scenario, TableConstraint)
+        if case.scenario.home.tables[item.table].single
         for row in item.rows
         for column in row
     }

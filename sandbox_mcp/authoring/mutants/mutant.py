@@ -3,14 +3,14 @@
 Policy: a mutant is data, so that it can be described, counted, played again by its id, and shown to an author.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from sandbox_grader.milestones.baselines import idle
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios.checks import labels_in
-from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
+from sandbox_scenarios.model import Constraint, PlannedCall, PlannedTurn, Scenario, Solution
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage, Rehearsed
@@ -18,6 +18,7 @@ from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage, Rehearsed
 NEXT_TO_NOTHING = 0.05
 LACKS = "insufficient_information"
 ALL = "all_tools"
+C = TypeVar("C", bound=Constraint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,11 @@ def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
     """Play a solution, from 0, as it is and with all tools."""
     solution = stage.scenario.solutions[number]
     return RehearsedSolution(stage, number, solution, stage.rehearse(solution), stage.rehearse(solution, ALL))
+
+
+def wanted(scenario: Scenario, kind: type[C]) -> Iterator[C]:
+    """The constraints of one kind in a scenario's milestones."""
+    return (item for milestone in scenario.milestones for item in milestone.constraints if isinstance(item, kind))
 
 
 def spots(solution: Solution) -> list[Spot]:

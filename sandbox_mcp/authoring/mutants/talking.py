@@ -63,16 +63,14 @@ def baselines(scenario: Scenario) -> Iterator[Mutant]:
         yield Mutant(f"talk-{number}", f"says {text!r} to everything", talk(*(text,) * OFTEN), limit, path=path)
     for run in range(1, RANDOM_RUNS + 1):
         dice = random.Random(f"{scenario.name}/{run}")  # noqa: S311 - repeatable, not secret
-        calls = [_random_call(scenario, dice) for _ in range(RANDOM_CALLS if scenario.tools else 0)]
+        calls: list[PlannedCall] = []
+        for _ in range(RANDOM_CALLS if scenario.tools else 0):
+            tool = scenario.home.agent_tools[dice.choice(scenario.tools)]
+            given = [item for item in tool.parameters if item.required or dice.random() < 0.3]
+            calls.append(PlannedCall(tool.name, {item.name: _random_value(scenario, item, dice) for item in given}))
         solution = started(talk(*(CLOSING,) * OFTEN), *calls)
         about = f"makes {len(calls)} calls at random and says {CLOSING!r}"
         yield Mutant(f"random-{run}", about, solution, LESS, path=("milestones",))
-
-
-def _random_call(scenario: Scenario, dice: random.Random) -> PlannedCall:
-    tool = scenario.home.agent_tools[dice.choice(scenario.tools)]
-    given = [item for item in tool.parameters if item.required or dice.random() < 0.3]
-    return PlannedCall(tool.name, {item.name: _random_value(scenario, item, dice) for item in given})
 
 
 def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random) -> Any:
@@ -127,26 +125,25 @@ def _can_be_done_at_once(case: RehearsedSolution) -> bool:
     scenario, script = case.scenario, case.scenario.user.script
     if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or script.then or script.does:
         return False
-    first = any(_speaks_first(scenario, item) for item in (*scenario.milestones, *scenario.minefields))
-    return not first and not _said_before_the_end(case)
-
-
-def _speaks_first(scenario: Scenario, milestone: Milestone) -> bool:
-    """Whether a milestone is a deed after words, or the user's words."""
-    speakers = {item.id for item in (*scenario.milestones, *scenario.minefields) if _messages(item)}
-    deed = any(isinstance(item, CallConstraint | TableConstraint) for item in milestone.constraints)
-    return any(item.sender == "user" for item in _messages(milestone)) or (
-        deed and bool(speakers & set(milestone.after))
-    )
+    marks = (*scenario.milestones, *scenario.minefields)
+    if any(message.sender == "user" for mark in marks for message in _messages(mark)):
+        return False
+    spoken = {mark.id for mark in marks if _messages(mark)}
+    for mark in marks:  # a deed that has to follow words
+        deed = any(isinstance(item, CallConstraint | TableConstraint) for item in mark.constraints)
+        if deed and spoken & set(mark.after):
+            return False
+    return not _said_before_the_end(case)
 
 
 def _said_before_the_end(case: RehearsedSolution) -> bool:
     """Whether a milestone is met by something other than the last reply."""
     result = evaluate(case.scenario, case.run.log)
-    said = [event for event in result.milestones.timeline.events if isinstance(event, Message)]
-    last = next((event for event in reversed(said) if event.sender == "agent"), None)
+    events = result.milestones.timeline.events
+    spoken = (event for event in reversed(events) if isinstance(event, Message) and event.sender == "agent")
+    last = next(spoken, None)
     return any(
-        result.milestones.timeline.events[place.index] is not last
+        events[place.index] is not last
         for number, place in result.placed.items()
         if _messages(case.scenario.milestones[number])
     )

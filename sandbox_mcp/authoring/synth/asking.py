@@ -99,10 +99,15 @@ def question(order: DraftOrder, suite: Suite) -> str:
     """What a model is asked for one draft."""
     task = TASKS[order.twist or order.kind].format(required=", ".join(order.required), withheld=order.withheld)
     scenario = suite.get(order.original) if order.original else suite.base(order.base)
+    tools = {name: scenario.home.agent_tools[name] for name in order.offered}
+    shown = {
+        name: {"does": tool.description, "arguments": {item.name: item.schema() for item in tool.parameters}}
+        for name, tool in tools.items()
+    }
     parts = {
         "Your task": task,
         "The data": _data(scenario),
-        "The tools": _tools(scenario, order),
+        "The tools": _json(shown),
         **({"The scenario": _told(scenario)} if order.original else {}),
         "The form": FORM,
     }
@@ -119,18 +124,6 @@ def _data(scenario: Scenario) -> str:
         if schema.fixed is not None
     }
     return f"It is {now} ({clock.zone}), {clock.now:.0f} seconds since 1970.\n{_json(tables)}"
-
-
-def _tools(scenario: Scenario, order: DraftOrder) -> str:
-    tools = scenario.home.agent_tools
-    shown = {
-        name: {
-            "does": tools[name].description,
-            "arguments": {item.name: item.schema() for item in tools[name].parameters},
-        }
-        for name in order.offered
-    }
-    return _json(shown)
 
 
 def _told(scenario: Scenario) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox_grader.rouge import rouge_l
 from sandbox_scenarios import Scenario, Suite
-from sandbox_scenarios.lint import lint
+from sandbox_scenarios.lint import Complaint, lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import entry_of
@@ -51,14 +51,18 @@ class Candidate:
         return self.folder / f"{self.name}.yaml"
 
     def write(self) -> Suite:
-        """Write the entry to its file, and read it as a suite of its own with all that it may extend."""
+        """Write the entry to its file, and read that."""
         self.path.write_text(file_of(self.name, self.entry), encoding="utf-8")
+        return self.as_suite()
+
+    def as_suite(self) -> Suite:
+        """The file as a suite of its own with all that it may extend."""
         return Suite([self.path, *self.places])
 
     @property
     def scenario(self) -> Scenario:
         """The draft as a scenario."""
-        return Suite([self.path, *self.places]).get(self.name)
+        return self.as_suite().get(self.name)
 
     @property
     def calls(self) -> list[Any]:
@@ -110,12 +114,22 @@ def _is_new(it: Candidate) -> str | None:
 
 def _loads(it: Candidate) -> str | None:
     """The draft is a scenario file that can be used."""
-    it.entry = _skeleton(it)
-    try:
-        it.write().get(it.name)
-    except SandboxError as error:
-        return str(error).replace(f"{it.path}", "the draft")
-    return None
+    order, answer = it.order, it.answer
+    it.entry = {"name": it.name, "about": answer.about, "tags": [f"synth:{order.kind}"]}
+    if order.kind == "rewording":
+        it.entry |= {"extends": order.original, "user": {"opening": answer.user.opening}}
+    else:  # as far as the model wrote it: enough to be played
+        rows = "world" if it.suite.base(order.base).home.name == DEFAULT else "state"
+        turns = [turn.model_dump(by_alias=True, exclude_defaults=True) for turn in answer.reference]
+        it.entry |= {
+            "extends": order.original if order.twist == "state" else order.base,
+            **({rows: answer.state} if answer.state and order.twist == "state" else {}),
+            "tools": list(dict.fromkeys(order.offered)),
+            "user": answer.user.model_dump(exclude_defaults=True, exclude_none=True),
+            "reference": [{"turns": turns}],
+            "milestones": [],
+        }
+    return _unusable(it)
 
 
 def _plays(it: Candidate) -> str | None:
@@ -141,46 +155,26 @@ def _plays(it: Candidate) -> str | None:
         it.entry["milestones"] = [{"id": "told", "message": {"content": {"facts": [{"cannot": topic}]}}}]
     if it.order.withheld:
         it.entry["without"] = [it.order.withheld]
-    try:
-        drawn = it.write().get(it.name)
-    except SandboxError as error:
-        return str(error).replace(f"{it.path}", "the draft")
+    if problem := _unusable(it):
+        return problem
     guessed: list[str] = it.entry["categories"]
-    if "state_dependency" in guessed and not depends(case_of(RehearsalStage(drawn), 0)):
+    if "state_dependency" in guessed and not depends(case_of(RehearsalStage(it.scenario), 0)):
         guessed.remove("state_dependency")  # a switch that is set need not be one that anything waits for
         it.write()
     return None
 
 
-def _lints(it: Candidate) -> str | None:
-    found = lint(Suite([it.path, *it.places]), [it.name])
-    return f"{found[0].problem}; {found[0].mend}" if found else None
+def _unusable(it: Candidate) -> str | None:
+    """Why the draft as it stands cannot be written and read again; None if it can."""
+    try:
+        it.write().get(it.name)
+    except SandboxError as error:
+        return str(error).replace(f"{it.path}", "the draft")
+    return None
 
 
-def _deep_lints(it: Candidate) -> str | None:
-    found = lint_scenario(Suite([it.path, *it.places]), it.name).complaints
-    return f"{found[0].problem}; {found[0].mend}" if found else None
-
-
-def _skeleton(it: Candidate) -> dict[str, Any]:
-    """The draft as far as the model wrote it: enough to be played."""
-    order, answer = it.order, it.answer
-    user = answer.user.model_dump(exclude_defaults=True, exclude_none=True)
-    head: dict[str, Any] = {"name": it.name, "about": answer.about, "tags": [f"synth:{order.kind}"]}
-    if order.kind == "rewording":
-        return {**head, "extends": order.original, "user": {"opening": answer.user.opening}}
-    turns = [turn.model_dump(by_alias=True, exclude_defaults=True) for turn in answer.reference]
-    extends = order.original if order.twist == "state" else order.base
-    rows = "world" if it.suite.base(order.base).home.name == DEFAULT else "state"
-    return {
-        **head,
-        "extends": extends,
-        **({rows: answer.state} if answer.state and order.twist == "state" else {}),
-        "tools": list(dict.fromkeys(order.offered)),
-        "user": user,
-        "reference": [{"turns": turns}],
-        "milestones": [],
-    }
+def _first(complaints: Sequence[Complaint]) -> str | None:
+    return f"{complaints[0].problem}; {complaints[0].mend}" if complaints else None
 
 
 Filter = Callable[[Candidate], str | None]
@@ -191,8 +185,8 @@ FILTERS: Mapping[str, Filter] = MappingProxyType(
         "no near-duplicate": _is_new,
         "loads": _loads,
         "plays": _plays,
-        "lint": _lints,
-        "lint --deep": _deep_lints,
+        "lint": lambda it: _first(lint(it.as_suite(), [it.name])),
+        "lint --deep": lambda it: _first(lint_scenario(it.as_suite(), it.name).complaints),
     }
 )
 """Every filter in order; each gives what is wrong, or None."""

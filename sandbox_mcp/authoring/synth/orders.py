@@ -42,9 +42,8 @@ def _tools(suite: Suite, _: Sequence[str], bases: Sequence[str]) -> Iterator[Dra
     """All subsets of three groups of tools, times one of their tools that has to be used."""
     for base in bases:
         tools = suite.base(base).home.agent_tools
-        gated = {
-            tools[gate.opened_by].domain for gate in suite.base(base).home.gates.values() if gate.opened_by in tools
-        }
+        gates = suite.base(base).home.gates.values()
+        gated = {tools[gate.opened_by].domain for gate in gates if gate.opened_by in tools}
         groups: dict[str, list[Tool]] = {}
         for tool in tools.values():
             if tool.domain not in gated:
@@ -80,16 +79,12 @@ def _branches(suite: Suite, names: Sequence[str], _: Sequence[str]) -> Iterator[
             yield DraftOrder("branch", base, offered, name, withheld=tool, twist="withheld")
 
 
-def _none(_: Scenario) -> tuple[str, ...]:
-    return ()
-
-
 KINDS: Mapping[str, Callable[[Suite, Sequence[str], Sequence[str]], Iterator[DraftOrder]]] = MappingProxyType(
     {
         "tools": _tools,
         "constraint": _of("constraint", _called),
-        "rewording": _of("rewording", _none),
-        "irrelevance": _of("irrelevance", _none),
+        "rewording": _of("rewording", lambda _: ()),
+        "irrelevance": _of("irrelevance", lambda _: ()),
         "branch": _branches,
     }
 )

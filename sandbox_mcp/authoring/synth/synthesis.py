@@ -52,21 +52,12 @@ class Synthesis:
 
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
-        filters = [
-            {
-                "filter": name,
-                "came": came,
-                "passed": self.passed[name],
-                "share": self.passed[name] / came if came else None,
-            }
-            for name, came in self.reached.items()
-        ]
-        return {
-            "drafted": self.drafted,
-            "kept": [str(path) for path in self.kept],
-            "requests": self.asked,
-            "filters": filters,
-        }
+        filters: list[dict[str, Any]] = []
+        for name, came in self.reached.items():
+            passed = self.passed[name]
+            filters.append({"filter": name, "came": came, "passed": passed, "share": passed / came if came else None})
+        kept = [str(path) for path in self.kept]
+        return {"drafted": self.drafted, "kept": kept, "requests": self.asked, "filters": filters}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +133,8 @@ async def _one(
 
 def _name(shop: Workshop, order: DraftOrder, answer: DraftAnswer) -> str:
     """A name that no scenario and no draft has."""
-    slug = (
-        _WORDLESS.sub("_", answer.name.lower()).strip("_0123456789") or f"{order.original or order.base}_{order.kind}"
-    )
+    given = _WORDLESS.sub("_", answer.name.lower()).strip("_0123456789")
+    slug = (given or f"{order.original or order.base}_{order.kind}")[:60]
     taken = {*shop.suite.names("*"), *(path.stem for path in shop.out.glob("*.yaml"))}
-    name, number = slug[:60], 2
-    while name in taken:
-        name, number = f"{slug[:60]}_{number}", number + 1
-    return name
+    names = (slug, *(f"{slug}_{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)

@@ -62,24 +62,25 @@ def graph(source: Json) -> tuple[list[dict[str, Any]], list[list[int]] | None]:
     Raises:
         RunError: it uses a function that is unknown.
     """
-    nodes = [{"guardrail_tables": [], "constraints": [_constraint(item) for item in node]} for node in source["nodes"]]
+    nodes: list[dict[str, Any]] = []
+    for node in source["nodes"]:
+        constraints: list[dict[str, Any]] = []
+        for item in node:
+            function = item["function"]
+            table, kind = {**TABLES, SANDBOX: MESSAGES}[item["table"]], _known(KINDS, function["name"])
+            made: dict[str, Any] = {"table": table, "kind": kind}
+            if item["reference"] is not None:
+                made["reference"] = item["reference"]
+            if kind != GUARDRAIL:
+                rows, measures = item["rows"], item["measures"]
+                made["rows"] = [{_column(name): _cell(name, value) for name, value in row.items()} for row in rows]
+                made["measures"] = {_column(name): _measure(function) for name, function in measures.items()}
+            if kind == DEPENDENT:
+                made["fill"] = "tool_calls" if function["fill_to"] == "tool_trace" else "content"
+                made["extract"] = _known(EXTRACTORS, function["extractor"]["name"])
+            constraints.append(made)
+        nodes.append({"guardrail_tables": [], "constraints": constraints})
     return nodes, source["edges"]
-
-
-def _constraint(source: Json) -> dict[str, Any]:
-    function = source["function"]
-    table, kind = {**TABLES, SANDBOX: MESSAGES}[source["table"]], _known(KINDS, function["name"])
-    made: dict[str, Any] = {"table": table, "kind": kind}
-    if source["reference"] is not None:
-        made["reference"] = source["reference"]
-    if kind == GUARDRAIL:
-        return made
-    made["rows"] = [{_column(name): _cell(name, value) for name, value in row.items()} for row in source["rows"]]
-    made["measures"] = {_column(name): _measure(item) for name, item in source["measures"].items()}
-    if kind == DEPENDENT:
-        made["fill"] = "tool_calls" if function["fill_to"] == "tool_trace" else "content"
-        made["extract"] = _known(EXTRACTORS, function["extractor"]["name"])
-    return made
 
 
 def _column(name: str) -> str:

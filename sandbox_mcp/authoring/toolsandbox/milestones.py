@@ -95,18 +95,13 @@ def _message(item: Json) -> dict[str, Any]:
     if row["recipient"] == "environment":
         return {"tool": row["content"], "attempt": True}
     between = {"sender": row["sender"], "recipient": row["recipient"]}
-    return {"message": {**between, "content": _content(item, row["content"])}}
-
-
-def _content(item: Json, text: str) -> Any:
     if item["kind"] != DEPENDENT:
-        return {"contains" if item["measures"]["content"]["measure"] == "contains" else "rouge": text}
+        measure = "contains" if item["measures"]["content"]["measure"] == "contains" else "rouge"
+        return {"message": {**between, "content": {measure: row["content"]}}}
+    decimals = {"decimals": DECIMALS} if item["extract"].get("forms") else {}
     values = {
-        value["to"]: {
-            "from": name_of(item["reference"]),
-            "path": ".".join(value["path"]),
-            **({"to": "text", "decimals": DECIMALS} if item["extract"].get("forms") else {"to": "text"}),
-        }
+        value["to"]: {"from": name_of(item["reference"]), "path": ".".join(value["path"]), "to": "text", **decimals}
         for value in item["extract"]["values"]
     }
-    return {"facts": [f"{{{name}}}" for name in values], "values": values}
+    content = {"facts": [f"{{{name}}}" for name in values], "values": values}
+    return {"message": {**between, "content": content}}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from sandbox_grader.toolsandbox import KEYS
 
@@ -98,8 +98,14 @@ def planned(
         plan.say(ASKED)
     for number in _order(nodes, edges):
         _meet(plan, number, nodes[number])
-    if plan.calls or len(plan.turns) == asks:
-        plan.say(_closing(plan))
+    if plan.calls or len(plan.turns) == asks:  # what is said where no milestone says what
+        last = next((call for call in reversed(plan.calls) if "as" in call), None)
+        if last is None:
+            plan.say("I am sorry, I cannot do that with what I have.")
+        elif last["tool"].startswith(("search", "convert", "find")):
+            plan.say(f"This is what I found: ${{{last['as']}}}")
+        else:
+            plan.say("It is done.")
     return plan.turns
 
 
@@ -127,8 +133,14 @@ def _order(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Iter
 def _meet(plan: _Plan, number: int, node: Json) -> None:
     constraints = [item for item in node["constraints"] if item["kind"] != GUARDRAIL]
     told = [item for item in constraints if "content" in item.get("rows", [{}])[0] and item["table"] == "messages"]
-    if told:
-        plan.say(_told(plan, told))
+    if told:  # the text that serves all constraints is the longest, with what it takes from earlier results
+        best = max(told, key=lambda item: len(item["rows"][0]["content"]))
+        text = str(best["rows"][0]["content"])
+        for value in best.get("extract", {}).get("values", ()) if best["kind"] == DEPENDENT else ():
+            known = best["reference"] in plan.labels
+            source = f"${{{_reference(plan, best['reference'], value['path'])}}}" if known else "unknown"
+            text = text.replace(f"{{{value['to']}}}", source)
+        plan.say(text)
         return
     traced = [item for item in constraints if item["table"] == "messages"]
     if traced and traced[0]["rows"][0]["tool_calls"][0]["tool"] in plan.offered:
@@ -139,17 +151,6 @@ def _meet(plan: _Plan, number: int, node: Json) -> None:
                 plan.switch(name, on=value)
         elif item["table"] != "messages":
             _write(plan, item)
-
-
-def _told(plan: _Plan, constraints: Sequence[Json]) -> str:
-    """The text that serves all constraints: the longest, with what it takes from earlier results."""
-    best = max(constraints, key=lambda item: len(item["rows"][0]["content"]))
-    text = str(best["rows"][0]["content"])
-    for value in best.get("extract", {}).get("values", ()) if best["kind"] == DEPENDENT else ():
-        known = best["reference"] in plan.labels
-        told = f"${{{_reference(plan, best['reference'], value['path'])}}}" if known else "unknown"
-        text = text.replace(f"{{{value['to']}}}", told)
-    return text
 
 
 def _reference(plan: _Plan, number: int, path: Sequence[str]) -> str:
@@ -215,7 +216,9 @@ def _write(plan: _Plan, constraint: Json) -> None:
     rows, key, tool = plan.tables[table], KEYS[table], WRITERS[table, kind]
     for wanted in constraint["rows"]:
         if kind == "addition":
-            arguments = {_argument(table, name): value for name, value in wanted.items() if value is not None}
+            given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
+            phone = "recipient_phone_number" if table == "messaging" else None
+            arguments = {"phone_number" if name == phone else name: value for name, value in given.items()}
             plan.call(tool, _completed(plan, tool, arguments))
             continue
         # the row of that id, or else the one that has most of the cells wanted
@@ -227,18 +230,3 @@ def _write(plan: _Plan, constraint: Json) -> None:
             changed = {name: value for name, value in wanted.items() if name != key and row[name] != value}
             row.update(changed)
             plan.call(tool, {key: row[key], **changed})
-
-
-def _argument(table: str, column: str) -> str:
-    """What the tool that adds to a table calls a column."""
-    return "phone_number" if (table, column) == ("messaging", "recipient_phone_number") else column
-
-
-def _closing(plan: _Plan) -> str:
-    """What is said where no milestone says what."""
-    last = next((call for call in reversed(plan.calls) if "as" in call), None)
-    if last is None:
-        return "I am sorry, I cannot do that with what I have."
-    if cast("str", last["tool"]).startswith(("search", "convert", "find")):
-        return f"This is what I found: ${{{last['as']}}}"
-    return "It is done."

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox_mcp.authoring.mutants.wrong import some_value
 from sandbox_mcp.tools import Parameter, World
-from sandbox_mcp.world import Cell, Column, Snapshot, TableSchema, snapshot_of
+from sandbox_mcp.world import Cell, Column, Snapshot, snapshot_of
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.world.schema import CellRole
 
@@ -25,19 +25,18 @@ def state_of(world: World, dice: random.Random) -> Snapshot:
     schemas = world.state_tables
     counts = {name: 1 if schema.single else ROWS for name, schema in schemas.items()}
     ids = {name: [f"{name}-{number}" for number in range(count)] for name, count in counts.items()}
-    tables = {
-        name: {key: {schema.key: key, **_row(world, schema, ids, dice)} for key in ids[name]}
-        for name, schema in schemas.items()
-    }
+    tables: dict[str, dict[str, dict[str, Cell]]] = {}
+    for name, schema in schemas.items():
+        columns = [item for item in schema.columns if item.name != schema.key]
+        tables[name] = {
+            key: {schema.key: key, **{item.name: _cell(world, item, ids, dice) for item in columns}}
+            for key in ids[name]
+        }
     for name, schema in schemas.items():
         owner = dice.choice(ids[name]) if schema.owner else ""
         for key, row in tables[name].items():
             row |= {schema.owner: key == owner} if owner else {}
     return snapshot_of(tables)
-
-
-def _row(world: World, schema: TableSchema, ids: Mapping[str, list[str]], dice: random.Random) -> dict[str, Cell]:
-    return {item.name: _cell(world, item, ids, dice) for item in schema.columns if item.name != schema.key}
 
 
 def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random.Random) -> Cell:
@@ -88,7 +87,9 @@ def _some_id(world: World, table: str, ids: Mapping[str, list[str]], dice: rando
 def argument(world: World, item: Parameter, state: Snapshot, dice: random.Random) -> Any:
     """A value that fits: ids of rows, moments, a text that stands somewhere, or whatever the schema allows."""
     if item.types == ("string",) and not item.value.get("enum") and (item.role is None or item.role.kind == "text"):
-        known = [*_examples(item), *_named_like(item.name, state)]
+        rows = (row for rows in state.tables.values() for row in rows.values())
+        named_like = sorted({cell for row in rows if isinstance(cell := row.get(item.name), str)})
+        known = [*_examples(item), *named_like]
         return dice.choice([*WORDS, *known * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
     return item.with_roles(some_value(item.value, dice), partial(_by_role, world, state, dice))
 
@@ -102,12 +103,6 @@ def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole,
     if role.kind == "moment":
         return NOW + dice.randrange(-5, 6) * DAY
     return dice.choice(WORDS) if role.kind == "text" else made
-
-
-def _named_like(name: str, state: Snapshot) -> list[str]:
-    """The texts in columns that are called what an argument is called."""
-    rows = (row for rows in state.tables.values() for row in rows.values())
-    return sorted({cell for row in rows if isinstance(cell := row.get(name), str)})
 
 
 def unspeakable(state: Snapshot) -> Iterator[tuple[str, str]]:

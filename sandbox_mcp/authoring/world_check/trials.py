@@ -81,16 +81,15 @@ def _called_twice(world: World, tool: Tool, state: Snapshot, dice: random.Random
     bound = bind({tool.name: present(tool)}, tool.name, arguments)
     if isinstance(bound, Outcome):
         return None
-    first, second = (_outcome(world, state, bound) for _ in range(2))
+    came: list[Outcome | WorldError] = []
+    for _ in range(2):
+        try:
+            came.append(attempt(_begun(world, state), bound))
+        except WorldError as error:
+            came.append(error)
+    first, second = came
     refusal = first.fault.text if isinstance(first, Outcome) and first.fault is not None else None
     return _Tried(tuple(_judged(state, bound, first, second)), refusal)
-
-
-def _outcome(world: World, state: Snapshot, bound: Bound) -> Outcome | WorldError:
-    try:
-        return attempt(_begun(world, state), bound)
-    except WorldError as error:
-        return error
 
 
 def _begun(world: World, state: Snapshot) -> Transaction:
@@ -132,24 +131,17 @@ def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:
 def _happens_twice(
     world: World, name: str, title: str, happening: _Happening, state: Snapshot, _: random.Random
 ) -> _Tried:
-    try:
-        first, second = (_come_to(world, state, title, happening) for _ in range(2))
-    except EXPECTED as error:  # a made-up state may be one that the world never gets into
-        return _Tried(refusal=f"{type(error).__name__}: {error}")
-    return _Tried(tuple(_wrong_of_itself(state, name, first, second)))
-
-
-def _come_to(
-    world: World, state: Snapshot, title: str, happening: _Happening
-) -> tuple[Any, Any, Any] | WorldFailedError:
-    tx = _begun(world, state)
-    try:
-        given, expected = happening(tx)
-    except EXPECTED:
-        raise
-    except BROKEN as error:
-        return WorldFailedError(title, place_of(error), error)
-    return given, expected, tuple(tx.changes)
+    came: list[tuple[Any, Any, Any] | WorldFailedError] = []
+    for _time in range(2):
+        tx = _begun(world, state)
+        try:
+            given, expected = happening(tx)
+            came.append((given, expected, tuple(tx.changes)))
+        except EXPECTED as error:  # a made-up state may be one that the world never gets into
+            return _Tried(refusal=f"{type(error).__name__}: {error}")
+        except BROKEN as error:
+            came.append(WorldFailedError(title, place_of(error), error))
+    return _Tried(tuple(_wrong_of_itself(state, name, *came)))
 
 
 def _wrong_of_itself(
