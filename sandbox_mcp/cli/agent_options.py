@@ -6,33 +6,18 @@ the variable that holds them, never given.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli.options import together
+
 if TYPE_CHECKING:
     from sandbox_clients.base import Agent
 
     from sandbox_mcp.models.asking import EndpointSettings
-
-Command = Callable[..., Any]
-
-
-def agent_options(command: Command) -> Command:
-    """Give a command the options that :func:`chosen_agent` reads, with any number of models as ``models``."""
-    for option in reversed((_AGENT, _MODELS, *_OPTIONS)):
-        command = option(command)
-    return command
-
-
-def model_options(command: Command) -> Command:
-    """Give a command the options that :func:`chosen_agent` reads, but for the one that names the agent."""
-    for option in reversed((_MODEL, *_OPTIONS)):
-        command = option(command)
-    return command
-
 
 _AGENT = click.option(
     "--agent",
@@ -40,7 +25,7 @@ _AGENT = click.option(
     metavar="NAME",
     help="One of 'sandbox-mcp agents', command:LINE, command-text:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
 )
-_MODEL = click.option("--model", default="", help="Model that the agent asks.")
+_MODEL = click.option("--model", default="", show_default=False, help="Model that the agent asks.")
 _MODELS = click.option(
     "--model",
     "models",
@@ -63,28 +48,18 @@ _OPTIONS = (
         type=click.Path(path_type=Path, dir_okay=False),
         help="Python that has the agent's framework. [default: what 'sandbox-mcp agents install' made, or this one]",
     ),
+    click.option("--max-steps", type=click.IntRange(1), default=30, help="Answers of the model per user message."),
+    click.option("--max-retries", type=click.IntRange(0), default=5, help="Further tries when an endpoint fails."),
     click.option(
-        "--max-steps",
-        type=click.IntRange(1),
-        default=30,
-        show_default=True,
-        help="Answers of the model per user message.",
-    ),
-    click.option(
-        "--max-retries",
-        type=click.IntRange(0),
-        default=5,
-        show_default=True,
-        help="Further tries when an endpoint fails.",
-    ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(0, min_open=True),
-        default=120.0,
-        show_default=True,
-        help="Seconds to wait for an endpoint.",
+        "--timeout", type=click.FloatRange(0, min_open=True), default=120.0, help="Seconds to wait for an endpoint."
     ),
 )
+
+
+agent_options = together(_AGENT, _MODELS, *_OPTIONS)
+"""The options that :func:`chosen_agent` reads, with any number of models as ``models``."""
+model_options = together(_MODEL, *_OPTIONS)
+"""The options that :func:`chosen_agent` reads, but for the one that names the agent."""
 
 
 def chosen_agent(options: Mapping[str, Any]) -> "Agent":
@@ -126,14 +101,13 @@ def parameters(given: Iterable[str]) -> dict[str, Any]:
     Raises:
         click.UsageError: one has another form.
     """
-    return dict(map(_parameter, given))
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    name, found, value = text.partition("=")
-    if not name or not found:
-        raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+    made: dict[str, Any] = {}
+    for text in given:
+        name, found, value = text.partition("=")
+        if not name or not found:
+            raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
+        try:
+            made[name] = json.loads(value)
+        except ValueError:
+            made[name] = value
+    return made

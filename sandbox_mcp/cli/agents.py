@@ -42,15 +42,21 @@ def command(context: click.Context, as_json: bool) -> None:
     ]
     if as_json:
         print_json(rows)
-    else:
-        print_table(("agent", "is", "asks", "ready"), [(*list(row.values())[:3], _state(row)) for row in rows])
-        click.echo(OTHERS, err=True)
+        return
+    shown: list[tuple[str, ...]] = []
+    for row in rows:
+        state = f"sandbox-mcp agents install {row['agent']}"
+        if row["ready"]:
+            state = " ".join(next(iter(row.get("versions", {}).items()), ("yes",)))
+        shown.append((row["agent"], row["is"], row["asks"], state))
+    print_table(("agent", "is", "asks", "ready"), shown)
+    click.echo(OTHERS, err=True)
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every framework there is.")
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Environments made at a time.")
+@click.option("--jobs", type=click.IntRange(1), default=2, help="Environments made at a time.")
 @click.option(
     "--checkout",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -93,12 +99,6 @@ def _wanted(names: Sequence[str], everything: bool) -> list[str]:
         if name not in FRAMEWORKS:
             raise UnknownAgentError(f"unknown framework {name!r}; {closest(name, FRAMEWORKS)}")
     return list(dict.fromkeys(names or FRAMEWORKS))
-
-
-def _state(row: dict[str, Any]) -> str:
-    if not row["ready"]:
-        return f"sandbox-mcp agents install {row['agent']}"
-    return " ".join(next(iter(row.get("versions", {}).items()), ("yes",)))
 
 
 _MODELLESS = frozenset({"reference", "refuse"})

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 @scenario_files
 @as_json
 def command(
-    sheets: tuple[Path, ...],
-    runs: tuple[Path, ...],
-    metrics: tuple[str, ...],
-    places: tuple[Path, ...],
-    as_json: bool,
+    sheets: tuple[Path, ...], runs: tuple[Path, ...], metrics: tuple[str, ...], places: tuple[Path, ...], as_json: bool
 ) -> None:
     """Compare SHEETS that people filled in: with each other, and with --run also with what metrics say of the sessions.
 
@@ -50,12 +46,12 @@ def command(
     if as_json:
         print_json([asdict(item) for item in found])
     else:
-        figures = ("share", "kappa", "pearson", "low", "high")
-        rows = [
-            (item.column, item.one, item.other, item.n, *(_shown(getattr(item, name)) for name in figures))
-            for item in found
-        ]
-        print_table(("column", "one", "other", "n", "equal", *figures[1:]), rows)
+        rows: list[tuple[object, ...]] = []
+        for item in found:
+            figures = (item.share, item.kappa, item.pearson, item.low, item.high)
+            shown = ("-" if figure is None else f"{figure:.3f}" for figure in figures)
+            rows.append((item.column, item.one, item.other, item.n, *shown))
+        print_table(("column", "one", "other", "n", "equal", "kappa", "pearson", "low", "high"), rows)
     if not found:
         click.echo("nothing to compare: no two sheets fill the same column, and no --run is named", err=True)
         raise click.exceptions.Exit(1)
@@ -88,7 +84,3 @@ def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str
     report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
     unreadable = name_left_out(report)
     return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}, unreadable
-
-
-def _shown(value: object) -> object:
-    return f"{value:.3f}" if isinstance(value, float) else "-"

@@ -15,7 +15,7 @@ from sandbox_mcp.plurals import counted
 @click.option("-o", "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV to write.")
 @click.option("--sample", type=click.IntRange(1), help="Only so many sessions, drawn at random.")
 @click.option("--ask", multiple=True, metavar="COLUMN", help="Ask for this instead of the usual. May be repeated.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides order and sample.")
+@click.option("--seed", type=int, default=0, help="Decides order and sample.")
 @scenario_files
 def command(
     runs: tuple[Path, ...], out: Path, sample: int | None, ask: tuple[str, ...], seed: int, places: tuple[Path, ...]

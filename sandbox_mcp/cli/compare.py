@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace(exists=True))
-@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
+@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict")
 @metric_option
 @click.option(
     "--across",

@@ -1,26 +1,18 @@
 """Options that say what models cost, and how much may be spent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from sandbox_mcp.cli.options import together
 
 if TYPE_CHECKING:
     from sandbox_grader.spending import Prices
 
     from sandbox_mcp.run.cost import Budget
 
-Command = Callable[..., Any]
-
-
-def cost_options(command: Command) -> Command:
-    """Give a command the options that :func:`chosen_costs` reads."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS = (
+cost_options = together(
     click.option("--price", metavar="IN/OUT", help="What a million tokens of the agent's model cost, such as 2.5/10."),
     click.option(
         "--user-price",
@@ -38,6 +30,7 @@ _OPTIONS = (
         help="Begin no session that would take the folder's tokens beyond this.",
     ),
 )
+"""The options that :func:`chosen_costs` reads."""
 
 
 def chosen_costs(options: Mapping[str, Any]) -> "tuple[Prices, Budget]":

@@ -27,14 +27,12 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
     "--script", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="File that says what to answer."
 )
 @click.option("--as-user", is_flag=True, help="Play the user, not the agent.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), show_default=f"{DEFAULT_PORT}, or a free one for PROGRAM", help="Port."
 )
 @click.option("--fault", help=f"Fail first: a status such as 429, or {', '.join(FAULTS)}.")
-@click.option(
-    "--fault-times", type=click.IntRange(1), default=1, show_default=True, help="How often each request fails."
-)
+@click.option("--fault-times", type=click.IntRange(1), default=1, help="How often each request fails.")
 @click.option("--retry-after", type=click.FloatRange(0), help="Seconds that a failure asks to wait.")
 @scenario_files
 def command(program: tuple[str, ...], host: str, port: int | None, **options: Any) -> None:
@@ -78,7 +76,7 @@ def _brain(
 ) -> "Brain":
     from sandbox_scenarios import Suite
 
-    from sandbox_mcp.endpoint.reply import Failing
+    from sandbox_mcp.endpoint.reply import Failing, PlannedFault
     from sandbox_mcp.endpoint.script import ScriptedModel, read_script
     from sandbox_mcp.endpoint.solver import Solver
     from sandbox_mcp.endpoint.user import ScriptedUserModel
@@ -91,14 +89,10 @@ def _brain(
         suite = Suite(places)
         scenarios = [suite.get(name) for name in names or suite.names("*")]
         brain = ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
-    return Failing(brain, _fault(fault, fault_times, retry_after)) if fault else brain
-
-
-def _fault(kind: str, times: int, retry_after: float | None) -> Any:
-    from sandbox_mcp.endpoint.reply import PlannedFault
-
-    if kind.isdecimal() and 400 <= int(kind) <= 599:
-        return PlannedFault("status", int(kind), retry_after, times)
-    if kind in FAULTS:
-        return PlannedFault(kind, times=times)  # pyright: ignore[reportArgumentType]
-    raise click.UsageError(f"unknown fault {kind!r}; expected a status from 400 to 599, or {', '.join(FAULTS)}")
+    if not fault:
+        return brain
+    if fault.isdecimal() and 400 <= int(fault) <= 599:
+        return Failing(brain, PlannedFault("status", int(fault), retry_after, fault_times))
+    if fault in FAULTS:
+        return Failing(brain, PlannedFault(fault, times=fault_times))  # pyright: ignore[reportArgumentType]
+    raise click.UsageError(f"unknown fault {fault!r}; expected a status from 400 to 599, or {', '.join(FAULTS)}")

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     "--mode",
     type=click.Choice(["strict", "paper", "compat"]),
     default="strict",
-    show_default=True,
     help="strict: holes closed; paper: as the papers say; compat: as the authors' code does.",
 )
 @metric_option
@@ -50,11 +49,10 @@ if TYPE_CHECKING:
 @click.option(
     "--similarity",
     default="rouge-l",
-    show_default=True,
     metavar="NAME",
     help="What ToolTalk compares free text by: exact, rouge-l, embedding (an extra), or embedding:MODULE:FUNCTION.",
 )
-@click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.  [default: keep]")
+@click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes that grade.  [default: one per core]")
 @row_options
 @bounds_option
@@ -70,7 +68,6 @@ if TYPE_CHECKING:
     "--judge-answers",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("judge-answers.ndjson"),
-    show_default=True,
     help="File of the judge's answers: nothing in it is asked again.",
 )
 @click.option("--gallery", is_flag=True, help="Also show the clearest example of every class of error.")

@@ -92,18 +92,13 @@ def _of_all(
             yield from read(left)
         except ImportFormatError as error:
             unreadable.append(error)
-            at = next((number for number, path in enumerate(left) if _holds(path, error.path)), None)
+            place = Path(error.path.partition("!")[0])  # of an archive, not of the member in it
+            at = next((n for n, given in enumerate(left) if given == place or given in place.parents), None)
             if at is None or together:
                 return
             del left[: at + 1]
         else:
             return
-
-
-def _holds(given: Path, place: str) -> bool:
-    """Whether the place of an error, which may be a member of an archive, is in what was given."""
-    path = Path(place.partition("!")[0])
-    return given == path or given in path.parents
 
 
 def _kept(folder: Path, name: str, events: "Sequence[Event]") -> Path:

@@ -20,8 +20,8 @@ NOW, ZONE = datetime(2025, 3, 12, 9, 30), "America/Los_Angeles"  # noqa: DTZ001 
     type=click.Path(path_type=Path),
     help="A Python that has what the checkout needs. [default: that of 'agents install toolsandbox-import']",
 )
-@click.option("--now", type=click.DateTime(), default=NOW, show_default=True, help="When the scenarios take place.")
-@click.option("--zone", default=ZONE, show_default=True, help="The time zone they take place in.")
+@click.option("--now", type=click.DateTime(), default=NOW, help="When the scenarios take place.")
+@click.option("--zone", default=ZONE, help="The time zone they take place in.")
 def command(checkout: Path, out: Path, python: Path | None, now: datetime, zone: str) -> None:
     """Read the scenarios of a benchmark from a checkout in DIR and write them as scenario files.
 

@@ -1,37 +1,27 @@
 """Options that say what search tools look things up in: live sources, a recording of them, or neither."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from sandbox_mcp.cli.options import together
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.own_code import OwnCodeError, own_code
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.world.faults import ToolFault
 
-Command = Callable[..., Any]
-
-
-def knowledge_options(command: Command) -> Command:
-    """Give a command the options ``--knowledge``, ``--record`` and ``--replay``."""
-    for option in (
-        click.option(
-            "--replay", "replay_tape", type=click.Path(path_type=Path), help="Look things up in this recording."
-        ),
-        click.option(
-            "--record", "record_tape", type=click.Path(path_type=Path), help="Record what live sources answer."
-        ),
-        click.option(
-            "--knowledge",
-            "live",
-            metavar="MODULE:ATTRIBUTE",
-            help="Live sources for search tools: a Knowledge, or what makes one. Offline sources without it.",
-        ),
-    ):
-        command = option(command)
-    return command
+knowledge_options = together(
+    click.option(
+        "--knowledge",
+        "live",
+        metavar="MODULE:ATTRIBUTE",
+        help="Live sources for search tools: a Knowledge, or what makes one. Offline sources without it.",
+    ),
+    click.option("--record", "record_tape", type=click.Path(path_type=Path), help="Record what live sources answer."),
+    click.option("--replay", "replay_tape", type=click.Path(path_type=Path), help="Look things up in this recording."),
+)
 
 
 def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Path | None) -> object:
@@ -44,8 +34,14 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")
     if record_tape and not live:
         raise SandboxError("--record needs live sources to record; name them with --knowledge")
-    if replay_tape:
-        return _replayed(replay_tape)
+    if replay_tape:  # by the first world that can read it
+        problems: list[str] = []
+        for replay in (sources.replay for _, sources in _with_sources() if sources.replay):
+            try:
+                return replay(replay_tape)
+            except ToolFault as error:
+                problems.append(str(error))
+        raise SandboxError("; ".join(problems))
     if not live:
         return None
     knowledge, world, sources = _live(live)
@@ -86,15 +82,3 @@ def _live(name: str) -> tuple[Any, str, Sources]:
             return knowledge, world, sources
     expected = " or ".join(f"a {sources.kind.__name__} for the world {world!r}" for world, sources in worlds)
     raise SandboxError(f"--knowledge {name!r} gives a {type(knowledge).__name__}; expected {expected}")
-
-
-def _replayed(tape: Path) -> object:
-    """What answers from a recording, by the first world that can read it."""
-    problems: list[str] = []
-    for _, sources in _with_sources():
-        if sources.replay is not None:
-            try:
-                return sources.replay(tape)
-            except ToolFault as error:
-                problems.append(str(error))
-    raise SandboxError("; ".join(problems))

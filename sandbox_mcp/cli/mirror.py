@@ -37,7 +37,13 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
     url = server[0] if len(server) == 1 and server[0].startswith(("http://", "https://")) else ""
     if headers and not url:
         raise click.UsageError("--header is for a server that is given by its URL")
-    values = dict(map(_header, headers))
+    values: dict[str, str] = {}
+    for written in headers:
+        name, equals, variable = written.partition("=")
+        if not name or not equals or variable not in os.environ:
+            told = f"--header {name}={variable}" if equals else f"--header {written!r}"
+            raise click.UsageError(f"{told}: expected NAME=VARIABLE with a variable that is set")
+        values[name] = os.environ[variable]
 
     import anyio
 
@@ -52,11 +58,3 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
                 await serve_stdio(face)
 
     anyio.run(mirror)
-
-
-def _header(written: str) -> tuple[str, str]:
-    name, equals, variable = written.partition("=")
-    if not name or not equals or variable not in os.environ:
-        told = f"--header {name}={variable}" if equals else f"--header {written!r}"
-        raise click.UsageError(f"{told}: expected NAME=VARIABLE with a variable that is set")
-    return name, os.environ[variable]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sandbox_grader.many import SuiteFinder
 
     from sandbox_mcp.trajectory import Trajectory
-    from sandbox_mcp.trajectory.storage import StoredCopy
 
 T = TypeVar("T")
 SCREENFUL, FEW = 20, 10
@@ -55,17 +54,17 @@ class LogPlace(click.Path):
         copy = StoredCopy.of(place, to_write=self._written)
         if self._written and ctx is not None:
             ctx.meta[STORED] = place
-            ctx.call_on_close(lambda: _send(copy))
+            ctx.call_on_close(lambda: click.echo(f"{copy.url}: {counted(copy.send(), 'file')} copied there", err=True))
         return copy.path
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in the order in which ``--help`` lists them."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 STORED = f"{__name__}.stored"
 """Where a command's context keeps the URL that it writes to, if it does."""
-
-
-def _send(copy: "StoredCopy") -> None:
-    sent = copy.send()
-    click.echo(f"{copy.url}: {counted(sent, 'file')} copied there", err=True)
 
 
 def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) -> None:
@@ -137,20 +136,12 @@ as_json: Callable[[Command], Command] = click.option("--json", "as_json", is_fla
 metric_option: Callable[[Command], Command] = click.option(
     "--metric",
     default="toolsandbox.score",
-    show_default=True,
     metavar="FAMILY.NAME",
     help="What counts, such as tooltalk.success: in means, pass@k, pass^k, comparisons and the threshold.",
 )
 
 
-def threshold_options(command: Command) -> Command:
-    """Give a command the options that :func:`exit_if_missed` reads."""
-    for option in reversed(_THRESHOLD):
-        command = option(command)
-    return command
-
-
-_THRESHOLD = (
+threshold_options = together(
     click.option(
         "--threshold",
         type=float,
@@ -161,10 +152,10 @@ _THRESHOLD = (
         "--threshold-by",
         type=click.Choice(["mean", "low"]),
         default="mean",
-        show_default=True,
         help="Hold the threshold against the mean, or the lower end of its 95 % interval.",
     ),
 )
+"""The options that :func:`exit_if_missed` reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,20 +176,18 @@ class RowChoice:
         chosen = failed if many or self.failed else list(items)
         order = self.sort or ("score" if many else "name")
         if order == "score":
-            chosen = sorted(chosen, key=lambda item: (score(item) is not None, score(item) or 0.0))
+            chosen.sort(key=lambda item: (score(item) is not None, score(item) or 0.0))
         elif order == "turns":
-            chosen = sorted(chosen, key=lambda item: -(turns(item) or 0.0))
+            chosen.sort(key=lambda item: -(turns(item) or 0.0))
         shown = chosen[:FEW] if many else chosen
         if len(shown) == len(items):
             return shown, ""
         if not failed:
             return shown, f"all {len(items)} passed; --all lists them"
         if len(failed) > len(shown):
-            return shown, f"{len(shown)} of the {len(failed)} that did not pass, of {len(items)}; {_MORE}"
+            told = f"{len(shown)} of the {len(failed)} that did not pass, of {len(items)}"
+            return shown, f"{told}; --failed lists them, --all every one"
         return shown, f"those that did not pass, {len(shown)} of {len(items)}; --all lists every one"
-
-
-_MORE = "--failed lists them, --all every one"
 
 
 def row_options(command: Command) -> Command:
@@ -208,11 +197,13 @@ def row_options(command: Command) -> Command:
     def chosen(everything: bool, failed: bool, sort: str | None, **options: Any) -> Any:
         return command(rows=RowChoice(everything, failed, sort or ""), **options)
 
-    told = f"List every one.  [default: of more than {SCREENFUL} the worst {FEW}]"
-    wrapped: Command = click.option("--all", "everything", is_flag=True, help=told)(chosen)
-    wrapped = click.option("--failed", is_flag=True, help="List only those that did not pass.")(wrapped)
     orders = click.Choice(["name", "score", "turns"])
-    return click.option("--sort", type=orders, help="The order of the list; scores from the lowest up.")(wrapped)
+    told = f"List every one.  [default: of more than {SCREENFUL} the worst {FEW}]"
+    return together(
+        click.option("--sort", type=orders, help="The order of the list; scores from the lowest up."),
+        click.option("--failed", is_flag=True, help="List only those that did not pass."),
+        click.option("--all", "everything", is_flag=True, help=told),
+    )(chosen)
 
 
 def check_threshold(threshold: float | None, metric: str) -> None:
@@ -288,7 +279,6 @@ def print_json(value: object) -> None:
 bounds_option: Callable[[Command], Command] = click.option(
     "--bounds/--no-bounds",
     default=True,
-    show_default=True,
     help="Also grade a refusing agent (floor) and the reference (ceiling) on the same scenarios.",
 )
 

@@ -5,6 +5,7 @@ the end. Every session of a scenario is a further trial of it.
 """
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +26,13 @@ OUT = Path("runs/play")
 
 @click.command()
 @click.argument("scenario")
-@click.option(
-    "--as", "role", type=click.Choice(["user", "agent"]), default="agent", show_default=True, help="Whom you play."
-)
+@click.option("--as", "role", type=click.Choice(["user", "agent"]), default="agent", help="Whom you play.")
 @click.option("--agent", metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
 @model_options
 @user_options
-@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder for the logs.")
-@click.option("--variant", default="base", show_default=True, help="How tools are presented.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides the world's ids.")
+@click.option("--out", type=click.Path(path_type=Path), default=OUT, help="Folder for the logs.")
+@click.option("--variant", default="base", help="How tools are presented.")
+@click.option("--seed", type=int, default=0, help="Decides the world's ids.")
 @scenario_files
 def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) -> None:
     """Play SCENARIO yourself, and see how it is graded.
@@ -41,9 +40,15 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     As the agent you see the user's words and call the tools by typing their names; as the user you read what the agent
     says and answer. /help tells what can be typed.
     """
+    from sandbox_grader.conversation import conversation
+    from sandbox_grader.grading import grade_logs
     from sandbox_scenarios import Suite
+    from sandbox_scenarios.variants import canonical, variant_named
 
+    from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.run.folder import RunFolder
+    from sandbox_mcp.run.unit import Unit
+    from sandbox_mcp.trajectory import read_trajectory
 
     if role == "user" and not options["agent"]:
         raise click.UsageError("as the user you need an agent to talk to; name one with --agent, such as reference")
@@ -54,24 +59,18 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     if role == "agent" and options["user"] == "human":
         raise click.UsageError("you play the agent, and cannot play the user as well; say --as user")
     suite, folder = Suite(places), RunFolder(options["out"])
-    unit = _next(folder, suite.get(scenario).name, options["variant"], options["seed"])
-    _play(suite, folder, unit, role, options)
-    _show(folder.log(unit), places)
-
-
-def _next(folder: "RunFolder", scenario: str, variant: str, seed: int) -> "Unit":
-    """The first trial of the scenario that is not there yet."""
-    from sandbox_scenarios.variants import canonical, variant_named
-
-    from sandbox_mcp.run.unit import Unit
-
-    variant = canonical(variant)
+    name, variant = suite.get(scenario).name, canonical(options["variant"])
     variant_named(variant)
     folder.prepare()
-    trial = 0
-    while folder.log(Unit(scenario, variant, seed, trial)).exists():
-        trial += 1
-    return Unit(scenario, variant, seed, trial)
+    trials = (Unit(name, variant, options["seed"], trial) for trial in count())
+    unit = next(unit for unit in trials if not folder.log(unit).exists())
+    _play(suite, folder, unit, role, options)
+    log = folder.log(unit)
+    click.echo()
+    click.echo(conversation(read_trajectory(log)))
+    for scores in grade_logs([log], finder(places)).sessions:
+        click.echo(scores.explain(), nl=False)
+    click.echo(f"log: {log}", err=True)
 
 
 def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> None:
@@ -91,11 +90,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
         require_person()
         agent, users = PersonAgent(), chosen_users(options)
     spec = SessionSpec(
-        suite.get(unit.scenario),
-        unit.variant,
-        unit.seed,
-        unit.trial,
-        agent={"name": agent.name, **agent.describe()},
+        suite.get(unit.scenario), unit.variant, unit.seed, unit.trial, agent={"name": agent.name, **agent.describe()}
     )
     manager = SessionManager(suite, max_sessions=1)
 
@@ -111,18 +106,3 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
 
     anyio.run(session)
     folder.keep(unit)
-
-
-def _show(log: Path, places: tuple[Path, ...]) -> None:
-    """The conversation, how it is graded, and where its log is."""
-    from sandbox_grader.conversation import conversation
-    from sandbox_grader.grading import grade_logs
-
-    from sandbox_mcp.cli.grade import finder
-    from sandbox_mcp.trajectory import read_trajectory
-
-    click.echo()
-    click.echo(conversation(read_trajectory(log)))
-    for scores in grade_logs([log], finder(places)).sessions:
-        click.echo(scores.explain(), nl=False)
-    click.echo(f"log: {log}", err=True)

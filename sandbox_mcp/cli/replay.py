@@ -87,6 +87,7 @@ class _Replayed:
     def _by_prefixes(self, log: "Trajectory") -> "list[ReplayDifference]":
         import anyio
 
+        from sandbox_mcp.run.by_hand import PlayableSuite
         from sandbox_mcp.run.conversations import Conversations
         from sandbox_mcp.run.errors import RunError
         from sandbox_mcp.run.prefix import ORIGIN, played_truth
@@ -96,7 +97,15 @@ class _Replayed:
 
         started = log.started
         kind = str((started.origin or {}).get("format"))
-        suite = self._suites.get(kind) or self._suites.setdefault(kind, self._material(kind))
+        if kind not in self._suites:
+            if kind != "tooltalk":
+                self._suites[kind] = PlayableSuite(self._places)
+            elif self._checkout is None:
+                told = "it holds prefixes of a conversation of ToolTalk; name your checkout of it with --tooltalk"
+                raise RunError(told)
+            else:
+                self._suites[kind] = Conversations(self._checkout)
+        suite = self._suites[kind]
         scenario = suite.get(started.scenario)
         spec = SessionSpec(scenario, started.variant, started.seed, started.trial, agent=started.agent)
         truths: Truths = played_truth
@@ -105,17 +114,6 @@ class _Replayed:
         if kind == ORIGIN and scenario.digest != started.digest:
             raise RunError(f"scenario {started.scenario!r} has changed since {log.path!r} was recorded")
         return anyio.run(prefix_differences, log, SessionManager(suite), spec, truths)
-
-    def _material(self, kind: str) -> "PlayableSuite":
-        from sandbox_mcp.run.by_hand import PlayableSuite
-        from sandbox_mcp.run.conversations import Conversations
-        from sandbox_mcp.run.errors import RunError
-
-        if kind != "tooltalk":
-            return PlayableSuite(self._places)
-        if self._checkout is None:
-            raise RunError("it holds prefixes of a conversation of ToolTalk; name your checkout of it with --tooltalk")
-        return Conversations(self._checkout)
 
 
 def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:

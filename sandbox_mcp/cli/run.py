@@ -53,29 +53,21 @@ if TYPE_CHECKING:
 @cost_options
 @click.option("--out", required=True, type=LogPlace(written=True), help="Folder for logs, manifest and summary.")
 @click.option(
-    "--variant",
-    "variants",
-    multiple=True,
-    default=("base",),
-    show_default=True,
-    help="How tools are presented. May be repeated.",
+    "--variant", "variants", multiple=True, default=("base",), help="How tools are presented. May be repeated."
 )
-@click.option(
-    "--trials", type=click.IntRange(1), default=1, show_default=True, help="Sessions per scenario and variant."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides the world's ids.")
-@click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Sessions played at a time.")
+@click.option("--trials", type=click.IntRange(1), default=1, help="Sessions per scenario and variant.")
+@click.option("--seed", type=int, default=0, help="Decides the world's ids.")
+@click.option("--jobs", type=click.IntRange(1), default=4, help="Sessions played at a time.")
 @click.option(
     "--executor",
     type=click.Choice(["tasks", "processes", "ray"]),
     default="tasks",
-    show_default=True,
     help="Play the jobs as tasks of this process, each in a process, or so many in each actor of a Ray cluster.",
 )
 @click.option("--ray-address", metavar="ADDRESS", help="The cluster.  [default: RAY_ADDRESS, or one for this run]")
 @click.option("--ray-actors", type=click.IntRange(1), help="Actors to play on.  [default: one per core of the cluster]")
 @click.option("--pack/--no-pack", default=None, help="Put many logs into one file.  [default: from 2000 sessions on]")
-@click.option("--shard", default="1/1", metavar="I/N", help="Play only the I-th of N equal parts.")
+@click.option("--shard", default="1/1", show_default=False, metavar="I/N", help="Play only the I-th of N equal parts.")
 @click.option(
     "--transport",
     type=click.Choice(["memory", "http", "direct"]),
@@ -85,7 +77,6 @@ if TYPE_CHECKING:
     "--max-turn-seconds",
     type=click.FloatRange(0, min_open=True),
     default=1800.0,
-    show_default=True,
     help="Seconds an agent may take to answer one message of the user.",
 )
 @metric_option
@@ -94,7 +85,6 @@ if TYPE_CHECKING:
     "--mode",
     type=click.Choice(["on-policy", "prefix"]),
     default="on-policy",
-    show_default=True,
     help="Let the agent go on from what it did itself, or ask for every reply on the reference's history.",
 )
 @click.option(
@@ -119,7 +109,6 @@ if TYPE_CHECKING:
     "--row-answers",
     type=click.Choice(["calls", "text"]),
     default="calls",
-    show_default=True,
     help="With --rows: call tools over MCP, or write down what to call as the benchmark's authors asked.",
 )
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled.")
@@ -174,7 +163,7 @@ def command(
     for chosen in runs:
         if len(runs) > 1 and not options["quiet"]:
             click.echo(f"model {chosen['model']}", err=True)
-        report = _played(Recipe(places, chosen), everything=rows.everything, bounds=bounds)
+        report = _evaluated(Recipe(places, chosen), everything=rows.everything, bounds=bounds)
         if scores:
             beside = scores.with_stem(f"{scores.stem}-{chosen['out'].name}")
             report.write(beside if len(runs) > 1 else scores, threshold)
@@ -190,9 +179,8 @@ def command(
             click.echo(f"{report.name}: {remark}" if len(runs) > 1 else remark, err=True)
     for report in reports:
         exit_if_missed(report, threshold if report.sessions else None, threshold_by)
-    if any(
-        report.stopped or (report.score is None and len(report.filled) < len(report.sessions)) for report in reports
-    ):
+    unscored = (report.score is None and len(report.filled) < len(report.sessions) for report in reports)
+    if any(report.stopped for report in reports) or any(unscored):
         raise click.exceptions.Exit(1)
 
 
@@ -213,22 +201,6 @@ def _refuse_what_is_of_one_model(models: Sequence[str], options: Mapping[str, An
         raise click.UsageError(
             "standard input can be read once; name a file with @FILE where there are several --model"
         )
-
-
-def _played(recipe: "Recipe", *, everything: bool, bounds: bool) -> "Report":
-    """Play one run, with its floor and ceiling if they are wanted."""
-    from sandbox_grader.scores import KEPT_FROM
-
-    from sandbox_mcp.run.folder import RunFolder
-    from sandbox_mcp.run.unit import Shard
-
-    with terminated_as_interrupted():
-        report = _evaluated(recipe, everything=everything)
-    if bounds:
-        folder, part = RunFolder(recipe.options["out"]), Shard.parse(recipe.options["shard"])
-        with_bounds(report, finder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
-        folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
-    return report
 
 
 def _runs(models: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -254,24 +226,15 @@ def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json
     except GraderError as error:  # as where no session of one of them could be scored
         found = []
         click.echo(f"sandbox-mcp: {error}", err=True)
+    named = list(zip(models, reports, strict=True))
     if as_json:
-        told = [
-            {"model": model, "out": report.name, **report.summary()}
-            for model, report in zip(models, reports, strict=True)
-        ]
+        told = [{"model": model, "out": report.name, **report.summary()} for model, report in named]
         print_json({"runs": told, "comparisons": comparisons_as_json(found)})
         return
-    rows = [
-        (
-            model,
-            len(report.counted),
-            len(report.sessions),
-            report.score,
-            *(report.interval or (None, None)),
-            report.name,
-        )
-        for model, report in zip(models, reports, strict=True)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for model, report in named:
+        low, high = report.interval or (None, None)
+        rows.append((model, len(report.counted), len(report.sessions), report.score, low, high, report.name))
     print_table(("model", "scored", "sessions", "score", "low", "high", "in"), rows)
     if found:
         click.echo()
@@ -309,30 +272,21 @@ class Recipe:
         from sandbox_mcp.run.sessions import JUDGED, Crew
         from sandbox_mcp.run.told_first import told_first
 
-        row_places: tuple[Path, ...] = self.options["row_places"]
-        if row_places and (self.options["mode"] == "prefix" or self.options["tooltalk"]):
+        options, row_places = self.options, self.options["row_places"]
+        if row_places and (options["mode"] == "prefix" or options["tooltalk"]):
             raise click.UsageError("rows have histories of their own; leave out --mode prefix and --tooltalk")
-        knowledge = chosen_knowledge(*(self.options[name] for name in ("live", "record_tape", "replay_tape")))
-        agent, users = chosen_agent(self.options), chosen_users(self.options)
-        folder = RunFolder(self.options["out"])
-        family = self.options["metric"].partition(".")[0]
-        told = told_first(self.options["instructions"])
+        knowledge = chosen_knowledge(*(options[name] for name in ("live", "record_tape", "replay_tape")))
+        agent, users, folder = chosen_agent(options), chosen_users(options), RunFolder(options["out"])
+        family = options["metric"].partition(".")[0]
+        told = told_first(options["instructions"])
         if row_places:
-            form = self.options["row_answers"]
+            form, suite = options["row_answers"], RowSuite(row_places)
             asked = {**told, "rows": form}
-            suite = RowSuite(row_places)
             return RowCrew(suite, agent, users, folder, metrics=(family,), instructions=asked, form=form)
-        crew = Crew(
-            self.material(),
-            agent,
-            users,
-            folder,
-            knowledge,
-            keep_spoiled=self.options["keep_spoiled"],
-            metrics=tuple(dict.fromkeys((*JUDGED, family))),
-            instructions=told,
-        )
-        return as_played(crew, self.options["mode"])
+        metrics, spoiled = tuple(dict.fromkeys((*JUDGED, family))), options["keep_spoiled"]
+        material = self.material()
+        crew = Crew(material, agent, users, folder, knowledge, keep_spoiled=spoiled, metrics=metrics, instructions=told)
+        return as_played(crew, options["mode"])
 
     def material(self) -> "PlayableSuite":
         """What there is to play: scenarios, or the conversations of a checkout.
@@ -351,42 +305,50 @@ class Recipe:
         return Conversations(self.options["tooltalk"])
 
 
-def _evaluated(recipe: Recipe, *, everything: bool) -> "Report":
+AS_GIVEN = (
+    "variants", "trials", "seed", "metric", "keep_spoiled", "out", "pack", "max_turn_seconds", "row_answers", "mode",
+)  # fmt: skip
+"""Options that playing takes as they are."""
+
+
+def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
+    """Play one run, with its floor and ceiling if they are wanted."""
+    from sandbox_grader.scores import KEPT_FROM
+
     from sandbox_mcp.run.evaluate import evaluate
+    from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.rows.suite import RowSuite
     from sandbox_mcp.run.told_first import told_first
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
-    executor = _executor(recipe)
-    crew = recipe()
-    jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
-    prices, budget = chosen_costs(options)
-    suite = RowSuite(options["row_places"]) if options["row_places"] else recipe.material()
-    return evaluate(
-        crew.agent,
-        suite.select(*options["selectors"]),
-        variants=options["variants"],
-        trials=options["trials"],
-        seed=options["seed"],
-        user=crew.users,
-        metric=options["metric"],
-        keep_spoiled=options["keep_spoiled"],
-        jobs=jobs,
-        out=options["out"],
-        pack=options["pack"],
-        transport=options["transport"] or ("http" if crew.agent.needs_url else "memory"),
-        max_turn_seconds=options["max_turn_seconds"],
-        shard=Shard.parse(options["shard"]),
-        prices=prices,
-        budget=budget,
-        executor=executor,
-        knowledge=crew.knowledge,
-        instructions=told_first(options["instructions"]),
-        row_answers=options["row_answers"],
-        mode=options["mode"],
-        watch=Display(quiet=options["quiet"], every=everything).show,
-    )
+    with terminated_as_interrupted():
+        executor = _executor(recipe)
+        crew = recipe()
+        jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
+        prices, budget = chosen_costs(options)
+        suite = RowSuite(options["row_places"]) if options["row_places"] else recipe.material()
+        selection, part = suite.select(*options["selectors"]), Shard.parse(options["shard"])
+        report = evaluate(
+            crew.agent,
+            selection,
+            **{name: options[name] for name in AS_GIVEN},
+            user=crew.users,
+            jobs=jobs,
+            transport=options["transport"] or ("http" if crew.agent.needs_url else "memory"),
+            shard=part,
+            prices=prices,
+            budget=budget,
+            executor=executor,
+            knowledge=crew.knowledge,
+            instructions=told_first(options["instructions"]),
+            watch=Display(quiet=options["quiet"], every=everything).show,
+        )
+    if bounds:
+        folder = RunFolder(options["out"])
+        with_bounds(report, finder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
+        folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
+    return report
 
 
 def _executor(recipe: Recipe) -> "Executor | None":

@@ -51,27 +51,21 @@ def list_(
     found = [item for item in found if category is None or category in item.categories]
     if search is not None:
         words = search.casefold().split()
-        found = [item for item in found if all(word in _searched(item) for word in words)]
+        texts: dict[str, str] = {}
+        for item in found:
+            told = (item.about, item.user.goal, item.user.opening, item.name.replace("_", " "))
+            texts[item.name] = "\n".join((item.name, *told, *item.tools, *item.categories, *item.tags)).casefold()
+        found = [item for item in found if all(word in texts[item.name] for word in words)]
         if not found:
             raise click.UsageError(f"no scenario here has all the words of {search!r}; try fewer, or --world '*'")
     if as_json:
+        shown = ("name", "about", "categories", "world", "tags", "tools")
         print_json(
-            [
-                {
-                    "name": item.name,
-                    "about": item.about,
-                    "categories": item.categories,
-                    "world": item.home.name,
-                    "tags": item.tags,
-                    "tools": item.tools,
-                }
-                for item in found
-            ]
+            [{name: item.home.name if name == "world" else getattr(item, name) for name in shown} for item in found]
         )
     else:
-        print_table(
-            ("name", "categories", "about"), [(item.name, ", ".join(item.categories), item.about) for item in found]
-        )
+        rows = [(item.name, ", ".join(item.categories), item.about) for item in found]
+        print_table(("name", "categories", "about"), rows)
 
 
 @command.command()
@@ -91,7 +85,7 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 @click.argument("selectors", nargs=-1)
 @click.option("--deep", is_flag=True, help="Also play every scenario soundly and badly, and say what scores wrongly.")
 @click.option("--mutant", help="With one scenario: play this mutant of deep lint again and show what happened.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for --deep.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for --deep.")
 @scenario_files
 @as_json
 def lint(
@@ -111,7 +105,12 @@ def lint(
     if deep:
         from sandbox_mcp.authoring.deep_lint import DeepLint
 
-        linted = DeepLint(places, names, jobs, _progress).run()
+        def watch(done: int, of: int) -> None:
+            if sys.stderr.isatty():
+                control("\r")
+                click.echo(f"{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
+
+        linted = DeepLint(places, names, jobs, watch).run()
         complaints, played = (*complaints, *linted.complaints), linted.played
     if as_json:
         found = [item.to_json() for item in complaints]
@@ -123,12 +122,6 @@ def lint(
     click.echo(f"{counted(len(names), 'scenario')}{mutants}, {counted(len(complaints), 'complaint')}", err=True)
     if complaints:
         raise click.exceptions.Exit(1)
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        control("\r")
-        click.echo(f"{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
 
 
 def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
@@ -166,7 +159,7 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
     """Count what the suite covers, beside ToolSandbox's figures, ToolTalk's and ToolScan's, world by world."""
     from sandbox_grader.toolscan.names import name_similarity
-    from sandbox_scenarios.stats import measure
+    from sandbox_scenarios.stats import measure, picture, update
 
     from sandbox_mcp.run.select import of_world
 
@@ -175,7 +168,13 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
         of_world(suite, world)
     found = measure(suite, name_similarity, world)
     if markdown is not None:
-        _write_page(found, markdown)
+        drawing = markdown.with_suffix(".svg")
+        text = markdown.read_text(encoding="utf-8") if markdown.exists() else ""
+        try:
+            markdown.write_text(update(text, found, drawing.name), encoding="utf-8", newline="\n")
+            drawing.write_text(picture(found), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise click.UsageError(f"{markdown} cannot be written: {error.strerror or error}") from error
     elif as_json:
         print_json(found.to_json())
     else:
@@ -183,18 +182,6 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
     if check and found.missed:
         click.echo(f"short of published figures: {', '.join(item.name for item in found.missed)}", err=True)
         raise click.exceptions.Exit(1)
-
-
-def _write_page(found: "Stats", path: Path) -> None:
-    from sandbox_scenarios.stats import picture, update
-
-    drawing = path.with_suffix(".svg")
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    try:
-        path.write_text(update(text, found, drawing.name), encoding="utf-8", newline="\n")
-        drawing.write_text(picture(found), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _print_stats(found: "Stats") -> None:
@@ -265,13 +252,6 @@ def _suite(places: Sequence[Path]) -> Any:
     from sandbox_scenarios.loader import Suite
 
     return Suite(places)
-
-
-def _searched(scenario: "Scenario") -> str:
-    """Where words are looked for in a scenario."""
-    told = (scenario.about, scenario.user.goal, scenario.user.opening)
-    parts = (scenario.name, *told, *scenario.tools, *scenario.categories, *scenario.tags)
-    return "\n".join((*parts, scenario.name.replace("_", " "))).casefold()
 
 
 def _as_json(scenario: "Scenario") -> dict[str, Any]:

@@ -22,7 +22,6 @@ from sandbox_mcp.cli.options import scenarios_of_world
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
-    from mcp.server import Server
     from sandbox_scenarios import Scenario
 
     from sandbox_mcp.session import SessionSpec
@@ -75,16 +74,12 @@ class Listen:
     "--elicitation/--no-elicitation",
     "elicits",
     default=True,
-    help="Where no harness speaks: let the client ask its human for confirmations.  [default: elicitation]",
+    help="Where no harness speaks: let the client ask its human for confirmations.",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP, with the control API; without it, over stdio.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
-    "--port",
-    default=DEFAULT_PORT,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 takes a free one.",
+    "--port", default=DEFAULT_PORT, type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one."
 )
 @click.option(
     "--allowed-host",
@@ -112,14 +107,12 @@ class Listen:
     "--max-sessions",
     type=click.IntRange(min=1),
     default=5000,
-    show_default=True,
     help="Over HTTP: how many sessions may be open at a time; beyond it, new ones are refused with 503.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Over HTTP: how many processes share the sessions, behind one port.",
 )
 @click.option(
@@ -139,17 +132,17 @@ class Listen:
     "--user",
     type=click.Choice(["scripted", "llm", "human"]),
     default="scripted",
-    show_default=True,
     help="Who plays the user, unless a harness asks for another; human is whoever sits at the client.",
 )
 @click.option("--user-model", help="Model of the llm user.")
 @click.option(
     "--user-base-url", help="OpenAI-compatible endpoint of the llm user's model.  [default: $OPENAI_BASE_URL]"
 )
-@click.option("--user-api-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds its key.")
+@click.option("--user-api-key-env", default="OPENAI_API_KEY", help="Variable that holds its key.")
 @click.option(
     "--user-tools",
     default="",
+    show_default=False,
     metavar="NAMES",
     help="What the llm user may call beside its way to leave, as with 'run'.",
 )
@@ -342,7 +335,22 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
 
     gc.disable()  # what is loaded here stays; looking through it again and again takes a tenth of the time to start
     try:
-        server = _stdio_server(manager, play, state_dir)
+        from sandbox_mcp.session.stored import StateDir
+
+        state = StateDir(state_dir, manager) if state_dir else None
+        if play.scenario or play.session:
+            opened = _offered(manager, play, state)
+            _announce(opened)
+            from sandbox_mcp.server.mcp_server import server_for
+
+            server = server_for(opened, elicits=play.elicits)
+        else:
+            from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
+            from sandbox_mcp.server.lobby.server import lobby_server
+
+            seat, app = StoredSeat(state) if state else ManagedSeat(manager), _Pages()
+            lobby = Lobby(manager, seat, _announce, app)
+            server = lobby_server(manager.suite, lobby, elicits=play.elicits, app=app)
     finally:
         gc.enable()
 
@@ -356,24 +364,6 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
                 await manager.close_all()
 
     anyio.run(serve)
-
-
-def _stdio_server(manager: "SessionManager", play: Play, state_dir: Path | None) -> "Server[Any]":
-    from sandbox_mcp.session.stored import StateDir
-
-    state = StateDir(state_dir, manager) if state_dir else None
-    if play.scenario or play.session:
-        opened = _offered(manager, play, state)
-        _announce(opened)
-        from sandbox_mcp.server.mcp_server import server_for
-
-        return server_for(opened, elicits=play.elicits)
-    from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
-    from sandbox_mcp.server.lobby.server import lobby_server
-
-    seat = StoredSeat(state) if state else ManagedSeat(manager)
-    app = _Pages()
-    return lobby_server(manager.suite, Lobby(manager, seat, _announce, app), elicits=play.elicits, app=app)
 
 
 class _Pages:
@@ -407,10 +397,7 @@ def _note(what: str, text: str) -> None:
 
 
 def _serve_http(
-    manager: "SessionManager",
-    play: Play,
-    listen: Listen,
-    sessions: Callable[["Share"], "KeptSessions"] | None = None,
+    manager: "SessionManager", play: Play, listen: Listen, sessions: Callable[["Share"], "KeptSessions"] | None = None
 ) -> int | None:
     """Serve over HTTP; ``sessions`` makes the manager of each worker where there may be several.
 

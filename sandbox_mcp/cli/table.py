@@ -13,14 +13,14 @@ from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader.metric import Mode
-    from sandbox_grader.papers.table import LabelledRun, PaperTable
+    from sandbox_grader.papers.table import LabelledRun
 
 
 @click.command()
 @click.argument("paper", metavar="[PAPER[/TABLE]]", default="")
 @click.argument("runs", nargs=-1, metavar="[[LABEL=]RUN]...")
 @click.option("--list", "listing", is_flag=True, help="List the tables, and which runs each needs.")
-@click.option("--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md", show_default=True)
+@click.option("--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md")
 @click.option(
     "--mode",
     type=click.Choice(["strict", "paper", "compat"]),
@@ -57,8 +57,15 @@ def command(
     if not paper and not listing:
         raise click.UsageError(f"table takes the name of a paper: {', '.join(PAPERS)}; or --list")
     tables = [table for name in ([paper] if paper else PAPERS) for table in paper_tables(name)]
+    if listing and as_json:
+        told = ("asked", "title", "needs", "command", "mode")
+        shown = ({name: getattr(table, name) for name in told} for table in tables)
+        columns = ([column.name for column in table.columns] for table in tables)
+        print_json([{**item, "columns": names} for item, names in zip(shown, columns, strict=True)])
+        return
     if listing:
-        _list(tables, as_json=as_json)
+        for table in tables:
+            click.echo(f"{table.asked}: {table.title}\n    needs {table.needs}\n    {table.command}")
         return
     if not runs and not any(table.printed for table in tables):
         raise click.UsageError(f"{paper!r} has no printed figures to show; name runs to fill it from")
@@ -74,21 +81,6 @@ def command(
             click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
     if graded.unreadable:
         raise click.exceptions.Exit(2)
-
-
-def _list(tables: "Sequence[PaperTable]", *, as_json: bool) -> None:
-    if as_json:
-        told = ("asked", "title", "needs", "command", "mode")
-        columns = [[column.name for column in table.columns] for table in tables]
-        print_json(
-            [
-                {**{name: getattr(t, name) for name in told}, "columns": names}
-                for t, names in zip(tables, columns, strict=True)
-            ]
-        )
-        return
-    for table in tables:
-        click.echo(f"{table.asked}: {table.title}\n    needs {table.needs}\n    {table.command}")
 
 
 class _Grading:

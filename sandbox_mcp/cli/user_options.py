@@ -4,7 +4,7 @@ Policy: the user's model is the agent's unless told otherwise, because that is w
 option that means nothing for the user chosen is an error, but for those that name its model.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,26 +13,16 @@ import click
 from click.core import ParameterSource
 
 from sandbox_mcp.cli.agent_options import agent_endpoint, parameters
+from sandbox_mcp.cli.options import together
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.users import Users
 
-Command = Callable[..., Any]
-
-
-def user_options(command: Command) -> Command:
-    """Give a command the options that :func:`chosen_users` reads."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS = (
+user_options = together(
     click.option(
         "--user",
         type=click.Choice(["scripted", "llm", "human", "replay"]),
         default="scripted",
-        show_default=True,
         help="Who plays the user: the scenario's script, a model, you, or what was said before.",
     ),
     click.option("--user-model", help="Model of the llm user. [default: --model]"),
@@ -73,6 +63,7 @@ _OPTIONS = (
         help="A log, or a run's folder: the replay user says what was said in the same scenario, variant and trial.",
     ),
 )
+"""The options that :func:`chosen_users` reads."""
 _BELONGS = {"user_tools": "llm", "user_lines": "replay", "user_log": "replay"}
 """Options that mean nothing unless that user plays."""
 
@@ -83,7 +74,7 @@ def chosen_users(options: Mapping[str, Any]) -> "Users":
     Raises:
         RunError: the llm user has no model, or there is nothing to replay.
     """
-    from sandbox_mcp.run.users import human_users, user_tools, users_named
+    from sandbox_mcp.run.users import human_users, replayed_users, user_tools, users_named
 
     kind = options["user"]
     for option, owner in _BELONGS.items():
@@ -92,7 +83,13 @@ def chosen_users(options: Mapping[str, Any]) -> "Users":
     if kind == "human":
         return human_users()
     if kind == "replay":
-        return _replayed(options["user_lines"], options["user_log"])
+        from sandbox_mcp.run.utterances import recorded_lines, written_lines
+
+        lines, log = options["user_lines"], options["user_log"]
+        if (lines is None) == (log is None):
+            told = "--user replay says what is in --user-lines FILE or in --user-log PATH"
+            raise click.UsageError(f"{told}; give one of them")
+        return replayed_users(written_lines(lines) if lines else recorded_lines(log))
     agent = agent_endpoint(options)
     endpoint = replace(
         agent,
@@ -115,14 +112,3 @@ def jobs_for(users: "Users", options: Mapping[str, Any]) -> int:
         raise click.UsageError("the human user needs standard input, so selectors cannot be read from it; use @FILE")
     given = click.get_current_context().get_parameter_source("jobs")
     return 1 if users.alone and given is ParameterSource.DEFAULT else options["jobs"]
-
-
-def _replayed(lines: Path | None, log: Path | None) -> "Users":
-    from sandbox_mcp.run.users import replayed_users
-    from sandbox_mcp.run.utterances import recorded_lines, written_lines
-
-    if lines is not None and log is None:
-        return replayed_users(written_lines(lines))
-    if log is not None and lines is None:
-        return replayed_users(recorded_lines(log))
-    raise click.UsageError("--user replay says what is in --user-lines FILE or in --user-log PATH; give one of them")

@@ -11,10 +11,12 @@ from sandbox_mcp.cli.options import LogPlace, scenario_files
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
-@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict", show_default=True)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=False, help="0, the default, takes a free one."
+)
+@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict")
 @click.option("--index", "place", type=click.Path(path_type=Path, dir_okay=False), help="Keep the index in this file.")
-@click.option("--open/--no-open", "opens", default=True, help="Open a browser.", show_default=True)
+@click.option("--open/--no-open", "opens", default=True, help="Open a browser.")
 @scenario_files
 def command(
     paths: tuple[Path, ...], port: int, mode: Any, place: Path | None, opens: bool, places: tuple[Path, ...]

@@ -12,7 +12,6 @@ import click
 from sandbox_mcp.cli.connect.hosts import HOSTS, NAME, Host, server_command, shell_line, this_system
 
 if TYPE_CHECKING:
-    from sandbox_mcp.cli.connect.entry import WriteOutcome
     from sandbox_mcp.cli.connect.serve_args import ServeArgs
 
 __all__ = ("command",)
@@ -26,13 +25,18 @@ UNDRIVEN = (
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("host", type=click.Choice(list(HOSTS)))
 @click.argument("serve_args", nargs=-1, type=click.UNPROCESSED)
-@click.option("--print", "mode", flag_value="print", default="print", help="Print what HOST needs, the default.")
+@click.option(
+    "--print",
+    "mode",
+    flag_value="print",
+    default="print",
+    show_default=False,
+    help="Print what HOST needs, the default.",
+)
 @click.option("--write", "mode", flag_value="write", help="Put it into HOST's configuration file.")
 @click.option("--undo", "mode", flag_value="undo", help="Take it out of that file again.")
 @click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    help="The configuration file, where it is not in its usual place.",
+    "--config", type=click.Path(path_type=Path), help="The configuration file, where it is not in its usual place."
 )
 @click.option("--force", is_flag=True, help="With --write: replace another server of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the block for the file, or what was done to it.")
@@ -73,12 +77,27 @@ def command(
         done = {"host": host, "action": outcome.action, "file": str(outcome.file), "backup": backup}
         click.echo(json.dumps(done, indent=2))
     else:
-        click.echo(f"{_told(outcome)}\n{more}".rstrip())
+        said = {
+            "written": f"The server {NAME!r} is now in {outcome.file}",
+            "unchanged": f"The server {NAME!r} is already in {outcome.file}; nothing was changed",
+            "removed": f"The server {NAME!r} is no longer in {outcome.file}",
+            "restored": f"The server {NAME!r} that was in {outcome.file} before is back",
+            "nothing": f"There is no server {NAME!r} in {outcome.file}; nothing was changed",
+            "foreign": f"The server {NAME!r} in {outcome.file} is not this one; nothing was changed",
+        }[outcome.action]
+        backup = f"\nThe file as it was: {outcome.backup}" if outcome.backup else ""
+        click.echo(f"{said}{backup}\n{more}".rstrip())
 
 
 def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs") -> str:
+    mine = this_system()
+    if config or host.project:
+        where = f"It goes into {config or f'{host.places[mine]} in your project'}."
+    else:
+        where = "It goes into this file; if the file has other servers, add this one beside them:"
+        for system, path in host.places.items():
+            where += f"\n  {system}{' (this machine)' if system == mine else ''}: {path}"
     own = f"\n\nOr let it do so itself:\n  {host.own_command(argv)}" if host.command else ""
-    where = f"It goes into {config}." if config else _where(host)
     return (
         f"Put this into the configuration of {host.title}, or let --write do it:\n\n{block}\n\n{where}{own}\n"
         f"{_then(host, served)}"
@@ -92,24 +111,3 @@ def _then(host: Host, served: "ServeArgs") -> str:
         notes.append(f'The llm user needs its key: give the host {served.key_variable}, under "env" in this entry.')
     type_this = "help your user" if served.scenario else 'run the scenario "wifi_off"'
     return "\n".join((*notes, f"{host.then}. Then type: {type_this}"))
-
-
-def _where(host: Host) -> str:
-    if host.project:
-        return f"It goes into {host.places[this_system()]} in your project."
-    mine = this_system()
-    lines = [f"  {system}{' (this machine)' if system == mine else ''}: {path}" for system, path in host.places.items()]
-    return "It goes into this file; if the file has other servers, add this one beside them:\n" + "\n".join(lines)
-
-
-def _told(outcome: "WriteOutcome") -> str:
-    said = {
-        "written": f"The server {NAME!r} is now in {outcome.file}",
-        "unchanged": f"The server {NAME!r} is already in {outcome.file}; nothing was changed",
-        "removed": f"The server {NAME!r} is no longer in {outcome.file}",
-        "restored": f"The server {NAME!r} that was in {outcome.file} before is back",
-        "nothing": f"There is no server {NAME!r} in {outcome.file}; nothing was changed",
-        "foreign": f"The server {NAME!r} in {outcome.file} is not this one; nothing was changed",
-    }
-    backup = f"\nThe file as it was: {outcome.backup}" if outcome.backup else ""
-    return f"{said[outcome.action]}{backup}"

@@ -8,7 +8,6 @@ What that was is read from the backups, so nothing else has to be remembered.
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
@@ -76,7 +75,7 @@ class HostEntry:
         if not is_ours(servers.pop(NAME, None)):
             present = NAME in self._servers(self._document(now))
             return WriteOutcome("foreign" if present else "nothing", self.config.path)
-        earlier = next(self._earlier(), None)
+        earlier = next((text for text in self.config.backups() if not self._has_ours(text)), None)
         before = self._document(earlier)
         replaced = self._servers(before).get(NAME)
         if replaced is not None:
@@ -91,15 +90,12 @@ class HostEntry:
             self.config.replace(earlier if as_before and earlier is not None else _written(document, now))
         return WriteOutcome("removed" if replaced is None else "restored", self.config.path, backup)
 
-    def _earlier(self) -> Iterator[str]:
-        """The file as it was at the backups at which the entry was not ours, the latest first."""
-        for text in self.config.backups():
-            try:
-                ours = is_ours(self._servers(self._document(text)).get(NAME))
-            except UneditableConfigError:
-                continue
-            if not ours:
-                yield text
+    def _has_ours(self, text: str) -> bool:
+        """Whether a backup has our entry, or cannot be told from one that has."""
+        try:
+            return is_ours(self._servers(self._document(text)).get(NAME))
+        except UneditableConfigError:
+            return True
 
     def _document(self, text: str | None) -> dict[str, Any]:
         """What a configuration says; nothing where there is none."""

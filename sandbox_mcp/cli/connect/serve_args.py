@@ -7,7 +7,6 @@ of their own, so paths are made absolute; and no harness drives an agent in a ho
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -69,10 +68,7 @@ def _written(context: click.Context) -> Iterator[str]:
         if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.meta[WORLDS_GIVEN] if option.name == "world" else context.params[option.name]
             for item in value if option.multiple else (value,):
-                yield from _option(option, item)
-
-
-def _option(option: click.Parameter, value: Any) -> tuple[str, ...]:
-    if isinstance(value, bool):
-        return (option.opts[0] if value else option.secondary_opts[0],)
-    return (option.opts[0], str(value.absolute() if isinstance(value, Path) else value))
+                if isinstance(item, bool):
+                    yield option.opts[0] if item else option.secondary_opts[0]
+                else:
+                    yield from (option.opts[0], str(item.absolute() if isinstance(item, Path) else item))
