@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from sandbox_clients.base import ToolInfo, ToolOutput
+from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
 from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Usage
 from sandbox_mcp.models.text import cleaned, readable
@@ -56,21 +56,16 @@ def read_message(body: Any) -> ModelAnswer:
     if not blocks and not finish:
         raise ValueError("it has no content")
     text = readable("".join(str(block["text"]) for block in blocks if block.get("type") == "text"))
-    calls = tuple(_call(block) for block in blocks if block.get("type") == "tool_use")
-    return ModelAnswer(text, calls, _usage(body.get("usage") or {}), finish, tuple(cleaned(blocks)))
-
-
-def _call(block: Block) -> FunctionCall:
-    """One call; what is not an object, or not Unicode, stays what it is, for the session to judge."""
-    given = block["input"]
-    arguments = readable(given) if isinstance(given, str) else json.dumps(given)
-    return FunctionCall(str(block["id"]), readable(str(block["name"])), arguments)
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage:
-    """Tokens; those that are read from a cache, or written into one, are counted apart there and together here."""
+    calls: list[FunctionCall] = []
+    for block in blocks:
+        if block.get("type") == "tool_use":  # input that is not an object stays as it is, for the session to judge
+            given = block["input"]
+            arguments = readable(given) if isinstance(given, str) else json.dumps(given)
+            calls.append(FunctionCall(str(block["id"]), readable(str(block["name"])), arguments))
+    counts: Mapping[str, Any] = body.get("usage") or {}  # what a cache held is counted apart there, and together here
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return Usage(sum(int(usage.get(name) or 0) for name in read), int(usage.get("output_tokens") or 0), 1)
+    usage = Usage(sum(int(counts.get(name) or 0) for name in read), int(counts.get("output_tokens") or 0), 1)
+    return ModelAnswer(text, tuple(calls), usage, finish, tuple(cleaned(blocks)))
 
 
 @dataclass(slots=True)
@@ -91,12 +86,20 @@ class MessagesAsking(Asking):
 
     def keep(self, answer: ModelAnswer) -> None:
         """Take in an answer: its blocks, or where there are none, its text and its calls."""
-        blocks = answer.parts or ({"type": "text", "text": answer.text}, *map(_asked_for, answer.calls))
+        asked = (
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
+            for call in answer.calls
+        )
+        blocks = answer.parts or ({"type": "text", "text": answer.text}, *asked)
         self._add("assistant", [block for block in blocks if block.get("type") != "text" or block["text"].strip()])
 
     def give(self, outputs: Sequence[Output]) -> None:
         """Take in outputs, all in one message."""
-        self._add("user", [_result(call, output) for call, output in outputs])
+        results: list[Block] = []
+        for call, output in outputs:
+            failed = {"is_error": True} if output.is_error else {}
+            results.append({"type": "tool_result", "tool_use_id": call.id, "content": output.text, **failed})
+        self._add("user", results)
 
     def _add(self, role: str, blocks: list[Block]) -> None:
         """Add blocks to the conversation, to the last message if it is of the same role."""
@@ -104,15 +107,6 @@ class MessagesAsking(Asking):
             self.messages[-1] = {"role": role, "content": [*self.messages[-1]["content"], *blocks]}
         elif blocks:
             self.messages.append({"role": role, "content": blocks})
-
-
-def _asked_for(call: FunctionCall) -> Block:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
-
-
-def _result(call: FunctionCall, output: ToolOutput) -> Block:
-    result = {"type": "tool_result", "tool_use_id": call.id, "content": output.text}
-    return {**result, "is_error": True} if output.is_error else result
 
 
 @dataclass(frozen=True, slots=True)

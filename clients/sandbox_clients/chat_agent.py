@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sandbox_clients.arguments import as_arguments
 from sandbox_clients.base import (
     Agent,
     AgentError,
@@ -29,6 +28,7 @@ from sandbox_clients.base import (
     UnknownAgentError,
 )
 from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.text import as_arguments
 from sandbox_mcp.users import Line
 
 if TYPE_CHECKING:
@@ -133,16 +133,15 @@ class ChatAgent(Agent):
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
         """Connect to the tools and list them, once."""
         async with brief.target.connect() as tools:
-            asking = self._asking(brief.instructions, await tools.list())
+            offered = await tools.list()
+            if self.react:
+                from sandbox_clients.react import STOP, ReactAsking, prompt
+
+                asking: Asking = ReactAsking(self.asking(prompt(brief.instructions, offered), (), STOP))
+            else:
+                asking = self.asking(brief.instructions, offered)
             _recall(asking, brief.history)
             yield _Chatting(asking, self.endpoint.settings.model, self.max_steps, tools)
-
-    def _asking(self, instructions: str, tools: Sequence[ToolInfo]) -> Asking:
-        if not self.react:
-            return self.asking(instructions, tools)
-        from sandbox_clients.react import STOP, ReactAsking, prompt
-
-        return ReactAsking(self.asking(prompt(instructions, tools), (), STOP))
 
     @property
     def takes_history(self) -> bool:
@@ -163,15 +162,11 @@ def _recall(asking: Asking, history: Sequence[PastStep]) -> None:
     """Tell a model what was said and done before, as if it had been there."""
     for place, step in enumerate(history):
         if not isinstance(step, Line):
-            asking.recall_done(
-                [
-                    (
-                        FunctionCall(f"past_{place}_{i}", past.name, json.dumps(past.arguments, ensure_ascii=False)),
-                        past.output,
-                    )
-                    for i, past in enumerate(step)
-                ]
-            )
+            outputs: list[Output] = []
+            for number, past in enumerate(step):
+                arguments = json.dumps(past.arguments, ensure_ascii=False)
+                outputs.append((FunctionCall(f"past_{place}_{number}", past.name, arguments), past.output))
+            asking.recall_done(outputs)
         elif step.speaker == "user":
             asking.hear(step.text)
         else:

@@ -14,7 +14,6 @@ import venv
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,14 +72,14 @@ def _version(distribution: str, path: list[str]) -> str | None:
 
 def node_versions_in(name: str, packages: Iterable[str]) -> dict[str, str | None]:
     """Which version of each npm package is beside a framework's environment; None for those that are not."""
-    return {package: _node_version(folder(name) / "node_modules" / package) for package in packages}
-
-
-def _node_version(package: Path) -> str | None:
-    try:
-        return str(json.loads((package / "package.json").read_text(encoding="utf-8"))["version"])
-    except (OSError, ValueError, KeyError):
-        return None
+    found: dict[str, str | None] = {}
+    for package in packages:
+        about = folder(name) / "node_modules" / package / "package.json"
+        try:
+            found[package] = str(json.loads(about.read_text(encoding="utf-8"))["version"])
+        except (OSError, ValueError, KeyError):
+            found[package] = None
+    return found
 
 
 def install(name: str, requires: Sequence[str], node: Sequence[str]) -> Path:
@@ -118,24 +117,23 @@ def install_all(wanted: Sequence[EnvironmentSpec], jobs: int, tell: Callable[[st
     Raises:
         InstallError: some could not be made; all others were.
     """
+
+    def problem_of(one: EnvironmentSpec) -> str | None:
+        tell(f"{one.name}: installing {' '.join([*one.requires, *one.node])}")
+        begun = time.monotonic()
+        try:
+            place = install(one.name, one.requires, one.node)
+        except InstallError as error:
+            tell(f"{one.name}: {error}")
+            return str(error)
+        tell(f"{one.name}: in {place} after {time.monotonic() - begun:.0f} s")
+        return None
+
     with ThreadPoolExecutor(jobs) as pool:
-        came = pool.map(partial(_told, tell), wanted)
+        came = pool.map(problem_of, wanted)
         problems = [f"{one.name} ({problem})" for one, problem in zip(wanted, came, strict=True) if problem]
     if problems:
         raise InstallError(f"{len(problems)} of {len(wanted)} environments could not be made: {'; '.join(problems)}")
-
-
-def _told(tell: Callable[[str], None], wanted: EnvironmentSpec) -> str | None:
-    """Make one environment; what went wrong, if anything did."""
-    tell(f"{wanted.name}: installing {' '.join([*wanted.requires, *wanted.node])}")
-    begun = time.monotonic()
-    try:
-        place = install(wanted.name, wanted.requires, wanted.node)
-    except InstallError as error:
-        tell(f"{wanted.name}: {error}")
-        return str(error)
-    tell(f"{wanted.name}: in {place} after {time.monotonic() - begun:.0f} s")
-    return None
 
 
 def _pip(name: str) -> list[str]:
@@ -156,10 +154,6 @@ def _run(what: str, command: Sequence[str]) -> None:
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
         sys.stderr.write(said + "\n")
-        raise InstallError(f"{what} failed with exit code {done.returncode}: {_gist(said)}")
-
-
-def _gist(said: str) -> str:
-    """The line that says what went wrong, or failing that the last one."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it gave no reason"]
-    return next((line for line in reversed(lines) if line.lower().startswith(("error", "npm error code"))), lines[-1])
+        lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it gave no reason"]
+        blamed = (line for line in reversed(lines) if line.lower().startswith(("error", "npm error code")))
+        raise InstallError(f"{what} failed with exit code {done.returncode}: {next(blamed, lines[-1])}")

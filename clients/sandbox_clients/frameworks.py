@@ -116,7 +116,8 @@ def installed(name: str) -> dict[str, str | None]:
     """
     framework = FRAMEWORKS[name]
     looked = versions_in(name, framework.distributions) if python_of(name) else versions_here(framework.distributions)
-    brought = node_versions_in(name, map(_package, framework.node))
+    packages = (needed[0] + needed[1:].partition("@")[0] for needed in framework.node)  # a scope begins with "@"
+    brought = node_versions_in(name, packages)
     return looked | {package: version for package, version in brought.items() if version}
 
 
@@ -133,8 +134,3 @@ def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | No
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise UnknownAgentError(f"{str(python)!r} cannot be run as a Python: {error}") from error
     return found
-
-
-def _package(requirement: str) -> str:
-    """The name of an npm package, which may begin with a scope's ``@``, without its version."""
-    return requirement[0] + requirement[1:].partition("@")[0]

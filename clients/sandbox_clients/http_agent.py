@@ -20,7 +20,7 @@ from sandbox_mcp.models.asking import public_address
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient, Response
+    from httpx2 import AsyncClient
 
 
 @dataclass(slots=True)
@@ -61,9 +61,15 @@ class _Talking:
         except httpx2.TransportError as error:
             reason = one_line(str(error)) or type(error).__name__
             raise FailedTry(f"connection failed: {reason}", passing=True) from error
-        if not response.is_success:
-            raise refused(response.status_code, _said(response), response.headers.get("retry-after"))
-        return response.text
+        if response.is_success:
+            return response.text
+        try:
+            body: Any = response.json()
+            said = body.get("error") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        except ValueError:
+            said = None
+        words = said if isinstance(said, str) else response.text
+        raise refused(response.status_code, words, response.headers.get("retry-after"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +126,3 @@ class HttpAgent(Agent):
         """Where it is, and what it is told of its model."""
         told = self.settings.told()
         return {"address": self.address, **told, "base_url": public_address(told["base_url"] or "") or None}
-
-
-def _said(response: "Response") -> str:
-    """What the agent itself said about its refusal."""
-    try:
-        body: Any = response.json()
-    except ValueError:
-        return response.text
-    said = body.get("error") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return said if isinstance(said, str) else response.text

@@ -104,10 +104,21 @@ class LineAgent(Agent):
     async def _introduced(self, process: LineProcess, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
         listening.start_soon(process.listen)
         process.busy = True
+        start: dict[str, Any] = {
+            "type": "start",
+            "protocol": PROTOCOL,
+            "instructions": brief.instructions,
+            "mcp": {"url": brief.target.url, "headers": dict(brief.target.headers)},
+            "settings": {
+                **self.settings.told(),
+                "key_variable": self.settings.endpoint.key_variable or self.key_variable,
+            },
+            **({"history": as_messages(brief.history)} if brief.history else {}),
+        }
         patience = min(self.begin_within, self.settings.patience)
         try:
             with anyio.fail_after(patience):
-                await _tell(process, self._start(brief))
+                await _tell(process, start)
                 ready = await _hear(process)
             if ready["type"] != "ready":
                 raise AgentError(f"the agent's process began with {ready['type']!r}; expected 'ready'")
@@ -123,17 +134,6 @@ class LineAgent(Agent):
             raise
         process.busy = False
         return process, ready.get("lasting") is True
-
-    def _start(self, brief: Brief) -> dict[str, Any]:
-        key_variable = self.settings.endpoint.key_variable or self.key_variable
-        return {
-            "type": "start",
-            "protocol": PROTOCOL,
-            "instructions": brief.instructions,
-            "mcp": {"url": brief.target.url, "headers": dict(brief.target.headers)},
-            "settings": {**self.settings.told(), "key_variable": key_variable},
-            **({"history": as_messages(brief.history)} if brief.history else {}),
-        }
 
     async def _kept(self, process: LineProcess) -> bool:
         """Whether the process has let go of the conversation and waits for the next."""

@@ -106,10 +106,17 @@ class LineProcess:
         await self._gone()
         with anyio.move_on_after(PATIENCE / 5):
             await self.silent.wait()
+        code = self.process.returncode
+        if code is None:
+            how = "closed its output"
+        elif code >= 0:
+            how = f"ended with exit code {code}"
+        else:
+            how = f"was killed by signal {-code}"
+            with suppress(ValueError):
+                how = f"was killed by {signal.Signals(-code).name}"
         words = next((line.strip() for line in (self.unfinished, *reversed(self.errors)) if line.strip()), "")
-        return f"the agent's process {_how(self.process.returncode)}" + (
-            f"; its last words: {words[:300]}" * bool(words)
-        )
+        return f"the agent's process {how}" + (f"; its last words: {words[:300]}" if words else "")
 
     async def listen(self) -> None:
         """Remember the last lines of standard error, for as long as there are any."""
@@ -148,16 +155,6 @@ class LineProcess:
 
 def _text(line: bytes) -> str:
     return line.removesuffix(b"\r").decode("utf-8", "replace")
-
-
-def _how(code: int | None) -> str:
-    if code is None:
-        return "closed its output"
-    if code >= 0:
-        return f"ended with exit code {code}"
-    with suppress(ValueError):
-        return f"was killed by {signal.Signals(-code).name}"
-    return f"was killed by signal {-code}"
 
 
 def _signal(process: Process, name: Literal["SIGTERM", "SIGKILL"]) -> None:

@@ -116,20 +116,19 @@ class McpTools:
             return [await self._call(requests[0], {})]
         batch = f"batch-{next(self.batches)}"
         outputs: dict[int, ToolOutput] = {}
+
+        async def call(index: int, request: ToolRequest) -> None:
+            mark = {BATCH_KEY: {"id": batch, "index": index, "size": len(requests)}}
+            outputs[index] = await self._call(request, mark)
+
         try:
             async with anyio.create_task_group() as group:
                 for index, request in enumerate(requests):
-                    mark = {BATCH_KEY: {"id": batch, "index": index, "size": len(requests)}}
-                    group.start_soon(self._collect, outputs, index, request, mark)
+                    group.start_soon(call, index, request)
         except ExceptionGroup as errors:
             first = leaves(errors)[0]
             raise first from first.__cause__
         return [outputs[index] for index in range(len(requests))]
-
-    async def _collect(
-        self, outputs: dict[int, ToolOutput], index: int, request: ToolRequest, mark: Mapping[str, Any]
-    ) -> None:
-        outputs[index] = await self._call(request, mark)
 
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError

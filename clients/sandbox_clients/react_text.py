@@ -130,19 +130,14 @@ def _end(parts: Sequence[_Part]) -> int:
 
 
 def _acted(action: _Part, given: _Part | None) -> WrittenStep:
-    if given is None:
-        name, arguments = _called(action.content)
+    if given is None:  # then both may have been written as the action, ``name({...})``
+        call = _CALL.fullmatch(action.content.strip("`"))
+        name, arguments = (call[1], _arguments(call[2].strip())) if call else (_name(action.content), "")
         return WrittenStep(action.text[: action.end].strip(), name, arguments)
     arguments = _arguments(given.content)
     behind = action.text.find(arguments, given.begin) + len(arguments)
     fence = re.match(r"\s*`+", action.text[behind:])
     return WrittenStep(action.text[: behind + (fence.end() if fence else 0)].strip(), _name(action.content), arguments)
-
-
-def _called(content: str) -> tuple[str, str]:
-    """Name and arguments where both were written as the action, ``name({...})``."""
-    call = _CALL.fullmatch(content.strip("`"))
-    return (call[1], _arguments(call[2].strip())) if call else (_name(content), "")
 
 
 def _name(content: str) -> str:

@@ -7,8 +7,6 @@ answers a conversation; whatever it is, it gets what every agent gets.
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from sandbox_scenarios.problem import closest
 
@@ -19,48 +17,7 @@ from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
 from sandbox_mcp.own_code import OwnCodeError, own_code
 
-Builder = Callable[[AgentSettings], Agent]
-
-
-def _reference(settings: AgentSettings) -> Agent:  # noqa: ARG001
-    from sandbox_clients.reference import ReferenceAgent
-
-    return ReferenceAgent()
-
-
-def _refuse(settings: AgentSettings) -> Agent:  # noqa: ARG001
-    from sandbox_clients.refuse import RefuseAgent
-
-    return RefuseAgent()
-
-
-def _openai(settings: AgentSettings) -> Agent:
-    from sandbox_clients.openai_agent import OpenAIAgent
-
-    return OpenAIAgent.of(settings)
-
-
-def _responses(settings: AgentSettings) -> Agent:
-    from sandbox_clients.responses_agent import ResponsesAgent
-
-    return ResponsesAgent.of(settings)
-
-
-def _anthropic(settings: AgentSettings) -> Agent:
-    from sandbox_clients.anthropic_agent import AnthropicAgent
-
-    return AnthropicAgent.of(settings)
-
-
-AGENTS: Mapping[str, Builder] = MappingProxyType(
-    {
-        "reference": _reference,
-        "refuse": _refuse,
-        "openai": _openai,
-        "responses": _responses,
-        "anthropic": _anthropic,
-    }
-)
+AGENTS = ("reference", "refuse", "openai", "responses", "anthropic")
 """The agents that come with the package and run in this process."""
 COMMAND, TEXT = "command:", "command-text:"
 """What the name of an agent begins with that is a command line, which speaks JSON or plain text."""
@@ -75,8 +32,29 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
         UnknownAgentError: there is none, it is not an agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
-    if name in AGENTS:
-        return AGENTS[name](given)
+    match name:
+        case "reference":
+            from sandbox_clients.reference import ReferenceAgent
+
+            return ReferenceAgent()
+        case "refuse":
+            from sandbox_clients.refuse import RefuseAgent
+
+            return RefuseAgent()
+        case "openai":
+            from sandbox_clients.openai_agent import OpenAIAgent
+
+            return OpenAIAgent.of(given)
+        case "responses":
+            from sandbox_clients.responses_agent import ResponsesAgent
+
+            return ResponsesAgent.of(given)
+        case "anthropic":
+            from sandbox_clients.anthropic_agent import AnthropicAgent
+
+            return AnthropicAgent.of(given)
+        case _:
+            pass
     if name in FRAMEWORKS:
         return framework_agent(name, given)
     if name.startswith((COMMAND, TEXT)):

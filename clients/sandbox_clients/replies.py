@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sandbox_clients.base import AgentError, AgentTurn, PastCall, PastStep
+from sandbox_clients.base import AgentError, AgentTurn, PastStep
 from sandbox_mcp.users import Line
 
 COUNTS = ("prompt_tokens", "completion_tokens", "requests")
@@ -17,17 +17,22 @@ COUNTS = ("prompt_tokens", "completion_tokens", "requests")
 
 def as_messages(history: Sequence[PastStep]) -> list[dict[str, Any]]:
     """An earlier talk as messages: who said what, and calls with what came of them as an assistant's message."""
-    return [
-        {"role": "user" if step.speaker == "user" else "assistant", "content": step.text}
-        if isinstance(step, Line)
-        else {"role": "assistant", "content": "", "calls": [_past(call) for call in step]}
-        for step in history
-    ]
-
-
-def _past(call: PastCall) -> dict[str, Any]:
-    output = {"output": call.output.text, "is_error": call.output.is_error}
-    return {"name": call.name, "arguments": dict(call.arguments), **output}
+    messages: list[dict[str, Any]] = []
+    for step in history:
+        if isinstance(step, Line):
+            messages.append({"role": "user" if step.speaker == "user" else "assistant", "content": step.text})
+            continue
+        calls = [
+            {
+                "name": call.name,
+                "arguments": dict(call.arguments),
+                "output": call.output.text,
+                "is_error": call.output.is_error,
+            }
+            for call in step
+        ]
+        messages.append({"role": "assistant", "content": "", "calls": calls})
+    return messages
 
 
 def read_object(text: str, who: str, expected: str) -> dict[str, Any]:

@@ -47,20 +47,19 @@ def read_response(body: Any) -> ModelAnswer:
     items = cast("list[Item]", body["output"])
     if not items and not stopped:
         raise ValueError("it has no output")
-    text = "".join(_said(item) for item in items if item.get("type") == "message")
-    calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
+    said: list[str] = []
+    for item in items:
+        if item.get("type") == "message":
+            texts = (str(part.get("text") or "") for part in item["content"] if part.get("type") == "output_text")
+            said.append(readable("".join(texts)))
+    calls = tuple(
+        FunctionCall(str(item["call_id"]), readable(str(item["name"])), readable(str(item.get("arguments") or "{}")))
+        for item in items
+        if item.get("type") == "function_call"
+    )
     used: Mapping[str, Any] = body.get("usage") or {}
     usage = Usage(int(used.get("input_tokens") or 0), int(used.get("output_tokens") or 0), 1)
-    return ModelAnswer(text, calls, usage, stopped or body.get("status"), tuple(cleaned(items)))
-
-
-def _said(item: Item) -> str:
-    texts = (str(part.get("text") or "") for part in item["content"] if part.get("type") == "output_text")
-    return readable("".join(texts))
-
-
-def _call(item: Item) -> FunctionCall:
-    return FunctionCall(str(item["call_id"]), readable(str(item["name"])), readable(str(item.get("arguments") or "{}")))
+    return ModelAnswer("".join(said), calls, usage, stopped or body.get("status"), tuple(cleaned(items)))
 
 
 @dataclass(slots=True)

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sandbox_clients.arguments import as_arguments
-
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
 from sandbox_mcp.endpoint.protocol import Protocol
 from sandbox_mcp.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
+from sandbox_mcp.models.text import as_arguments
 
 Part = Mapping[str, Any]
 

@@ -1,9 +1,12 @@
-"""Text that any log can hold: what a model wrote need not be Unicode.
+"""What a model wrote, as any log can hold it: it need not be Unicode, nor the JSON object that was expected.
 
 Policy: half a surrogate pair becomes the replacement character, never a question mark, because a user that is asked
-something answers.
+something answers. Arguments of a call that are a JSON object are passed on as one; anything else is passed on as the
+text it is, never mended, so that the session records what the model did.
 """
 
+import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 
@@ -21,3 +24,16 @@ def cleaned(value: object) -> Any:
     if isinstance(value, dict):
         return {readable(key): cleaned(item) for key, item in cast("dict[str, object]", value).items()}
     return value
+
+
+def as_arguments(text: str) -> Mapping[str, Any] | str:
+    """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
+
+    An object with what is not Unicode inside is not an object that could be sent, so it stays the text that escapes it.
+    """
+    try:
+        value = json.loads(text or "{}")
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return text
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else text

@@ -44,22 +44,18 @@ class ClaudeSdkChat:
 
     async def turn(self, text: str) -> AgentAnswer:
         """Put the message to Claude Code, and wait for its result."""
+        from claude_agent_sdk import AssistantMessage, ResultMessage, SystemMessage
+
         heard = MessageEvents()
         await self.client.query(as_words(text))
-        async for message in self.client.receive_response():
-            heard.take(_event(message))
+        async for message in self.client.receive_response():  # each as the event that the SDK made it of
+            if isinstance(message, AssistantMessage):
+                heard.take({"type": "assistant", "message": {"id": message.message_id}})
+            elif isinstance(message, ResultMessage):
+                heard.take({"type": "result", **vars(message)})
+            elif isinstance(message, SystemMessage):
+                heard.take(message.data)
         return heard.said()
-
-
-def _event(message: Any) -> dict[str, Any]:
-    """A message of the SDK as the event that it was made of."""
-    from claude_agent_sdk import AssistantMessage, ResultMessage, SystemMessage
-
-    if isinstance(message, AssistantMessage):
-        return {"type": "assistant", "message": {"id": message.message_id}}
-    if isinstance(message, ResultMessage):
-        return {"type": "result", **vars(message)}
-    return message.data if isinstance(message, SystemMessage) else {}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ environment, not in files. It has no limit of steps, so it gets one from the gat
 
 import json
 import os
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,7 +52,9 @@ async def converse(start: Start) -> AsyncGenerator["CodexChat"]:
         work.mkdir()
         with gate_to(upstream, start.parameters, start.timeout) as gate:
             (home / "instructions.md").write_text(start.instructions, encoding="utf-8")
-            (home / "config.toml").write_text(_toml(_configuration(start, gate.url, home)), encoding="utf-8")
+            values = _configuration(start, gate.url, home)  # TOML writes texts, numbers and truths as JSON does
+            lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+            (home / "config.toml").write_text("".join(lines), encoding="utf-8")
             yield CodexChat(program, start, gate, home, work)
 
 
@@ -75,13 +77,32 @@ class CodexChat:
         resume = ["resume", self.thread] if self.thread else []
         command = [self.program, "exec", *resume, "--json", "--skip-git-repo-check", "--strict-config", "-"]
         ended = await run(command, text, self.work, self.environment)
-        heard = _read(ended.events())
-        self.thread = heard.thread or self.thread
-        if self.gate.closed:
-            return AgentAnswer("", *self._new_tokens(_recorded(self.home)), self.gate.answers, MAX_STEPS)
-        if heard.usage is None:
-            raise RuntimeError(heard.problem or f"Codex ended without an answer, {ended.how()}")
-        return AgentAnswer(heard.text, *self._new_tokens(heard.usage), self.gate.answers)
+        said, usage, problem = "", None, None
+        for event in ended.events():
+            match event.get("type"):
+                case "thread.started":
+                    self.thread = event["thread_id"] or self.thread
+                case "item.completed" if event["item"].get("type") == "agent_message":
+                    said = event["item"].get("text") or ""
+                case "item.completed" if event["item"].get("type") == "mcp_tool_call":
+                    said = ""  # the answer is the last message behind all calls
+                case "turn.completed":
+                    usage = event["usage"]
+                case "turn.failed":
+                    problem = event["error"]["message"]
+                case "error":
+                    problem = event["message"]
+                case _:
+                    pass
+        if self.gate.closed:  # a turn that was cut off says no tokens itself, but the file that is kept of it does
+            files = (file.read_text("utf-8") for file in (self.home / "sessions").rglob("*.jsonl"))
+            kept: list[dict[str, Any]] = [json.loads(line)["payload"] for text in files for line in text.splitlines()]
+            infos = [payload["info"] for payload in kept if payload.get("type") == "token_count" and payload["info"]]
+            total = infos[-1]["total_token_usage"] if infos else None
+            return AgentAnswer("", *self._new_tokens(total), self.gate.answers, MAX_STEPS)
+        if usage is None:
+            raise RuntimeError(problem or f"Codex ended without an answer, {ended.how()}")
+        return AgentAnswer(said, *self._new_tokens(usage), self.gate.answers)
 
     def _new_tokens(self, usage: Mapping[str, int] | None) -> tuple[int, int]:
         """Tokens read and written since the last turn; Codex counts those of the whole conversation."""
@@ -89,46 +110,6 @@ class CodexChat:
             return 0, 0
         before, self.counted = self.counted, (usage["input_tokens"], usage["output_tokens"])
         return self.counted[0] - before[0], self.counted[1] - before[1]
-
-
-def _recorded(home: Path) -> Mapping[str, int] | None:
-    """Tokens of the whole conversation by the file that is kept of it; a turn that was cut off says none itself."""
-    lines = [line for file in (home / "sessions").rglob("*.jsonl") for line in file.read_text("utf-8").splitlines()]
-    payloads: list[dict[str, Any]] = [json.loads(line)["payload"] for line in lines]
-    infos = [payload["info"] for payload in payloads if payload.get("type") == "token_count" and payload["info"]]
-    return infos[-1]["total_token_usage"] if infos else None
-
-
-class _Heard:
-    """What the events of one turn say."""
-
-    def __init__(self) -> None:
-        self.thread: str | None = None
-        self.text = ""
-        self.usage: Mapping[str, int] | None = None
-        self.problem: str | None = None
-
-
-def _read(events: Iterator[dict[str, Any]]) -> _Heard:
-    heard = _Heard()
-    for event in events:
-        kind = event.get("type")
-        if kind == "thread.started":
-            heard.thread = event["thread_id"]
-        elif kind == "item.completed":
-            # The answer is the last message behind all calls.
-            item = event["item"]
-            if item.get("type") == "agent_message":
-                heard.text = item.get("text") or ""
-            elif item.get("type") == "mcp_tool_call":
-                heard.text = ""
-        elif kind == "turn.completed":
-            heard.usage = event["usage"]
-        elif kind == "turn.failed":
-            heard.problem = event["error"]["message"]
-        elif kind == "error":
-            heard.problem = event["message"]
-    return heard
 
 
 def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:
@@ -176,11 +157,6 @@ def _configuration(start: Start, model_url: str, home: Path) -> dict[str, Any]:
         **{f"model_providers.given.{key}": value for key, value in provider.items()},
         **{f"mcp_servers.sandbox.{key}": value for key, value in server.items()},
     }
-
-
-def _toml(values: Mapping[str, Any]) -> str:
-    """TOML with dotted keys; its texts, numbers and truths are written as JSON's are."""
-    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
 
 
 if __name__ == "__main__":

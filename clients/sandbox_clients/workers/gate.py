@@ -7,7 +7,7 @@ again. Standard library only, as for every worker.
 
 import json
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
@@ -55,11 +55,14 @@ class ModelGate:
             self.answers += 1
 
     def ask(self, path: str, body: bytes | None, asks: bool, headers: Mapping[str, str]) -> Any:
-        """What is behind the gate says, with what the run adds to requests that ask the model."""
+        """The answer of what is behind the gate, whatever its status; requests to the model get what the run adds."""
         if asks and body is not None and self.parameters:
             body = json.dumps({**json.loads(body), **self.parameters}).encode()
         kept = {name: value for name, value in headers.items() if name.lower() not in OWN}
-        return _opened(Request(self.upstream + path, body, kept), self.timeout)  # noqa: S310 - what the run names
+        try:
+            return urlopen(Request(self.upstream + path, body, kept), timeout=self.timeout)  # noqa: S310 - the run's own
+        except HTTPError as error:
+            return error
 
 
 @contextmanager
@@ -125,8 +128,10 @@ class _Passing(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
-        for piece in _pieces(answer):
+        while piece := answer.read1(65536):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        if getattr(answer, "length", None):
+            raise HTTPException("the answer ended in the middle")
 
     def _say(self, status: int, message: str) -> None:
         error = {"type": "invalid_request_error", "message": message}
@@ -137,23 +142,3 @@ class _Passing(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
-
-
-def _opened(request: Request, timeout: float) -> Any:
-    """The answer, whatever its status."""
-    try:
-        return urlopen(request, timeout=timeout)  # noqa: S310 - the address is what the run names
-    except HTTPError as error:
-        return error
-
-
-def _pieces(answer: HTTPResponse) -> Iterator[bytes]:
-    """What comes, as it comes.
-
-    Raises:
-        HTTPException: it ended early.
-    """
-    while piece := answer.read1(65536):
-        yield piece
-    if getattr(answer, "length", None):
-        raise HTTPException("the answer ended in the middle")

@@ -17,26 +17,9 @@ NAME = "assistant"
 async def converse(start: Start) -> AsyncGenerator["AdkChat"]:
     """Connect, and keep one connection for the whole conversation."""
     from google.adk.agents import LlmAgent
+    from google.adk.models import Gemini
     from google.adk.runners import InMemoryRunner
     from google.adk.tools.mcp_tool import McpToolset, StreamableHTTPConnectionParams
-
-    at = StreamableHTTPConnectionParams(url=start.url, headers=dict(start.headers), timeout=TIMEOUT)
-    agent = LlmAgent(
-        name=NAME,
-        model=_model(start),
-        instruction=lambda _: start.instructions,  # as text it would be searched for names in braces
-        tools=[McpToolset(connection_params=at)],
-    )
-    runner = InMemoryRunner(agent, app_name=NAME)
-    session = await runner.session_service.create_session(app_name=NAME, user_id=NAME)
-    try:
-        yield AdkChat(runner, session.id, start.max_steps)
-    finally:
-        await runner.close()
-
-
-def _model(start: Start) -> Any:
-    from google.adk.models import Gemini
     from google.genai import types
 
     options = types.HttpOptions(
@@ -46,7 +29,19 @@ def _model(start: Start) -> Any:
         extra_body={"generationConfig": dict(start.parameters)} if start.parameters else None,
     )
     key = start.key or os.environ.get("GEMINI_API_KEY") or "none"
-    return Gemini(model=start.model, client_kwargs={"api_key": key, "http_options": options})
+    at = StreamableHTTPConnectionParams(url=start.url, headers=dict(start.headers), timeout=TIMEOUT)
+    agent = LlmAgent(
+        name=NAME,
+        model=Gemini(model=start.model, client_kwargs={"api_key": key, "http_options": options}),
+        instruction=lambda _: start.instructions,  # as text it would be searched for names in braces
+        tools=[McpToolset(connection_params=at)],
+    )
+    runner = InMemoryRunner(agent, app_name=NAME)
+    session = await runner.session_service.create_session(app_name=NAME, user_id=NAME)
+    try:
+        yield AdkChat(runner, session.id, start.max_steps)
+    finally:
+        await runner.close()
 
 
 class AdkChat:
@@ -74,18 +69,15 @@ class AdkChat:
             return AgentAnswer("", *_used(answers), finish=MAX_STEPS)
         last = answers[-1] if answers else None
         blocked = str(last.error_code) if last and last.error_code else None
-        return AgentAnswer(_text(last) if last else "", *_used(answers), finish=blocked)
+        parts = last.content.parts if last and last.content else None
+        words = "".join(part.text for part in parts or () if part.text and not part.thought)
+        return AgentAnswer(words, *_used(answers), finish=blocked)
 
 
 def _used(answers: list[Any]) -> tuple[int, int, int]:
     used = [event.usage_metadata for event in answers]
     prompt = sum(usage.prompt_token_count or 0 for usage in used)
     return prompt, sum(usage.candidates_token_count or 0 for usage in used), len(used)
-
-
-def _text(event: Any) -> str:
-    parts = event.content.parts if event.content else None
-    return "".join(part.text for part in parts or () if part.text and not part.thought)
 
 
 if __name__ == "__main__":

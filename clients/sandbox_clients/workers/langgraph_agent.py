@@ -22,29 +22,21 @@ async def converse(start: Start) -> AsyncGenerator["LangGraphChat"]:
     """Make the agent; the framework's own checkpoints are its memory."""
     os.environ["LANGSMITH_TRACING"] = "false"
     from langchain.agents import create_agent
+    from langchain_openai import ChatOpenAI
     from langgraph.checkpoint.memory import InMemorySaver
 
     parameters = dict(start.parameters)
     async with _tools(start, parameters.pop("connection", "kept")) as tools:
-        yield LangGraphChat(
-            create_agent(
-                _model(start, parameters), tools, system_prompt=start.instructions, checkpointer=InMemorySaver()
-            ),
-            start.max_steps,
+        model = ChatOpenAI(
+            model=start.model,
+            base_url=start.base_url,
+            api_key=start.key or "none",
+            timeout=start.timeout,
+            max_retries=start.retries,
+            extra_body=parameters or None,
         )
-
-
-def _model(start: Start, parameters: dict[str, Any]) -> Any:
-    from langchain_openai import ChatOpenAI
-
-    return ChatOpenAI(
-        model=start.model,
-        base_url=start.base_url,
-        api_key=start.key or "none",
-        timeout=start.timeout,
-        max_retries=start.retries,
-        extra_body=parameters or None,
-    )
+        agent = create_agent(model, tools, system_prompt=start.instructions, checkpointer=InMemorySaver())
+        yield LangGraphChat(agent, start.max_steps)
 
 
 @asynccontextmanager

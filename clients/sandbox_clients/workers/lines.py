@@ -85,13 +85,28 @@ class _Serving:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         while (first := await _read()) is not None:
             try:
-                await self._conversation(_start(first))
+                await self._conversation(first)
             except Exception as error:  # noqa: BLE001 - whatever a framework raises is told, in one line
                 traceback.print_exception(error, file=sys.stderr)
-                cause = _leaf(error)
+                cause: BaseException = error
+                while isinstance(cause, BaseExceptionGroup):
+                    cause = cast("BaseExceptionGroup[BaseException]", cause).exceptions[0]
                 self._write({"type": "error", "error": f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}"})
 
-    async def _conversation(self, start: Start) -> None:
+    async def _conversation(self, first: Mapping[str, Any]) -> None:
+        settings = first["settings"]
+        start = Start(
+            instructions=first["instructions"],
+            url=first["mcp"]["url"],
+            headers=first["mcp"]["headers"],
+            model=settings["model"],
+            base_url=settings["base_url"],
+            key=os.environ.get(settings["key_variable"]),
+            parameters=settings["parameters"],
+            max_steps=settings["max_steps"],
+            timeout=settings["timeout"],
+            retries=settings["retries"],
+        )
         async with self.converse(start) as conversation:
             self._write({"type": "ready", "lasting": True})
             while (message := await _read()) is not None and message.get("type") == "user":
@@ -115,29 +130,6 @@ class _Serving:
 async def _read() -> dict[str, Any] | None:
     line = await asyncio.to_thread(sys.stdin.readline)
     return json.loads(line) if line else None
-
-
-def _start(message: Mapping[str, Any]) -> Start:
-    settings = message["settings"]
-    return Start(
-        instructions=message["instructions"],
-        url=message["mcp"]["url"],
-        headers=message["mcp"]["headers"],
-        model=settings["model"],
-        base_url=settings["base_url"],
-        key=os.environ.get(settings["key_variable"]),
-        parameters=settings["parameters"],
-        max_steps=settings["max_steps"],
-        timeout=settings["timeout"],
-        retries=settings["retries"],
-    )
-
-
-def _leaf(error: BaseException) -> BaseException:
-    if isinstance(error, BaseExceptionGroup):
-        inner: tuple[BaseException, ...] = error.exceptions  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return _leaf(inner[0])  # pyright: ignore[reportUnknownArgumentType]
-    return error
 
 
 def versions(names: list[str]) -> dict[str, str | None]:

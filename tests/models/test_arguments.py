@@ -5,9 +5,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_clients.arguments import as_arguments
 
-from sandbox_mcp.models.text import readable
+from sandbox_mcp.models.text import as_arguments, readable
 from tests.each import each
 
 json_values: Any = st.recursive(
