@@ -368,9 +368,11 @@ def test_what_is_asked_for_is_not_a_proposal(asked: str) -> None:
     "text",
     [
         "Should I use her work number or her home number?",
+        "Text whom?",
+        "Send it when exactly?",
         "Should it go out by itself tonight, or wait in the drafts?",
         "Is this another Wren, or should I update that entry?",
     ],
 )
-def test_a_yes_is_no_answer_to_a_choice_of_two(text: str) -> None:
+def test_a_yes_chooses_nothing(text: str) -> None:
     assert not (says(text) or "").startswith("Yes")

@@ -70,7 +70,8 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
                 kind = ClauseKind.GIVE_UP
             bare = kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause)
-            if bare or (kind is ClauseKind.LEAVE and sentence.asks and last and _OF_THREE.search(sentence.text)):
+            leave = kind is ClauseKind.LEAVE and sentence.asks and last
+            if bare or (leave and (_OF_THREE.search(sentence.text) or _WH_LAST.search(clause))):
                 kind = ClauseKind.ASK
             if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
                 kind = ClauseKind.STATE
@@ -232,6 +233,10 @@ _BARE_CHOICE = re.compile(rf"(?:{_NO_VERB} ){{0,4}}{_NO_VERB},? or (?:{_NO_VERB}
 """Two things with an "or" between them and no verb, which leaves the choice to whom it is said to."""
 _OF_THREE = re.compile(rf", (?:{_NO_VERB} ){{0,2}}{_NO_VERB},? or (?:{_NO_VERB} ){{0,2}}{_NO_VERB}\W*$")
 """A list of three at the end, of which a yes chooses none."""
+_WH_LAST = re.compile(
+    r"\b(?:whom?|what|when|where|how (?:much|many|long|far|late)|(?:which|what|whose)(?: \w+)?)(?: (?:exactly|precisely|though|again|then|now))?$"
+)
+"""A question that keeps its question word for the end."""
 _BARE_WH = re.compile(
     r"what|when|where|who|whom|how|which|(?:here is )?(?:what|how) (?:i|we) (?:have )?(?:did|do|done|found|changed)(?: it| so far)?"
 )
