@@ -40,22 +40,19 @@ _BREAK = re.compile(
     rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
     rf"please|at|on)\b)"
     rf"| (?:so|while|if|once|unless|and then|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )"
-    rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))",
-    re.IGNORECASE,
+    rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
 )
 _SUBORDINATE = re.compile(
     r"\W*(?:and |but )?(?:if you|although|though|since|while|because) [^,.;:!?\n]{3,60}, "
     r"(?=[^,;:!?\n]{0,60} (?:is|are|was|were|has|have|had|will|can|could|do|does|did"
-    r"|costs?|leaves?|\w{2,12}ed)\b)",
-    re.IGNORECASE,
+    r"|costs?|leaves?|\w{2,12}ed)\b)"
 )
 """A clause that opens a sentence and does not stand by itself."""
 _QUESTION_START = re.compile(
     r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|"
     r"have|had|can|could|will|"
     r"would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want|"
-    r"ready|okay if|ok if|mind if)\b",
-    re.IGNORECASE,
+    r"ready|okay if|ok if|mind if)\b"
 )
 _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
@@ -64,8 +61,7 @@ _SUPPOSES = re.compile(
     r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)"
     r"|whenever|as long as|imagine|pretend|let us (?:just )?(?:say|assume|suppose|pretend|imagine)"
     r"|let['’]?s (?:just )?(?:say|assume|suppose|pretend|imagine)"
-    r"|say|hypothetically|whether|in theory)\b",
-    re.IGNORECASE,
+    r"|say|hypothetically|whether|in theory)\b"
 )
 _SUPPOSES_ANYWHERE = re.compile(
     r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|been|said|got|had|paid|cost|made|bought|told"
@@ -73,15 +69,13 @@ _SUPPOSES_ANYWHERE = re.compile(
     r"supposed to|meant to be|in case|as if|as though"
     r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to"
     r"|might)(?: \w+){0,2}? (?:tell|say|report"
-    r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b",
-    re.IGNORECASE,
+    r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
 )
 _FUTURE = re.compile(
     r"\b(?:will|shall|going to|about to|let me|plan to|intend to|would|want to|need to|have to|has to|must|"
     r"should|ought to|ready to|able to|try to|"
     r"trying to|can|could|may|yet to|still to|to be|want me to|like me to|for me to|happy to|i am (?:now "
-    r")?(?!able|afraid|sorry|sure|unable|not|glad|happy|done|pleased)\w+ing)\b",
-    re.IGNORECASE,
+    r")?(?!able|afraid|sorry|sure|unable|not|glad|happy|done|pleased)\w+ing)\b"
 )
 _HISTORY = re.compile(
     r"\b(?:at first|back in the (?:day|old days)|once upon a time|what (?:it|they|he|she|that) (?:was|were"
@@ -100,8 +94,7 @@ _HISTORY = re.compile(
     r"|night|summer|winter|spring|autumn)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
     r"while) ago|old|former|(?<!since )(?<!than )(?<!to )(?<!with )yesterday|in the past|beforehand|"
     r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
-    r"stood|back then|once was|at the start)\b",
-    re.IGNORECASE,
+    r"stood|back then|once was|at the start)\b"
 )
 _NEGATION = re.compile(
     r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody"
@@ -112,8 +105,7 @@ _NEGATION = re.compile(
     r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
     r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|disprove[dn]|refuted|debunked"
     r"|avoided|declined|omitted|"
-    r"forgot|neglected|skipped|incorrect|untrue|false)\b",
-    re.IGNORECASE,
+    r"forgot|neglected|skipped|incorrect|untrue|false)\b"
 )
 _HARMLESS = re.compile(
     r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|"
@@ -124,22 +116,19 @@ _HARMLESS = re.compile(
     r")?(?:problems?|trouble|issues?|a hitch|errors?|delay|difficulty|fail|doubt)|have not (?:already "
     r")?(?:forgotten|heard)|not (?:un(?!der|til|less|i)\w+|impossible|false|wrong|untrue|incorrect)"
     r"|could not be (?:better|"
-    r"easier|happier)|nothing but)\b",
-    re.IGNORECASE,
+    r"easier|happier)|nothing but)\b"
 )
 _NO_THING = re.compile(
     r"^\W*(?:(?:no|without) \w+(?: \w+)?|(?:not|without) (?:counting|including|considering|taking|reckoning|adding"
-    r"|forgetting)[^,;:.\n]{1,60}),",
-    re.IGNORECASE,
+    r"|forgetting)[^,;:.\n]{1,60}),"
 )
-_LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,", re.IGNORECASE)
+_LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,")
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
     r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
     r"|read)\b|\b(?:claims|"
-    r"rumou?r|they say|people say|someone said|some say)\b",
-    re.IGNORECASE,
+    r"rumou?r|they say|people say|someone said|some say)\b"
 )
 
 
@@ -236,7 +225,7 @@ def read(message: str) -> Spoken:
     text = plain(message if len(message) <= LONGEST else f"{message[:half]}\n{message[-half:]}")
     low = text.lower() if len(text.lower()) == len(text) else "".join(char.lower()[0] for char in text)
     quotes = [(found.start(), found.end()) for found in _QUOTE.finditer(text)]
-    if len(quotes) == 1 and quotes[0][1] - quotes[0][0] > WHOLLY * len(text) and not _WOULD_SAY.search(text):
+    if len(quotes) == 1 and quotes[0][1] - quotes[0][0] > WHOLLY * len(text) and not _WOULD_SAY.search(low):
         quotes = []  # the message as a whole stands in quotes
     blind = _blinded(low, text, quotes)
     clauses, number = list[Clause](), 0
@@ -355,35 +344,31 @@ _ONLY_WHEN = re.compile(
 """When something was, before what it is that was so."""
 _PROVIDED = re.compile(
     r"^\W*(?:provided|supposing|assuming|unless|as long as|in (?:the )?case(?: of)?)\b"
-    r"(?! (?:you|needed|anything|necessary)\b)",
-    re.IGNORECASE,
+    r"(?! (?:you|needed|anything|necessary)\b)"
 )
 """A condition that leaves open what comes after it."""
-_FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b", re.IGNORECASE)
-_AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b", re.IGNORECASE)
+_FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b")
+_AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
-_IF_BEHIND = re.compile(r"\W*if\b", re.IGNORECASE)
+_IF_BEHIND = re.compile(r"\W*if\b")
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
 _AFTERTHOUGHT = re.compile(
     r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps"
     r"|maybe|possibly"
-    r"|presumably|supposedly|allegedly|or thereabouts|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$",
-    re.IGNORECASE,
+    r"|presumably|supposedly|allegedly|or thereabouts|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$"
 )
 """Doubts what stands before it."""
 _THEN = re.compile(
     r"\b(?:ago|yesterday|that day|back then),? (?:it|they|this|that|he|she|there|the \w+|your \w+)? ?(?:was|were"
     r"|had|stood)\b"
-    r"|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)",
-    re.IGNORECASE,
+    r"|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)"
 )
 """Tells of a time that is over."""
 _IF_THE_WORLD = re.compile(
     r"^\W*(?:and |but |so )?if (?!you\b|i\b|we\b|not\b|so\b|needed|necessary|possible|anything|(?:it|that"
     r"|this) (?:helps|matters"
-    r"|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w",
-    re.IGNORECASE,
+    r"|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w"
 )
 """A condition about the world rather than about who speaks or is spoken to."""
 _WILL = re.compile(r"\b(?:will|would|might|may|could)\b")
@@ -393,27 +378,23 @@ _BELIEVED = re.compile(
     r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn|would have (?:thought|expected|guessed"
     r"|said)|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b|(?:might|may"
     r"|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b"
-    r"| about (?!\d))",
-    re.IGNORECASE,
+    r"| about (?!\d))"
 )
 """What was or may be believed, which is not said to be so."""
 _MADE_UP = re.compile(
     r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed"
-    r"|dreamt up|hallucinated)\b",
-    re.IGNORECASE,
+    r"|dreamt up|hallucinated)\b"
 )
 _ASKS_ABOUT_IT = re.compile(
     r"^\W*(?:is|was|are|were) (?:that|this|it|those|these|they) (?:what|right|correct|true|it|the|not"
     r"|so)\b(?! (?:okay|fine|way|only))|^\W*(?:does|do) (?:that|this|it|those) (?:sound|seem|look|match|agree)\b"
     r"|^\W*(?:right|correct|true|no)\W*$|"
-    r"^\W*(?:did|do|have) i (?:get|got|hear|remember|understand|recall)\b",
-    re.IGNORECASE,
+    r"^\W*(?:did|do|have) i (?:get|got|hear|remember|understand|recall)\b"
 )
 """A question behind a value that puts the value itself in question."""
 _CONTRARY_TO_FACT = re.compile(
     r"^\W*(?:(?:if|provided|assuming|supposing|suppose)\b ?)?(?:that )?(?!you\b|i\b|we\b"
-    r"|one\b)[\w'.]+ \w",
-    re.IGNORECASE,
+    r"|one\b)[\w'.]+ \w"
 )
 """A condition about the world rather than about who is spoken to, under which what "would" be is not so."""
 

@@ -71,26 +71,22 @@ _IDIOM = re.compile(
     r"|instinct|intuition|feeling)(?: feeling| alone)?"
     r"|if (?:i had to|you forced me to|pressed, i would) guess|at a guess"
     r"|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"
-    r"|unless i am (?:mistaken|wrong)|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*",
-    re.IGNORECASE,
+    r"|unless i am (?:mistaken|wrong)|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*"
 )
 _FOUND_OUT = re.compile(
     r"\b(?:(?:i|we) (?:have |had |then |also |just |therefore |now )*(?:double-?checked|checked|looked|searched|asked"
     r"|found|verified|confirmed|consulted|went|know|tried|measured|counted|used|made sure)|let me|so i \w+ed|turns out"
-    r"|turned out|according to|after (?:checking|looking|searching)|i will (?:check|look|find|ask|see))\b",
-    re.IGNORECASE,
+    r"|turned out|according to|after (?:checking|looking|searching)|i will (?:check|look|find|ask|see))\b"
 )
 """Says that what was not known is known by now."""
 _SEAM = re.compile(
     r",? (?:but|though|although|however|yet)\b,?"
     r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)"
-    r"|[,;:()](?!\d)| –(?= )| - |--",
-    re.IGNORECASE,
+    r"|[,;:()](?!\d)| –(?= )| - |--"
 )
 _FRONTED = re.compile(
     r"\W*(?:and |but |so )?(?:as for|as to|about|regarding|concerning|when it comes to|on|why|how|what|when|where"
-    r"|who|whom|whose|which|whether (?!(?:it|that|this)\b)|if)\b",
-    re.IGNORECASE,
+    r"|who|whom|whose|which|whether (?!(?:it|that|this)\b)|if)\b"
 )
 """Names what the doubt behind it is about."""
 WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -115,8 +111,7 @@ HEDGE = re.compile(
     r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
     r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
     r"most) (?:people|sites?|"
-    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b",
-    re.IGNORECASE,
+    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b"
 )
 """Says in a sentence that it may not be so."""
 HEARSAY = re.compile(
@@ -132,8 +127,7 @@ HEARSAY = re.compile(
     r"|(?:word|legend|rumou?r|gossip|tradition) (?:has it|on the street|goes|says)|the story goes|my (?:grand\w+"
     r"|mother|father|mom|mum|dad|aunt|uncle|sister|brother|cousin|friends?|neighbou?rs?|colleagues?|boss"
     r"|teacher) (?:\w+ )?(?:say|says|said|swears?|swore|claims?|claimed|told me|thinks?|believes?)"
-    r"|(?:an?|some|any) (?:anonymous|random|unknown|unnamed) \w+ (?:says|said|claims|claimed|states|told me))\b",
-    re.IGNORECASE,
+    r"|(?:an?|some|any) (?:anonymous|random|unknown|unnamed) \w+ (?:says|said|claims|claimed|states|told me))\b"
 )
 """What only people say whom the speaker does not name."""
 
@@ -151,7 +145,7 @@ class Disowned:
 def doubt_in(words: str) -> Doubt:
     """How some words disown what is told beside them; nothing if they say anything else."""
     if _IDIOM.fullmatch(words):
-        return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words, re.IGNORECASE) else "ignorance"
+        return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words) else "ignorance"
     low = re.sub(r"\b(?:no|nothing|little) (?:more |other |else )?(?:than|but)\b", "only", words.lower())
     low = re.sub(r"\bnot (?:only|just|merely)(?= (?:did|do|have|has|had|i)\b)", "also", low)
     low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
@@ -251,12 +245,11 @@ def _opens_with_a_guess(words: str) -> bool:
     return bool(that) and ends not in _OPINION and doubt_in(lead) != ""
 
 
-_SETS_AGAINST = re.compile(r",? ?\b(?:but|though|although|however|yet),? ?(?:$|(?<=[ ,])(?=\w))", re.IGNORECASE)
+_SETS_AGAINST = re.compile(r",? ?\b(?:but|though|although|however|yet),? ?(?:$|(?<=[ ,])(?=\w))")
 _MAYBE = re.compile(
     r"\W*(?:(?:well|hm+|so|okay|ok|sure|oh)\W+)?(?:maybe|perhaps|possibly|conceivably|presumably|supposedly"
     r"|allegedly)\b"
-    r"(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)",
-    re.IGNORECASE,
+    r"(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)"
 )
 """Makes a guess of what a message begins with, and so of all that it says."""
 

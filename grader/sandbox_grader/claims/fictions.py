@@ -37,8 +37,7 @@ _ABOUT_THE_MESSAGE = frozenset(
 )
 _CLOSED = EMPTY | _FALSE | _FICTION | _TRUTH | _ABOUT_THE_MESSAGE
 _FORETELLS = re.compile(
-    rf"\b(?:following|follows|next|below|comes|about to|this message|here|rest|{'|'.join(sorted(_FICTION))})\b",
-    re.IGNORECASE,
+    rf"\b(?:following|follows|next|below|comes|about to|this message|here|rest|{'|'.join(sorted(_FICTION))})\b"
 )
 _CONDITION = frozenset(table("if whether unless should when case"))
 _JOKED = re.compile(
@@ -53,8 +52,7 @@ _JOKED = re.compile(
     r"|a couple of) (?:years|months|weeks) ago"
     r"|(?:that|this|it|all (?:of )?(?:that|this|it)) was (?:before|last \w+|back then|in the (?:old days"
     r"|past)|(?:years|ages"
-    r"|long|months) ago|once)\b.{0,40})(?:,? (?:for a (?:second|moment|minute)|there|again|now))*\W*",
-    re.IGNORECASE,
+    r"|long|months) ago|once)\b.{0,40})(?:,? (?:for a (?:second|moment|minute)|there|again|now))*\W*"
 )
 _LEAD = re.compile(
     r"\b(?:dream(?:t|ed)?|novel|story|tale|poem|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|invent\w+|fabricat\w+"
@@ -65,8 +63,7 @@ _LEAD = re.compile(
     r"|other way a?round|hopefully|(?:one|1|some) ?day|true (?:last|once|until|back)|not (?:true|valid|so) any ?more"
     r"|(?:would|could|might|may|should) (?:(?!not\b)\w+ )?(?:say|tell|read|sound|look|answer|reply)|would be(?=\W*$)"
     r"|i (?:\w+ ){0,2}?(?:plan|planned|planning|going|want|intend|hope|like|love) to (?:be able to )?"
-    r"(?:say|tell|report|write|claim)|(?:parallel|alternate|perfect|ideal) (?:world|universe|life))\b",
-    re.IGNORECASE,
+    r"(?:say|tell|report|write|claim)|(?:parallel|alternate|perfect|ideal) (?:world|universe|life))\b"
 )
 """Announces something that is not told as so."""
 _MOST_WORDS, _FEWEST_WORDS = 18, 3

@@ -5,7 +5,9 @@ Policy: nothing that carries meaning is dropped; a line is a sentence; what stan
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 
 def table(words: str) -> list[str]:
@@ -54,7 +56,7 @@ _TRUNK = re.compile(r"(\+\d{1,3}) ?\(0\) ?")
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = re.compile(
-    r"\b(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
+    r"\b(?=\w{1,6}+\.)(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
     r"(?<!['°])(?<!° )((?-i:[A-Z]))\.(?= (?-i:[A-Z])))",
     re.IGNORECASE,
 )
@@ -120,52 +122,55 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _OCLOCK = re.compile(r"\b(\d{1,2}) ?o'clock", re.IGNORECASE)
-_HALVES = (
-    (re.compile(r"\b(?:3|three)[ -]quarters of an hour\b", re.IGNORECASE), "45 minutes"),
-    (re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
-    (re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
-    (
-        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week) and a half\b", re.IGNORECASE),
-        r"1.5 \1s",
-    ),
-    (re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and a quarter\b", re.IGNORECASE), r"1.25 \1s"),
-    (re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and 3[- ]quarters\b", re.IGNORECASE), r"1.75 \1s"),
-    (re.compile(r"\b(\d+) (hour|mile|kilomet(?:er|re))s and a half\b", re.IGNORECASE), r"\1.5 \2s"),
-    (re.compile(r"\bhalf a (mile|kilomet(?:er|re)|kilo|pound|day|lit(?:er|re))\b", re.IGNORECASE), r"0.5 \1s"),
-    (re.compile(r"\b(\d+)[ -]and[ -]a[ -]half\b"), r"\1.5"),
-    (re.compile(r"\b(\d+(?:\.\d+)?) below (?:0|freezing)\b"), r"-\1 degrees"),
-    (re.compile(r"\b(\d+(?:\.\d+)?) above 0\b"), r"\1 degrees"),
-    (re.compile(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b", re.IGNORECASE), r"\1.75"),
-    (re.compile(r"\b(\d+) and a quarter (?=hour|mile|kilomet|liter|litre|cup)", re.IGNORECASE), r"\1.25 "),
-    (re.compile(r"\b(\d+) ?½"), r"\1.5"),
-    (re.compile(r"\b(?:a|one) fortnight\b", re.IGNORECASE), "14 days"),
-    (
-        re.compile(
-            r"\ban? (?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b)",
-            re.IGNORECASE,
-        ),
-        "1 ",
-    ),
-    (re.compile(r"\b12(?::00)? (noon|midday|midnight)\b", re.IGNORECASE), r"\1"),
-)
 _MANY_SPACES = re.compile(r"[ ]{2,}")
 
 
+KEPT, LONGEST_KEPT = 64, 12_000
+"""What so many of the last texts were read as is kept; of texts longer than this in characters nothing is."""
+_T = TypeVar("_T")
+
+
+def kept(read: Callable[[str], _T]) -> Callable[[str], _T]:
+    """Keep what the last texts were read as, by their text: several readers look at one message."""
+    known = lru_cache(maxsize=KEPT)(read)
+
+    @wraps(read)
+    def reading(text: str) -> _T:
+        return known(text) if len(text) <= LONGEST_KEPT else read(text)
+
+    return reading
+
+
+@kept
 def plain(text: str) -> str:
-    """A message in its plain form, in its own case. Lines stay lines."""
-    text = _THIN_THOUSANDS.sub("", text).translate(_TYPOGRAPHY)
-    text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
+    """A message in its plain form, in its own case. Lines stay lines.
+
+    What needs a sign or a word that the text has not is not tried.
+    """
+    text = (text if text.isascii() else _THIN_THOUSANDS.sub("", text)).translate(_TYPOGRAPHY)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
     text = _LINE_START.sub("", _unnumbered(text.replace("\r", "\n")))
-    text = _UNDERSCORES.sub("", text)
+    if "_" in text:
+        text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
-    text = _CONTRACTIONS.sub(_expanded, text).replace("cannot", "can not").replace("Cannot", "Can not")
-    text = _TRUNK.sub(r"\1 ", _PICTURE.sub(". ", _TICK.sub(r" \1. ", text)))
-    text = _THOUSANDS.sub("", _written_with_points(text))
-    text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
-    text = _SCALED.sub(lambda found: f"{float(found[1]) * SCALES[found[2].lower()]:.0f}", text)
-    text = _POINT.sub(_decimal, _clocks(_RUN.sub(_number, _ORDINAL.sub(_ordinal, text))))
-    text = _MINUS.sub("-", text)
+    if "'" in text:
+        text = _CONTRACTIONS.sub(_expanded, text)
+    text = text.replace("cannot", "can not").replace("Cannot", "Can not")
+    words = frozenset(_LETTERS.findall(text.lower()))
+    if not text.isascii():
+        text = _PICTURE.sub(". ", _TICK.sub(r" \1. ", text))
+    if _DIGIT.search(text):
+        text = _THOUSANDS.sub("", _written_with_points(_TRUNK.sub(r"\1 ", text)))
+        text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
+    for needed, pattern, into in _WORDED:
+        if not words.isdisjoint(needed):
+            text = pattern.sub(into, text)
     return _MANY_SPACES.sub(" ", text)
+
+
+_LETTERS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(r"\d")
 
 
 def _written_with_points(text: str) -> str:
@@ -189,6 +194,8 @@ _ITEM = re.compile(
 def _unnumbered(text: str) -> str:
     """A list without its numbers; what may be the answer itself stays, such as "3. That is how many there are."."""
     items = list(_ITEM.finditer(text))
+    if not items:
+        return text
     in_order = [int(item[2]) for item in items] == list(range(1, len(items) + 1))
     if not in_order and any(text[item.end()].isdigit() for item in items):
         return text
@@ -284,13 +291,6 @@ def _ordinal(found: re.Match[str]) -> str:
     return f"{number}th"
 
 
-def _clocks(text: str) -> str:
-    for pattern, into in _HALVES:
-        text = pattern.sub(into, text)
-    text = _OCLOCK.sub(r"\1:00", text)
-    return _CLOCK.sub(_clock, text)
-
-
 def _clock(found: re.Match[str]) -> str:
     named = {"noon": 12, "midday": 12, "midnight": 0}.get(found[3].lower())
     hour = int(found[3]) if named is None else named
@@ -309,3 +309,63 @@ def _clock(found: re.Match[str]) -> str:
     suffix = " pm" if named == 12 and not back else " am" if named is not None else ""
     hours = moment // 60
     return f"{hours if suffix else (hours - 1) % 12 + 1 if hours <= 12 else hours}:{moment % 60:02d}{suffix}"
+
+
+def _scaled(found: re.Match[str]) -> str:
+    """``3.5 million`` as a number."""
+    return f"{float(found[1]) * SCALES[found[2].lower()]:.0f}"
+
+
+def _of(words: str) -> frozenset[str]:
+    return frozenset(table(words))
+
+
+_WORDED: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_of("hundred thousand million"), _SCALED, _scaled),
+    (frozenset(_ORDINALS), _ORDINAL, _ordinal),
+    (frozenset((*UNITS, *TENS, *SCALES)), _RUN, _number),
+    (_of("quarters"), re.compile(r"\b(?:3|three)[ -]quarters of an hour\b", re.IGNORECASE), "45 minutes"),
+    (_of("half"), re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
+    (_of("quarter"), re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
+    (
+        _of("half"),
+        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week) and a half\b", re.IGNORECASE),
+        r"1.5 \1s",
+    ),
+    (_of("quarter"), re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and a quarter\b", re.IGNORECASE), r"1.25 \1s"),
+    (
+        _of("quarters"),
+        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and 3[- ]quarters\b", re.IGNORECASE),
+        r"1.75 \1s",
+    ),
+    (_of("half"), re.compile(r"\b(\d+) (hour|mile|kilomet(?:er|re))s and a half\b", re.IGNORECASE), r"\1.5 \2s"),
+    (
+        _of("half"),
+        re.compile(r"\bhalf a (mile|kilomet(?:er|re)|kilo|pound|day|lit(?:er|re))\b", re.IGNORECASE),
+        r"0.5 \1s",
+    ),
+    (_of("half"), re.compile(r"\b(\d+)[ -]and[ -]a[ -]half\b"), r"\1.5"),
+    (_of("below"), re.compile(r"\b(\d+(?:\.\d+)?) below (?:0|freezing)\b"), r"-\1 degrees"),
+    (_of("above"), re.compile(r"\b(\d+(?:\.\d+)?) above 0\b"), r"\1 degrees"),
+    (_of("quarter quarters"), re.compile(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b", re.IGNORECASE), r"\1.75"),
+    (
+        _of("quarter"),
+        re.compile(r"\b(\d+) and a quarter (?=hour|mile|kilomet|liter|litre|cup)", re.IGNORECASE),
+        r"\1.25 ",
+    ),
+    (_of("fortnight"), re.compile(r"\b(?:a|one) fortnight\b", re.IGNORECASE), "14 days"),
+    (
+        _of("a an"),
+        re.compile(
+            r"\ban? (?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b)",
+            re.IGNORECASE,
+        ),
+        "1 ",
+    ),
+    (_of("noon midday midnight"), re.compile(r"\b12(?::00)? (noon|midday|midnight)\b", re.IGNORECASE), r"\1"),
+    (_of("o"), _OCLOCK, r"\1:00"),
+    (_of("past after to till before half"), _CLOCK, _clock),
+    (_of("point"), _POINT, _decimal),
+    (_of("minus negative"), _MINUS, "-"),
+)
+"""What is made of words, in this order, each with words of which a text has one if there is anything to make."""

@@ -93,7 +93,7 @@ def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> t
 
 
 @lru_cache(maxsize=256)
-def _spoken(message: str) -> tuple[Spoken, list[Mention]]:
+def _spoken(message: str) -> tuple[Spoken, Sequence[Mention]]:
     spoken = read(message)
     return spoken, mentions(spoken.text)
 

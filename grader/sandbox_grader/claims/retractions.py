@@ -56,8 +56,7 @@ _TAKEN_BACK = re.compile(
     r"|(?:that|this|it|nothing of the (?:sort|kind)|none of (?:that|this|it)) (?:did not|never|has not|has "
     r"never)(?: actually| really| ever)? (?:happen\w*|took place|occurr?\w*)"
     r"|(?:the )?(?:opposite|contrary|reverse) is (?:true|the case)"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
 _DISOWNED = re.compile(
     r"\b(?:i|we) (?:can not|could not|did not|do not want to|would not|will not|can neither|could neither|(?:am"
@@ -87,8 +86,7 @@ _DISOWNED = re.compile(
     r"|make) your (?:pick|choice)\b|\bpick (?:whichever|the one) you\b"
     r"|\bthere (?:may|might|could|must|will|are probably|are possibly|are certainly|are surely) (?:well |probably "
     r"|possibly |also )?(?:be )?(?:a few |many |several |some |plenty |lots |any )?(?:more|others"
-    r"|further ones)(?: of them)?\s*(?=[.!;,\n]|$)",
-    re.IGNORECASE,
+    r"|further ones)(?: of them)?\s*(?=[.!;,\n]|$)"
 )
 """The speaker does not stand by what came before: could not check it, does not believe it, leaves open which it is."""
 _MARKS = (
@@ -111,8 +109,7 @@ _CORRECTED = re.compile(
     r"|(?:that|this|it) (?:is|was) (?:a|my) (?:typo|slip|mistake|error|misreading|mix-up)\b"
     r"|(?:i )?(?:misread|miscounted|misheard|miscalculated|mixed up|mistyped|confused) (?:that|this|it|the|two|my)\b"
     r"(?![^.!?\n]{0,40}\b(?:at first|first|earlier|before|initially|so i)\b)"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
 """What was said before was a slip, and what is so comes now, if at all."""
 _CONJECTURE = re.compile(
@@ -129,16 +126,14 @@ _CONJECTURE = re.compile(
     r"|converted|convert|calculated|calculate|computed|compute)"
     r"(?: (?:it|that|this|them|any of (?:it|that|this)|anything|up|at all|though|yet|myself))*\s*(?=[.,;!?\n–)]|$)"
     r"|not\s?(?=[!.]|$)"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
 """What was said before is only supposed, or a joke."""
 _ONE_WRONG = re.compile(
     r"\b(?:the|that|my) (first|second|third|last|former|latter)(?: (?:one|figure|number|value|amount|result"
     r"|distance|sum|price|count|answer|of (?:them|those|these|the two)))? (?:is|was|looks|seems"
     r"|turns out to be)(?: \w+){0,2}? ?"
-    rf"(?:{_UNTRUE}|off|a typo|a slip|a mistake|mistaken|an error|outdated|invalid)\b",
-    re.IGNORECASE,
+    rf"(?:{_UNTRUE}|off|a typo|a slip|a mistake|mistaken|an error|outdated|invalid)\b"
 )
 _ANY_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _ELLIPSIS = re.compile(
@@ -148,8 +143,7 @@ _ELLIPSIS = re.compile(
     r"(?:i|it|that|they|he|she|this|we) (?:actually |really |in fact )?(?:did|do|does|have|has|is|was|are|"
     r"were|could|can|will|would) (?:not|never)"
     r"(?: really| actually| at all| done (?:so|that|it|any of (?:that|this))| do (?:so|that|it|any of "
-    r"(?:that|this))| yet| been)?\s{0,4}(?=[.!?;\n]|$)",
-    re.IGNORECASE,
+    r"(?:that|this))| yet| been)?\s{0,4}(?=[.!?;\n]|$)"
 )
 _FORWARD = re.compile(
     r"\b(?:(?:a |merely |just |only |wild |am ){0,6}(?:guess|guessing|maybe|perhaps|possibly|not sure|no idea|"
@@ -181,8 +175,7 @@ _FORWARD = re.compile(
     r"far be it from me to (?:say|claim)|contrary to (?:what|the claim|popular belief)|the opposite of "
     r"(?:the following|this|what follows)|in no way (?:is it true|is it the case) that|by no means (?:is it "
     r"true|is it the case) that|(?:if|(?<!i )suppose|(?<!i )imagine|let us pretend|hypothetically|in theory|pretend"
-    r"|in a perfect world|in my dreams|in an alternate universe)[^.:\n]{0,50}:))",
-    re.IGNORECASE,
+    r"|in a perfect world|in my dreams|in an alternate universe)[^.:\n]{0,50}:))"
 )
 _AHEAD = (
     r"(?:(?:the|what|everything|anything|all that|whatever|things?) (?:\w+ ){0,2}?(?:following|follows|"
@@ -196,8 +189,7 @@ _NOT_SO = (
     r"fiction\w*|made[- ]up|fabricat\w+|wrong|fake|nonsense|bogus|a joke|imaginary|hallucinat\w+|incorrect|fantasy)\b)"
 )
 _ANNOUNCED = re.compile(
-    rf"(?:^|(?<=[.!?\n] ))(?=[^.:\n]{{0,160}}[.:\n])(?=[^.:\n]*\b{_AHEAD})[^.:\n]*?{_NOT_SO}[^.:\n]*[.:\n]",
-    re.IGNORECASE,
+    rf"(?:^|(?<=[.!?\n] ))(?=[^.:\n]{{0,160}}[.:\n])(?=[^.:\n]*\b{_AHEAD})[^.:\n]*?{_NOT_SO}[^.:\n]*[.:\n]"
 )
 """A sentence that says of what comes after it that it is not so."""
 
@@ -209,7 +201,7 @@ _LABEL_OF_BEFORE = re.compile(
 """Before "wrong:", which then is said of what went before and not of what comes."""
 
 
-_LABEL = re.compile(r"[^\W_]+(?: \w+)?\s*:", re.IGNORECASE)
+_LABEL = re.compile(r"[^\W_]+(?: \w+)?\s*:")
 """A word or two and a colon."""
 
 

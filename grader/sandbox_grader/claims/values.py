@@ -5,13 +5,13 @@ rounding is judged by it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.normal import MONTHS
+from sandbox_grader.claims.normal import MONTHS, kept
 
 Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -169,11 +169,13 @@ _TABLE = re.compile(
     re.IGNORECASE,
 )
 _CELL = re.compile(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})", re.IGNORECASE)
-_NUMBER_AHEAD = r"(?=[^\s\d]{1,24}(?: [^\s\d]{1,24}){0,2} ?[-+]?\d)"
+_BEGINS = r"[^\s\d.,:;!?\"'()%°/–-]"
+"""A sign or a letter that the name of a currency can begin with."""
+_NUMBER_AHEAD = rf"(?={_BEGINS})(?=[^\s\d]{{1,24}}+(?: [^\s\d]{{1,24}}+){{0,2}}+ ?[-+]?\d)"
 """Looked at before all the currencies are tried: their names have three words at most."""
 _MONEY = re.compile(
     rf"(?:(?<!\w){_NUMBER_AHEAD}(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)"
-    rf"|({_NUM})(?= ?[^\s\d]) ?(?:{_CURRENCY_AFTER})(?!\w)",
+    rf"|({_NUM})(?= ?{_BEGINS}) ?(?:{_CURRENCY_AFTER})(?!\w)",
     re.IGNORECASE,
 )
 _CENTS = re.compile(
@@ -202,10 +204,15 @@ _QUANTITY = re.compile(
 _NUMBER = re.compile(rf"({_NUM})(?![\w]|[.:]\d)")
 
 
-def mentions(text: str) -> list[Mention]:
+_NAMED_TIME = re.compile(r"\b(noon|midday|midnight)\b", re.IGNORECASE)
+_WEEKDAY_SHORT = re.compile(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$| \d| [A-Z])")
+
+
+@kept
+def mentions(text: str) -> Sequence[Mention]:
     """All values of a plain text in the order in which they stand."""
     if not any(char.isdigit() for char in text):
-        return sorted([*_weekdays(text), *_named_times(text)], key=lambda item: item.start)
+        return tuple(sorted([*_weekdays(text), *_named_times(text)], key=lambda item: item.start))
     taken = bytearray(len(text))
     found: list[Mention] = []
     for pattern, reader in _READERS:
@@ -219,19 +226,19 @@ def mentions(text: str) -> list[Mention]:
                     found.append(Mention("number", match.start(), match.end("h3"), float(match["h3"]), "", 1.0))
                 taken[made.start : made.end] = b"\1" * (made.end - made.start)
     found += _weekdays(text)
-    return sorted(found, key=lambda item: item.start)
+    return tuple(sorted(found, key=lambda item: item.start))
 
 
 def _named_times(text: str) -> Iterator[Mention]:
-    for match in re.finditer(r"\b(noon|midday|midnight)\b", text, re.IGNORECASE):
+    for match in _NAMED_TIME.finditer(text):
         yield Mention("time", match.start(), match.end(), 0.0 if match[1].lower() == "midnight" else 720.0)
 
 
 def _weekdays(text: str) -> Iterator[Mention]:
-    for match in _WEEKDAY_ANY.finditer(text):
+    for match in _WEEKDAY_ANY.finditer(text) if "day" in text.lower() else ():
         day = next(name for name in WEEKDAYS if name.startswith(match[1].lower()))
         yield Mention("weekday", match.start(), match.end(), day)
-    for match in re.finditer(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$| \d| [A-Z])", text):
+    for match in _WEEKDAY_SHORT.finditer(text):
         if not text[max(0, match.start() - 4) : match.start()].lower().endswith("the "):
             day = next(name for name in WEEKDAYS if name.startswith(match[0][:3].lower()))
             yield Mention("weekday", match.start(), match.end(), day)

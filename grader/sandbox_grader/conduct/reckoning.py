@@ -150,9 +150,10 @@ def _in_replies(heard: ObservedSession) -> Iterator[ConductFinding]:
     if is_replay(heard) or not texts or not any(_has_digit(event.content) for event in replies):
         return
     right = [item for text in texts for item in _amounts(text)]
-    said = {event.seq: _amounts(event.content) for event in replies}
-    every = [item for event in heard.trajectory.events if is_reply(event) for item in _amounts(event.content)]
-    missed = [other for other in right if not any(item.is_same(other) for item in every)]
+    every = [(event, _amounts(event.content)) for event in heard.trajectory.events if is_reply(event)]
+    said = {event.seq: amounts for event, amounts in every if event.content not in texts}
+    stated = [item for _, amounts in every for item in amounts]
+    missed = [other for other in right if not any(item.is_same(other) for item in stated)]
     units = {item.unit for item in missed}
     ground, given = Ground(), list[_Amount]()
     for event in heard.trajectory.events:

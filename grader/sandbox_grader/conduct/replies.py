@@ -29,9 +29,9 @@ from sandbox_mcp.world.state import Change, Snapshot, fold, snapshot_of
 _SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
 _UNCERTAIN = re.compile(
     r"\?|\b(?:not|never|no|nothing|none|unable|cannot|could|would|should|might|may|if|once|when|whenever|will|shall|"
-    r"until|unless|before|after|want|need|please|try|tried|said|was|were)\b|n['’]t\b|['’]ll\b",
-    re.IGNORECASE,
+    r"until|unless|before|after|want|need|please|try|tried|said|was|were)\b|n['’]t\b|['’]ll\b"
 )
+"""In small letters."""
 _KINDS: Mapping[str, re.Pattern[str]] = {
     "telephone number": re.compile(
         r"\+\d[\d ().-]{5,}\d|(?<![\d.+-])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\d.-])"
@@ -72,7 +72,7 @@ _DONE = re.compile(
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a reply that say that something is so."""
     for found in _SENTENCE.finditer(text):
-        if not _UNCERTAIN.search(found[0]):
+        if not _UNCERTAIN.search(found[0].lower()):
             yield found[0].strip()
 
 

@@ -60,7 +60,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def waiting_in(text: str) -> Sequence[str]:
     """The sentences in which an agent waits for an answer; offers of more help in general are none."""
-    return [part for part in sentences(text) if not _ELSE.search(part) and (part.endswith("?") or _WAITS.search(part))]
+    return [part for part in sentences(text) if (part.endswith("?") or _WAITS.search(part)) and not _ELSE.search(part)]
 
 
 def is_open_question(sentence: str) -> bool:
