@@ -94,9 +94,8 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
 
 def _ours(holder: JsonNode) -> JsonNode | None:
     """What our exporter keeps in ``extra``, where that is what it looks like."""
-    extra = holder.get("extra")
-    found = extra.get(OURS) if extra is not None and extra.is_object else None
-    return found if found is not None and found.is_object else None
+    extra = holder.object_at("extra")
+    return extra.object_at(OURS) if extra else None
 
 
 def _step(step: JsonNode, builder: SessionBuilder) -> None:
@@ -164,8 +163,8 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
             builder.say("environment", "agent", joined(result.get("content"), builder))
         elif result.get("content") is not None or _ours(result) is not None:
             about = _ours(result)
-            error = about.get("error") if about is not None else None
-            if error is not None and error.is_object:
+            error = about.object_at("error") if about else None
+            if error:
                 told = chats.error_of(error, joined(result.get("content"), builder))
                 outcome = CallOutcome(error=told, stated=True)
             else:
@@ -176,11 +175,11 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
 def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     about = _ours(node)
     if about is not None:
-        end = about.get("end")
-        reason = end.members().get("reason") if end is not None and end.is_object else None
-        known = isinstance(reason, str) and reason in REASONS
-        detail = end.string_at("detail") if known and end is not None else None
-        return (cast("EndReason", reason) if known else None), detail
+        end = about.object_at("end")
+        reason = end.members().get("reason") if end else None
+        if end is None or not isinstance(reason, str) or reason not in REASONS:
+            return None, None
+        return cast("EndReason", reason), end.string_at("detail")
     if node.get("continued_trajectory_ref") is not None:
         builder.lose(node, "the session goes on in another file")
         return None, None

@@ -135,8 +135,7 @@ def _is_api_error(line: TreeLine) -> bool:
 
 
 def _blocks(line: TreeLine) -> list[Block]:
-    stamp = line.node.get("timestamp")
-    return blocks_of(line.node.need("message").get("content"), None if stamp is None else stamp.value)
+    return blocks_of(line.node.need("message").get("content"), line.node.members().get("timestamp"))
 
 
 def _user(builder: SessionBuilder, line: TreeLine, path: Path) -> None:

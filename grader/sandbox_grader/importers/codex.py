@@ -54,8 +54,8 @@ def _session(lines: list[JsonNode], loaded: Loaded, builder: SessionBuilder, nam
     player = _Player(builder, _endings(lines))
     written: list[tuple[str | None, JsonNode]] = []
     for line in lines:
-        payload = line.get("payload")
-        if payload is None or not payload.is_object:
+        payload = line.object_at("payload")
+        if payload is None:
             continue
         if _kind(line) == HEAD:
             _head(payload, player)

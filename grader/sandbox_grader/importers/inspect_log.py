@@ -181,8 +181,8 @@ class _Player:
         self._stamps = dict[str, Any]()
         """When a model wrote each of its messages, by the message's id."""
         for event in events:
-            output = event.get("output") if event.members().get("event") == "model" else None
-            for choice in output.items_at("choices") if output is not None and output.is_object else []:
+            output = event.object_at("output") if event.members().get("event") == "model" else None
+            for choice in output.items_at("choices") if output else []:
                 message = choice.get("message")
                 id_ = message.label_at("id") if message is not None else None
                 if id_ is not None:

@@ -161,8 +161,8 @@ class _Player:
                 self._open.append(opened)
         elif method == "initialize":
             params = node.get("params")
-            info = params.get("clientInfo") if params is not None else None
-            if info is not None and info.is_object:
+            info = params.object_at("clientInfo") if params else None
+            if info:
                 self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
         elif method not in {"tools/call", "tools/list"}:
             self._ignored[method] += 1
@@ -177,8 +177,7 @@ class _Player:
             self._builder.lose(frame.node, f"a response to the id {id_!r}, to which no request was seen, was dropped")
             return
         request, opened = found
-        told = frame.node.get("result")
-        result = told if told is not None and told.is_object else frame.node.child("result", {})
+        result = frame.node.object_at("result") or frame.node.child("result", {})
         if opened is not None:
             state = result.members().get("requestState")
             if result.get("inputRequests") is not None and isinstance(state, str):

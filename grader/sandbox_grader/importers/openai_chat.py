@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.documents import conversations, is_message
-from sandbox_grader.importers.reading.json_values import JsonNode, load
+from sandbox_grader.importers.reading.build import SessionBuilder
+from sandbox_grader.importers.reading.documents import read_messages
+from sandbox_grader.importers.reading.json_values import JsonNode
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -22,25 +21,15 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     Raises:
         ImportFormatError: a file holds no chat messages.
     """
-    names = Names()
-    for path in paths:
-        loaded = load(path)
-        for conversation in conversations(loaded, is_message):
-            builder = SessionBuilder("openai-chat", str(path), stem(path), loaded.losses)
-            chats.play(builder, conversation.items)
-            given = "" if conversation.holder is None else _holder(conversation.holder, builder)
-            if builder.last is None:
-                raise NothingToImportError(str(path), None, "holds a conversation without messages")
-            ended = builder.whole and not loaded.cut
-            yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)
+    return read_messages(paths, "openai-chat", chats.play, _play_holder)
 
 
-def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
+def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     # our own exporter and some other programs put the scenario into the metadata
     about, model = holder.get("metadata"), response.string_at("model") or request.string_at("model")
-    scenario = about.get("scenario") if about is not None and about.is_object else None
+    scenario = about.get("scenario") if about and about.is_object else None
     builder.head = replace(
         builder.head,
         agent={"model": model} if model else {},
@@ -53,4 +42,3 @@ def _holder(holder: JsonNode, builder: SessionBuilder) -> str:
     chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:
         builder.lose(choice, "an alternative answer is not kept")
-    return holder.label_at("id") or ""

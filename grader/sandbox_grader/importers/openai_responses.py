@@ -40,15 +40,13 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(parts, builder, names, cut=loaded.cut)
 
 
-def _is_item(node: JsonNode) -> bool:
-    return node.is_object and ("role" in node.members() or "type" in node.members())
-
-
 def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
     """The conversations of a file, each with the responses that continued it."""
     chains: list[list[ConversationItems]] = []
     by_response: dict[str, list[ConversationItems]] = {}
-    for conversation in conversations(loaded, _is_item):
+    for conversation in conversations(
+        loaded, lambda node: node.is_object and bool({"role", "type"} & node.members().keys())
+    ):
         before, own = _response_ids(conversation.holder)
         chain = by_response.get(before) if before is not None else None
         if chain is None:
@@ -98,9 +96,8 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     player.play(response.items_at("output"))
     status = response.members().get("status")
     if status == "failed":
-        error = response.get("error")
-        message = error.string_at("message") if error is not None and error.is_object else None
-        return "agent_failed", message or "the response failed"
+        error = response.object_at("error")
+        return "agent_failed", (error and error.string_at("message")) or "the response failed"
     if status in ("incomplete", "cancelled", "in_progress", "queued"):
         builder.lose(response, f"the response is {status}")
         return None, str(status)
@@ -198,15 +195,10 @@ class ItemPlayer:
         self._batch = self._batch or self.builder.batch()
         space, name = item.string_at("namespace"), item.need("name").string()
         arguments = item.get("arguments") or item.get("input")
-        given = arguments_of(None if arguments is None else arguments.value)
-        given = replace(given, free=item.members().get("type") == "custom_tool_call")
-        self.builder.call(
-            f"{space}__{name}" if space else name,
-            given,
-            batch=self._batch,
-            id_=item.label_at("call_id"),
-            stamp=self.stamp,
-        )
+        custom = item.members().get("type") == "custom_tool_call"
+        given = replace(arguments_of(arguments and arguments.value), free=custom)
+        id_, called = item.label_at("call_id"), f"{space}__{name}" if space else name
+        self.builder.call(called, given, batch=self._batch, id_=id_, stamp=self.stamp)
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")
 
@@ -222,10 +214,9 @@ class ItemPlayer:
             self.builder.answer(opened, CallOutcome(decode(joined(output, self.builder))))
 
     def _run(self, item: JsonNode) -> OpenCall:
-        given = item.get("arguments")
         return self.builder.call(
-            item.need("name").string(), arguments_of(None if given is None else given.value),
-            batch=self.builder.batch(), id_=item.label_at("id"), offered=True, server=item.string_at("server_label"),
+            item.need("name").string(), arguments_of(item.members().get("arguments")), batch=self.builder.batch(),
+            id_=item.label_at("id"), offered=True, server=item.string_at("server_label"),
         )  # fmt: skip
 
     def _approval(self, item: JsonNode) -> None:

@@ -19,7 +19,7 @@ from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
-from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load, plain
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load
 from sandbox_grader.importers.reading.otlp import Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
 from sandbox_mcp.trajectory import EndReason, ErrorKind
@@ -160,17 +160,12 @@ def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> 
     if scores:
         builder.origin["scores"] = scores
     _Player(builder).play(group.spans)
-    _lose_old_events(group.spans, builder)
+    told = (name for span in group.spans for name, _ in span.events if name.endswith((".message", ".choice")))
+    for name, times in sorted(Counter(name for name in told if "gen_ai." in name).items()):
+        builder.lose(f"events {name!r} ({times})", "messages in the form of conventions before 1.37 are not read")
     end, detail = _end(group.spans, builder)
     name = names.unique(stem(path), group.conversation, "sub-agent" if group.parent else "")
     return builder.finish(name, end, detail)
-
-
-def _lose_old_events(spans: list[Span], builder: SessionBuilder) -> None:
-    names = (name for span in spans for name, _ in span.events)
-    found = Counter(name for name in names if name.endswith((".message", ".choice")) and "gen_ai." in name)
-    for name in sorted(found):
-        builder.lose(f"events {name!r} ({found[name]})", "messages in the form of conventions before 1.37 are not read")
 
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
@@ -260,7 +255,7 @@ class _Player:
             if part.members().get("type") == "tool_call_response":
                 id_, value = part.label_at("id"), part.get("response") or part.get("result")
                 if self._builder.find(id_) is not None or id_ not in self._called:  # else its own span has told it
-                    self._builder.settle(part, id_, self._builder.judge(_text(plain(value)), None))
+                    self._builder.settle(part, id_, self._builder.judge(_text(value and value.value), None))
         text = joined(_only(message, parts, "text"), self._builder, texts=PARTS)
         calls = [part for part in parts if part.members().get("type") == "tool_call"]
         for part in parts:

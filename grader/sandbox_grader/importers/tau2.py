@@ -43,23 +43,15 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = Loaded((load_whole(read_bytes(results), str(results)).nodes[0],)) if path.is_dir() else load(path)
         top = loaded.nodes[0]
         tasks = {task.need("id").label(): task for task in top.need("tasks").items()}
-        runs = list(_runs(top, results, loaded.losses))
+        runs: list[tuple[JsonNode, Sequence[Loss]]] = [(run, loaded.losses) for run in top.items_at("simulations")]
+        for beside in [] if runs else sorted((results.parent / "simulations").glob("*.json")):
+            whole = load_whole(read_bytes(beside), str(beside))
+            runs.append((whole.nodes[0], [*loaded.losses, *whole.losses]))
         if not runs:
             raise top.empty("holds no simulations, and there are none beside it")
         for run, losses in runs:
             builder = SessionBuilder("tau2", run.path, "", losses)
             yield _session(top, run, tasks, builder, names)
-
-
-def _runs(top: JsonNode, results: Path, losses: Sequence[Loss]) -> Iterator[tuple[JsonNode, Sequence[Loss]]]:
-    """The simulations inside the file, and those beside it."""
-    inside = top.items_at("simulations")
-    yield from ((run, losses) for run in inside)
-    if inside:
-        return
-    for path in sorted((results.parent / "simulations").glob("*.json")):
-        loaded = load_whole(read_bytes(path), str(path))
-        yield loaded.nodes[0], [*losses, *loaded.losses]
 
 
 def _session(
@@ -100,8 +92,8 @@ def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
         return None
     for name, definition in world.members_at("tool_defs").items():
         tool = world.need("tool_defs").child(name, definition)
-        schema = tool.get("params")
-        builder.offer(name, tool.string_at("doc") or "", schema.members() if schema and schema.is_object else {})
+        schema = tool.object_at("params")
+        builder.offer(name, tool.string_at("doc") or "", schema.members() if schema else {})
     return world.string_at("domain_name")
 
 

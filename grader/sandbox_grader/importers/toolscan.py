@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, loads, plain
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, loads
 from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.toolscan.events import FORMAT
 from sandbox_grader.toolscan.loop import FINISH
@@ -99,7 +99,7 @@ class _Play:
 def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     case = node.get("case") or node
     apis = _apis(case)
-    feedback = plain(case.get("feedback"))
+    feedback = case.members().get("feedback")
     if feedback not in (None, True, False):
         raise case.child("feedback", feedback).fail("expected true or false")
     play = _Play(builder, apis, feedback is not False, [item.string() for item in case.items_at("observations")])

@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, plain
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, picked
 from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.tooltalk.tools import FORMAT, TOOLS
 from sandbox_mcp.trajectory import CallError, ErrorKind, ReferenceCall, ReferenceTurn
@@ -115,7 +115,7 @@ class _Play:
     def _calls(self, nodes: Sequence[JsonNode]) -> None:
         for node in nodes:
             name, given = _request(node)
-            meta = {} if node.get("metadata") is None else {"metadata": plain(node.get("metadata"))}
+            meta = picked(node.members(), ("metadata",))
             opened = self.builder.call(
                 name, given, batch=self.builder.batch(), stamp=self.stamp, turn=self.turn, **meta
             )
@@ -123,7 +123,7 @@ class _Play:
             error = (
                 None if message is None else CallError(kind=_kind(name, given, message), type="Error", message=message)
             )
-            self.builder.answer(opened, CallOutcome(result=plain(node.get("response")), error=error))
+            self.builder.answer(opened, CallOutcome(result=node.members().get("response"), error=error))
 
 
 def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
@@ -170,7 +170,7 @@ def _reference(node: JsonNode) -> ReferenceCall:
     return ReferenceCall(
         tool=name,
         arguments=given.arguments,
-        result=plain(node.get("response")),
+        result=node.members().get("response"),
         error=node.string_at("exception"),
         action=TOOLS[name].action if name in TOOLS else None,
     )

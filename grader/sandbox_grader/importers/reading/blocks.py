@@ -56,11 +56,11 @@ def agent_blocks(builder: SessionBuilder, blocks: Sequence[Block], seen_by: Sequ
         if block.kind == "text":
             builder.note(part_text(block.node, builder) or "", "text", stamp=block.stamp, seen_by=seen_by)
         elif block.kind in USES:
-            node, given = block.node, block.node.get("input")
+            node, given = block.node, arguments_of(block.node.members().get("input"))
             meta: dict[str, Any] = picked(node.members(), ("server_name",))
             builder.call(
-                node.need("name").string(), arguments_of(None if given is None else given.value), batch=batch,
-                id_=node.label_at("id"), stamp=block.stamp, offered=block.kind != "tool_use", **meta,
+                node.need("name").string(), given, batch=batch, id_=node.label_at("id"), stamp=block.stamp,
+                offered=block.kind != "tool_use", **meta,
             )  # fmt: skip
         else:
             _beside(builder, block)

@@ -159,7 +159,12 @@ class SessionBuilder:
         ``offered`` tells that the tool was there, whether it is among the definitions or not.
         """
         seq, wall = self._next(stamp)
-        unique = self._unique_id(id_ or f"call-{seq}")
+        wanted = unique = id_ or f"call-{seq}"
+        number = self._ids.get(wanted, 2)
+        while unique in self._ids:
+            unique, number = f"{wanted}#{number}", number + 1
+        self._ids[wanted] = number
+        self._ids.setdefault(unique, 2)
         if unique != id_:
             meta["call_id"] = id_
         call = ToolCall(
@@ -271,12 +276,16 @@ class SessionBuilder:
             if isinstance(event, ToolCall):
                 self._events[index] = self._concluded(index, event)
         self._sum_up(end)
-        clocks = self._clocks()
+        known = [at for at in self._times if at is not None]
+        clocks: list[float] = []
+        for number, at in enumerate(self._times, start=1):
+            before = clocks[-1] if clocks else known[0] if known else 0.0
+            clocks.append(at if at is not None else before if known else float(number))
         started = replace(
             self.head,
             session=self.head.session or name,
             tools=tuple(self._tools.values()),
-            clock={"now": next((at for at in self._times if at is not None), 0.0), "zone": "UTC", "step": 1.0},
+            clock={"now": known[0] if known else 0.0, "zone": "UTC", "step": 1.0},
             origin={**self.origin, "losses": [{"where": loss.where, "what": loss.what} for loss in self.losses]},
         )
         events: list[Event] = [started]
@@ -299,14 +308,6 @@ class SessionBuilder:
         elif isinstance(stamp, str):
             self._naive += not zoned(stamp)
         return len(self._times), {"time": stamp}
-
-    def _unique_id(self, id_: str) -> str:
-        unique, number = id_, self._ids.get(id_, 2)
-        while unique in self._ids:
-            unique, number = f"{id_}#{number}", number + 1
-        self._ids[id_] = number
-        self._ids.setdefault(unique, 2)
-        return unique
 
     def _concluded(self, index: int, call: ToolCall) -> ToolCall:
         known = self._tools.get(call.name) if call.caller == "agent" else None
@@ -342,15 +343,6 @@ class SessionBuilder:
             self.lose("times", f"read as UTC, as no zone is named: {counted(self._naive, 'time')}")
         if end is None:
             self.lose("end", "nothing shows that the session ended where the log stops")
-
-    def _clocks(self) -> list[float]:
-        known = [at for at in self._times if at is not None]
-        if not known:
-            return [float(number) for number in range(1, len(self._times) + 1)]
-        clocks: list[float] = []
-        for at in self._times:
-            clocks.append(at if at is not None else clocks[-1] if clocks else known[0])
-        return clocks
 
 
 def stem(path: str | Path) -> str:

@@ -24,7 +24,7 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
         ImportFormatError: a message lacks what its role needs or has it in another form.
     """
     for message in messages:
-        role = message.need("role").string()
+        role, stamp = message.need("role").string(), message.members().get("timestamp")
         if role == "assistant":
             _assistant(builder, message)
         elif role in {"tool", "function"}:
@@ -36,19 +36,19 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
             calls = message.items_at("tool_calls")
             text = joined(message.get("content"), builder)
             if text.strip() or not calls:
-                builder.say("user", role_in(message.get("recipient"), "agent"), text, stamp=_stamp(message))
+                builder.say("user", role_in(message.get("recipient"), "agent"), text, stamp=stamp)
             _calls(builder, message, calls, "user")
         elif role in {"system", "developer"}:
             name = message.get("name")
             sender: Role = "environment" if name is not None and name.value == "environment" else "system"
             text = joined(message.get("content"), builder)
-            builder.say(sender, role_in(message.get("recipient"), "agent"), text, stamp=_stamp(message))
+            builder.say(sender, role_in(message.get("recipient"), "agent"), text, stamp=stamp)
         else:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
 
 
 def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
-    stamp = _stamp(message)
+    stamp = message.members().get("timestamp")
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought is not None:
         builder.note(joined(thought, builder), "reasoning", stamp=stamp)
@@ -71,22 +71,19 @@ def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], ca
     for call in calls:
         function = call.get("function") or call.get("custom") or call
         arguments = function.get("arguments") or function.get("input")
-        given = arguments_of(None if arguments is None else arguments.value)
-        given = replace(given, free=call.get("custom") is not None)
+        given = replace(arguments_of(arguments and arguments.value), free=call.get("custom") is not None)
         by: Role = "user" if call.string_at("requestor") == "user" else caller
-        builder.call(
-            function.need("name").string(), given, batch=batch, id_=call.label_at("id") or None, caller=by,
-            stamp=_stamp(message),
-        )  # fmt: skip
+        name, id_ = function.need("name").string(), call.label_at("id") or None
+        builder.call(name, given, batch=batch, id_=id_, caller=by, stamp=message.members().get("timestamp"))
 
 
 def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
-    stamp = _stamp(result)
+    members, content = result.members(), result.get("content")
+    stamp = members.get("timestamp")
     wall = {} if stamp is None else {"answered": stamp}
-    error, content = result.get("error"), result.get("content")
-    if error is not None and error.is_object:
+    error = result.object_at("error")
+    if error is not None:
         return CallOutcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
-    members = result.members()
     failed: bool | None = None
     if "error" in members:
         failed = bool(members["error"])
@@ -108,11 +105,6 @@ def role_in(named: JsonNode | None, usual: Role) -> Role:
     """The role that a value names: the usual one unless it is one of ours."""
     known = named is not None and isinstance(named.value, str) and named.value in ROLES
     return cast("Role", named.value) if known and named is not None else usual
-
-
-def _stamp(message: JsonNode) -> object:
-    found = message.get("timestamp")
-    return None if found is None else found.value
 
 
 def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:

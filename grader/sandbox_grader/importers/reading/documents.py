@@ -4,10 +4,14 @@ Policy: a file is one array of items; or an object that holds them, as a request
 either. JSON Lines of bare items are one conversation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded
+from sandbox_grader.errors import NothingToImportError
+from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +40,31 @@ def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterat
 def is_message(node: JsonNode) -> bool:
     """Whether a value is a message: an object with a role, that holds no conversation itself."""
     return node.is_object and "role" in node.members() and "messages" not in node.members()
+
+
+def read_messages(
+    paths: Sequence[Path],
+    format_: str,
+    play: Callable[[SessionBuilder, list[JsonNode]], None],
+    play_holder: Callable[[SessionBuilder, JsonNode], None],
+) -> Iterator[Imported]:
+    """A session per conversation, which ends where the agent has had the last word.
+
+    ``play`` adds messages to a session, ``play_holder`` the object that holds them, with whatever else it tells.
+
+    Raises:
+        ImportFormatError: a file holds no messages.
+    """
+    names = Names()
+    for path in paths:
+        loaded = load(path)
+        for conversation in conversations(loaded, is_message):
+            builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
+            play(builder, conversation.items)
+            if conversation.holder is not None:
+                play_holder(builder, conversation.holder)
+                given = conversation.holder.label_at("id") or ""
+            if builder.last is None:
+                raise NothingToImportError(str(path), None, "holds a conversation without messages")
+            ended = builder.whole and not loaded.cut
+            yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)

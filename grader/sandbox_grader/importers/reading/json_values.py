@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -106,6 +107,11 @@ class JsonNode:
         """A member of this object, or None where it is absent or null."""
         value = self.members().get(key)
         return None if value is None else self.child(key, value)
+
+    def object_at(self, key: str) -> "JsonNode | None":
+        """A member that is an object, or None where it is absent, null or anything else."""
+        found = self.get(key)
+        return found if found is not None and found.is_object else None
 
     def need(self, key: str) -> "JsonNode":
         """A member of this object that has to be there. Raises ImportFormatError where it is absent or null."""
@@ -251,26 +257,20 @@ def load(path: Path) -> Loaded:
     """
     data = read_bytes(path)
     try:
-        return _lines_or_whole(data, path)
+        if path.suffix.lower() not in LINES and not _looks_like_lines(data):
+            return load_whole(data, str(path))
+        try:
+            return load_lines(data, str(path))
+        except ImportFormatError:
+            # A document printed over several lines may have any name, and its first line tells that it is one.
+            with suppress(ImportFormatError):
+                return load_whole(data, str(path))
+            raise
     except NothingToImportError:
         raise
     except ImportFormatError:
         if printed := _in_sequence(data, str(path)):
             return printed
-        raise
-
-
-def _lines_or_whole(data: bytes, path: Path) -> Loaded:
-    if not (path.suffix.lower() in LINES or _looks_like_lines(data)):
-        return load_whole(data, str(path))
-    try:
-        return load_lines(data, str(path))
-    except ImportFormatError:
-        # A document printed over several lines may have any name, and its first line tells that it is one.
-        try:
-            return load_whole(data, str(path))
-        except ImportFormatError:
-            pass
         raise
 
 
@@ -354,11 +354,6 @@ def _parse(data: bytes, path: str, line: int | None) -> tuple[Any, int]:
         raise ImportFormatError(path, line or error.lineno, f"is not JSON: {error.msg}") from error
     except ValueError as error:
         raise ImportFormatError(path, line, f"is not usable JSON: {str(error)[:120]}") from error
-
-
-def plain(node: JsonNode | None) -> Any:
-    """The value of a node, or None where there is none."""
-    return None if node is None else node.value
 
 
 def picked(source: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:

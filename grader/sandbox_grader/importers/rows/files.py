@@ -131,18 +131,16 @@ def _settings(rows: Sequence[BenchmarkRow]) -> dict[str, tuple[str, str]]:
 
 
 def _form(group: Sequence[Sequence[BenchmarkRow]]) -> str:
+    """The form of dialogues: whether any has several turns, and whether turns may take several calls.
+
+    They may if some do, or else by how no call is written, or else by the question.
+    """
+    rows = [row for turns in group for row in turns]
     many_turns = any(len(turns) > 1 or any(row.turn for row in turns) for turns in group)
-    many_tools = _many_tools([row for turns in group for row in turns])
+    many_tools = any(len(row.answer) > 1 for row in rows)
+    if not many_tools and not any("" in row.answer for row in rows):
+        many_tools = any(not row.answer or row.question.many for row in rows)
     return f"{'M' if many_turns else 'S'}-{'M' if many_tools else 'S'}"
-
-
-def _many_tools(rows: Sequence[BenchmarkRow]) -> bool:
-    """Whether turns may take several calls: some do, or else by how no call is written, or else by the question."""
-    if any(len(row.answer) > 1 for row in rows):
-        return True
-    if any("" in row.answer for row in rows):
-        return False
-    return any(not row.answer or row.question.many for row in rows)
 
 
 # -- joins --------------------------------------------------------------------------------------------------------
