@@ -16,21 +16,19 @@ Detail = Mapping[str, Any]
 
 def explain(scores: Scores) -> str:
     """Milestones, minefields and unwanted changes with their score, then the figures of every other family."""
-    return "\n".join(_lines(scores)) + "\n"
-
-
-def _lines(scores: Scores) -> Iterator[str]:
-    yield f"{scores.scenario or scores.session} ({scores.variant}), graded {scores.mode}"
+    lines = [f"{scores.scenario or scores.session} ({scores.variant}), graded {scores.mode}"]
     if (verdict := scores.verdicts.get(STATEFUL)) is not None:
-        yield from _milestones(verdict)
+        lines += _milestones(verdict)
     for item in verdict.details if (verdict := scores.verdicts.get(USERS)) else ():
-        yield f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}"
+        lines.append(f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}")
     for family, verdict in scores.verdicts.items():
         if family not in (STATEFUL, USERS):
-            yield f"{family}: {verdict.inconclusive or ', '.join(_figures(verdict.values)) or 'nothing to say'}"
-            yield from (f"  {_reason(told)}" for item in verdict.details if (told := _told(item)) is not None)
+            figures = ", ".join(_figures(verdict.values))
+            lines.append(f"{family}: {verdict.inconclusive or figures or 'nothing to say'}")
+            lines += (f"  {_reason(told)}" for item in verdict.details if (told := _told(item)) is not None)
     if scores.reason is not None:
-        yield f"not scored: {scores.reason}"
+        lines.append(f"not scored: {scores.reason}")
+    return "\n".join(lines) + "\n"
 
 
 def _told(item: Detail) -> Detail | None:

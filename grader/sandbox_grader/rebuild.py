@@ -136,20 +136,19 @@ class _Reenactment:
         return error is None or (error.kind == "execution" and not REFUSALS.search(f"{error.type} {error.message}"))
 
     def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
-        if event.meta.get("result_missing") or self._agree(event, outcome):
+        error, fault = event.error, outcome.fault
+        if event.meta.get("result_missing"):
             return True
-        again = outcome.fault.text if outcome.fault else _text(outcome.result)
-        recorded = f"{event.error.type}: {event.error.message}" if event.error else _text(event.result)
-        self.mismatches.append(Mismatch(event.seq, event.called, recorded, again))
-        return False
-
-    def _agree(self, event: ToolCall, outcome: Outcome) -> bool:
-        fault = outcome.fault
-        if event.error is not None and fault is not None:
-            return event.error.type == fault.type or without_arguments(fault.message) in without_arguments(
-                event.error.message
-            )
-        return event.error is None and fault is None and _same(event.result, outcome.result)
+        if error is not None and fault is not None:
+            told = without_arguments(fault.message) in without_arguments(error.message)
+            agrees = error.type == fault.type or told
+        else:
+            agrees = error is None and fault is None and _same(event.result, outcome.result)
+        if not agrees:
+            again = fault.text if fault else _text(outcome.result)
+            recorded = f"{error.type}: {error.message}" if error else _text(event.result)
+            self.mismatches.append(Mismatch(event.seq, event.called, recorded, again))
+        return agrees
 
 
 def _opening(trajectory: Trajectory) -> int:

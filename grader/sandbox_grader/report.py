@@ -225,8 +225,12 @@ class Report:
         """What each family makes of all its sessions; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
         ordered = self._in_order()
-        alike = dict[Any, Subject]()
-        cells = [alike.get(cell) or alike.setdefault(cell, _outline(s)) for s in ordered for cell in [_cell_of(s)]]
+        alike = dict[Any, Subject]()  # by what the summaries of our families look at besides the verdicts
+        looked_at = [(item.scenario, item.variant, item.categories) for item in ordered]
+        cells = [
+            alike.get(cell) or alike.setdefault(cell, _outline(item))
+            for cell, item in zip(looked_at, ordered, strict=True)
+        ]
         for family in dict.fromkeys(name for item in self.sessions for name in item.verdicts):
             outlines = cells if family in FAMILIES else map(_outline, ordered)
             graded = [
@@ -393,11 +397,6 @@ _UNSAID: dict[str, Any] = dict.fromkeys(
     ("agent", "user", "limits", "worlds", "clock", "versions", "wall"), MappingProxyType[str, Any]({})
 )
 """What an outline leaves out, one nothing for all of them: there are as many outlines as sessions."""
-
-
-def _cell_of(scores: Scores) -> tuple[str, str, tuple[str, ...]]:
-    """What the summaries of our families look at besides the verdicts."""
-    return scores.scenario, scores.variant, scores.categories
 
 
 def _outline(scores: Scores) -> Subject:

@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_grader.bounds import main_figures, sides_of
 from sandbox_grader.comparison import Comparison, measures
 from sandbox_grader.report import Report, why_not
-from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.scores import SCORE
 from sandbox_grader.statistics import Estimate
 from sandbox_mcp.columns import columns
 from sandbox_mcp.plurals import counted
@@ -125,7 +125,9 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
     if missing := counts["planned"] - counts["played"]:
         yield f"still to be played: {missing} of {counted(counts['planned'], 'session')}"
     unscored = report.unscored
-    yield from (f"not scored: {_which(item)}: {why_not(item, report.metric)}" for item in unscored[:limit])
+    for item in unscored[:limit]:
+        which = f"{item.scenario or item.session} ({item.variant}, trial {item.trial})"
+        yield f"not scored: {which}: {why_not(item, report.metric)}"
     if unscored:
         again = "; the same command plays these again" if report.planned is not None else ""
         yield f"not scored: {counted(len(unscored), 'session')}{again}"
@@ -150,10 +152,6 @@ def of_tapes(report: Report) -> Iterator[str]:
     missing = [item.course.unrecorded for item in report.ordered if item.course.unrecorded]
     if missing:
         yield f"not on the tape: {counted(sum(missing), 'call')} in {counted(len(missing), 'session')}"
-
-
-def _which(scores: Scores) -> str:
-    return f"{scores.scenario or scores.session} ({scores.variant}, trial {scores.trial})"
 
 
 def _money(amount: float | None) -> str:

@@ -109,13 +109,12 @@ def _recorded(session: Trajectory, references: Sequence[Solution]) -> Dialogue:
     used = max((number for number, turn in enumerate(turns, start=1) if turn.calls or turn.malformed), default=1)
     form = form_of(solutions)
     forced = bool((session.started.origin or {}).get("prefix_replay"))
-    return Dialogue(form, form, tuple(_beside(turns, used, solution) for solution in solutions), forced)
-
-
-def _beside(turns: Sequence[DialogueTurn], used: int, solution: Sequence[Wanted]) -> Pairs:
-    length = max(used, len(solution))
-    done = [*turns, *[DialogueTurn()] * (length - len(turns))][:length]
-    return tuple(zip(done, (*solution, *[()] * (length - len(solution))), strict=True))
+    alternatives: list[Pairs] = []
+    for solution in solutions:
+        length = max(used, len(solution))
+        done = [*turns, *[DialogueTurn()] * (length - len(turns))][:length]
+        alternatives.append(tuple(zip(done, (*solution, *[()] * (length - len(solution))), strict=True)))
+    return Dialogue(form, form, tuple(alternatives), forced)
 
 
 def form_of(solutions: Sequence[Sequence[Wanted]]) -> str:

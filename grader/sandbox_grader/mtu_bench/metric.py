@@ -83,10 +83,11 @@ class MtuBench:
         """
         verdicts = [verdict for _, verdict in graded]
         scored = [verdict for verdict in verdicts if verdict.inconclusive is None]
-        settings = dict.fromkeys(verdict.values["setting"] for verdict in scored)
+        settings = {verdict.values["setting"] for verdict in scored}
+        usual = [setting for setting in ("S-S", "M-S", "S-M", "M-M", "OOD") if setting in settings]
         summary: dict[str, Any] = {
             setting: self._figures([verdict for verdict in scored if verdict.values["setting"] == setting], mode)
-            for setting in sorted(settings, key=_place)
+            for setting in (*usual, *sorted(settings.difference(usual)))
         }
         if len(scored) < len(verdicts):
             summary["inconclusive"] = len(verdicts) - len(scored)
@@ -150,8 +151,3 @@ def _written(calls: Sequence[tuple[str, Mapping[str, Any]]], mode: Mode) -> Any:
     if mode == "compat":
         return dict(calls)
     return [{"tool": name, "arguments": given} for name, given in calls]
-
-
-def _place(setting: str) -> tuple[int, str]:
-    order = ("S-S", "M-S", "S-M", "M-M", "OOD")
-    return (order.index(setting) if setting in order else len(order)), setting

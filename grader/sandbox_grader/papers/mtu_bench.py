@@ -97,16 +97,13 @@ def _columns(settings: Sequence[str], part: Part = "all") -> tuple[PaperColumn, 
     return tuple(found)
 
 
-def _table(name: str, title: str, settings: Sequence[str], part: Part, *, printed: bool = True) -> PaperTable:
-    return PaperTable(
-        paper=PAPER,
-        name=name,
-        title=title,
-        columns=_columns(settings, part),
-        needs=f"responses to, or runs on, the rows of {' and '.join(settings)}",
-        command=RUN.format(setting=settings[0]),
-        printed=printed,
-    )
+def _table(
+    name: str, title: str, settings: Sequence[str], columns: Iterable[PaperColumn], needs: str = "", **more: Any
+) -> PaperTable:
+    """A table of runs on the rows of some settings, of which the first one is named as an example."""
+    needs = needs or f"responses to, or runs on, the rows of {' and '.join(settings)}"
+    command = RUN.format(setting=settings[0])
+    return PaperTable(PAPER, name, title, tuple(columns), needs, command, **more)
 
 
 # -- errors -------------------------------------------------------------------------------------------------------
@@ -124,33 +121,20 @@ ERRORS: Final = {
 
 
 def _error_columns(settings: Sequence[str], names: Sequence[str], *, share: bool) -> tuple[PaperColumn, ...]:
-    found: list[PaperColumn] = []
-    for setting in settings:
-        for name in names:
-            observe = _errors(setting, ERRORS[name])
-            figure = ObservedMean(observe) if share else Total(observe)
-            scale, digits = (100, 2) if share else (1, 0)
-            command = RUN.format(setting=setting)
-            found.append(PaperColumn(f"{setting} {name}", figure, scale, digits, command))
-    return tuple(found)
+    def column(setting: str, name: str) -> PaperColumn:
+        turns = _of(setting)
 
+        def observe(scores: Scores) -> Iterable[float]:
+            return (float(row["error"] in ERRORS[name]) for row in turns(scores))
 
-def _errors(setting: str, classes: Sequence[str]) -> Callable[[Scores], Iterable[float]]:
-    turns = _of(setting)
-    return lambda scores: (float(row["error"] in classes) for row in turns(scores))
+        figure = ObservedMean(observe) if share else Total(observe)
+        scale, digits = (100, 2) if share else (1, 0)
+        return PaperColumn(f"{setting} {name}", figure, scale, digits, RUN.format(setting=setting))
+
+    return tuple(column(setting, name) for setting in settings for name in names)
 
 
 # -- other tables -------------------------------------------------------------------------------------------------
-
-
-def _hard_averages() -> tuple[PaperColumn, ...]:
-    """Table 4: one average per setting."""
-    columns: list[PaperColumn] = []
-    for setting in ("S-S", "M-S", "S-M", "M-M"):
-        average = MeanOfColumns(tuple(_means(setting, "hard").values()))
-        never = "" if setting in HARD_ROWS else UNLABELLED
-        columns.append(PaperColumn(setting, average, command=RUN.format(setting=setting), never=never))
-    return tuple(columns)
 
 
 def _foreign(source: str) -> tuple[PaperColumn, ...]:
@@ -258,93 +242,70 @@ def _wanted(row: Mapping[str, Any]) -> int:
 
 
 UNSIZED: Final = "the model's name does not tell how many billions of parameters it has"
+FOUR: Final = ("S-S", "M-S", "S-M", "M-M")
+ROWS_OF_FOUR: Final = "responses to, or runs on, the rows of the four settings"
 TABLES: Final = (
-    _table("table2", "normal set, S-S and M-S", ("S-S", "M-S"), "normal"),
-    _table("table3", "normal set, S-M and M-M", ("S-M", "M-M"), "normal"),
-    PaperTable(
-        paper=PAPER,
-        name="table4",
-        title="averages on the hard set",
-        columns=_hard_averages(),
-        needs="responses to, or runs on, the rows of the four settings",
-        command=RUN.format(setting="S-S"),
+    _table("table2", "normal set, S-S and M-S", ("S-S", "M-S"), _columns(("S-S", "M-S"), "normal")),
+    _table("table3", "normal set, S-M and M-M", ("S-M", "M-M"), _columns(("S-M", "M-M"), "normal")),
+    _table(
+        "table4", "averages on the hard set", FOUR, (
+            PaperColumn(
+                setting, MeanOfColumns(tuple(_means(setting, "hard").values())), command=RUN.format(setting=setting),
+                never="" if setting in HARD_ROWS else UNLABELLED,
+            )
+            for setting in FOUR
+        ),
+        needs=ROWS_OF_FOUR,
         note="the paper's tables 4, 9 and 10 contradict each other for ChatGLM3-6B and MTU-LLaMA",
     ),
-    PaperTable(
-        paper=PAPER,
-        name="table5",
-        title="out of distribution",
-        columns=(*_columns(("OOD",)), *_foreign("ToolTalk"), *_columns(("API-Bank",))),
+    _table(
+        "table5", "out of distribution", ("OOD",),
+        (*_columns(("OOD",)), *_foreign("ToolTalk"), *_columns(("API-Bank",))),
         needs="runs on the OOD rows and on API-Bank's, and sessions of ToolTalk",
-        command=RUN.format(setting="OOD"),
         note="of the turns of other benchmarks the first call is scored; how the authors took them is not said",
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure5a",
-        title="TS by the number of turns of a dialogue, M-S",
-        columns=tuple(
-            PaperColumn(f"{turns} turns", _by_turns(turns), command=RUN.format(setting="M-S")) for turns in range(2, 13)
-        ),
-        needs="responses to, or runs on, the rows of M-S",
-        command=RUN.format(setting="M-S"),
+    _table(
+        "figure5a", "TS by the number of turns of a dialogue, M-S", ("M-S",),
+        (PaperColumn(f"{n} turns", _by_turns(n), command=RUN.format(setting="M-S")) for n in range(2, 13)),
         printed=False,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure5b",
-        title="TN by the number of tools that a turn wants, S-M and M-M",
-        columns=tuple(
-            PaperColumn(f"{tools} tools", _by_tools(tools), command=RUN.format(setting="S-M")) for tools in range(1, 9)
-        ),
-        needs="responses to, or runs on, the rows of S-M and M-M",
-        command=RUN.format(setting="S-M"),
+    _table(
+        "figure5b", "TN by the number of tools that a turn wants, S-M and M-M", ("S-M", "M-M"),
+        (PaperColumn(f"{n} tools", _by_tools(n), command=RUN.format(setting="S-M")) for n in range(1, 9)),
         printed=False,
         note="the paper calls its axis tool selection accuracy, which is TN where several tools are wanted",
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure6",
-        title="averages by the model's size",
-        columns=(
+    _table(
+        "figure6", "averages by the model's size", FOUR, (
             PaperColumn("billions", _size(logarithm=False), 1, 1, never=UNSIZED),
             PaperColumn("log10", _size(logarithm=True), 1, 2, never=UNSIZED),
-            *(column for column in _columns(("S-S", "M-S", "S-M", "M-M")) if column.name.endswith("Avg.")),
+            *(column for column in _columns(FOUR) if column.name.endswith("Avg.")),
         ),
         needs="runs of models of several sizes, each named like Llama-2-13B",
-        command=RUN.format(setting="S-S"),
         printed=False,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure7",
-        title="shares of turns with an error of each class, M-S and M-M",
-        columns=_error_columns(("M-S", "M-M"), ("action sum", "parameter", "format"), share=True),
-        needs="responses to, or runs on, the rows of M-S and M-M",
-        command=RUN.format(setting="M-S"),
+    _table(
+        "figure7", "shares of turns with an error of each class, M-S and M-M", ("M-S", "M-M"),
+        _error_columns(("M-S", "M-M"), ("action sum", "parameter", "format"), share=True),
         printed=False,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="table7",
-        title="how many dialogues there are, and how long they are",
-        columns=DESCRIPTION,
+    _table(
+        "table7", "how many dialogues there are, and how long they are", FOUR, DESCRIPTION,
         needs="any agent's runs on the rows of the settings",
-        command=RUN.format(setting="S-S"),
         rows=_by_setting,
         note="normal and hard can be told for S-S and S-M only; what stands behind 'dialogues' is ours",
     ),
-    _table("table9", "hard set, S-S and M-S", ("S-S", "M-S"), "hard"),
-    _table("table10", "hard set, S-M and M-M", ("S-M", "M-M"), "hard"),
-    PaperTable(
-        paper=PAPER,
-        name="table14",
-        title="how many turns show an error of each class",
-        columns=_error_columns(("S-S", "S-M", "M-S", "M-M"), tuple(ERRORS), share=False),
-        needs="responses to, or runs on, the rows of the four settings",
-        command=RUN.format(setting="S-S"),
+    _table("table9", "hard set, S-S and M-S", ("S-S", "M-S"), _columns(("S-S", "M-S"), "hard")),
+    _table("table10", "hard set, S-M and M-M", ("S-M", "M-M"), _columns(("S-M", "M-M"), "hard")),
+    _table(
+        "table14", "how many turns show an error of each class", FOUR,
+        _error_columns(("S-S", "S-M", "M-S", "M-M"), tuple(ERRORS), share=False),
+        needs=ROWS_OF_FOUR,
         note="in the single-tool settings the paper's columns 'missed' and 'excessive' look exchanged",
     ),
-    _table("all", "all rows of every setting", ("S-S", "M-S", "S-M", "M-M", "OOD"), "all", printed=False),
-)
+    _table(
+        "all", "all rows of every setting", (*FOUR, "OOD"), _columns((*FOUR, "OOD")),
+        printed=False,
+    ),
+)  # fmt: skip
 """In the paper's order, then ours."""

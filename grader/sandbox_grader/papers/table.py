@@ -99,31 +99,28 @@ class PaperTable:
 
     def filled(self, runs: Sequence[LabelledRun]) -> "FilledTable":
         """The table with what these runs have to say; they are taken as graded, in whatever mode."""
-        rows = tuple(self._row(label, sessions) for label, sessions in self.rows(runs).items())
+        published = self.published
+        rows: list[PaperRow] = []
+        for label, sessions in self.rows(runs).items():
+            printed = {
+                name: value
+                for model, row in published.items()
+                if plain(model) == plain(label)
+                for name, value in row.items()
+            }
+            cells = (PaperCell(c.figure.of(sessions), printed.get(c.name), c.why_open(sessions)) for c in self.columns)
+            rows.append(PaperRow(label, tuple(cells)))
         played = {plain(row.label) for row in rows}
         others = tuple(
             PaperRow(name, tuple(PaperCell(None, printed.get(column.name)) for column in self.columns))
-            for name, printed in self.published.items()
+            for name, printed in published.items()
             if plain(name) not in played
         )
-        filled = FilledTable(self, rows, others, runs[0].report.mode if runs else self.mode, bool(runs))
+        filled = FilledTable(self, tuple(rows), others, runs[0].report.mode if runs else self.mode, bool(runs))
         cells = list(zip(*(row.cells for row in (*rows, *others)), strict=True))
         said = [any(cell.found or cell.printed is not None for cell in column) for column in cells]
         kept = (n for n, column in enumerate(self.columns) if not column.optional or (said and said[n]))
         return filled.with_columns(list(kept))
-
-    def _row(self, label: str, sessions: Sequence[Scores]) -> "PaperRow":
-        known = {
-            column: value
-            for name, row in self.published.items()
-            if plain(name) == plain(label)
-            for column, value in row.items()
-        }
-        cells = [
-            PaperCell(column.figure.of(sessions), known.get(column.name), column.why_open(sessions))
-            for column in self.columns
-        ]
-        return PaperRow(label, tuple(cells))
 
 
 @dataclass(frozen=True, slots=True)

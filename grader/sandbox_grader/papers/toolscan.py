@@ -7,7 +7,7 @@ played them: with feedback, JSON calls and nothing beside the point.
 Source: ToolScan, table 4, figures 3 to 5 and section 8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -17,7 +17,7 @@ from sandbox_scenarios import Suite
 from sandbox_grader.annotation import correlation
 from sandbox_grader.papers.breakdown import grouped
 from sandbox_grader.papers.figures import CorrelationOf, MetricMean, ObservedMean, PairedGain, SharedFact, played_with
-from sandbox_grader.papers.table import PaperColumn, PaperTable
+from sandbox_grader.papers.table import Grouped, PaperColumn, PaperTable, by_model
 from sandbox_grader.report import cluster_of
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import Estimate
@@ -26,7 +26,6 @@ from sandbox_mcp.worlds import named, names
 
 PAPER: Final = "toolscan"
 RUN: Final = "sandbox-mcp run {selector} {variants}--agent openai --model MODEL --out runs/MODEL"
-PLAIN: Final = RUN.format(selector="'toolscan:*'", variants="")
 COLUMNS: Final = ("IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 """The seven error patterns in the order of table 4."""
 
@@ -41,7 +40,6 @@ KINDS: Final = {
     " (request)": "irrelevance:request",
 }
 """What is beside the point, as columns say it, and the tags of such questions."""
-IRRELEVANCE: Final = RUN.format(selector="'irrelevance:*' 'toolscan:*'", variants="")
 
 
 def _is_plain(scores: Scores) -> bool:
@@ -125,92 +123,74 @@ def _gains(before: str, after: str) -> tuple[PaperColumn, ...]:
     )
 
 
-_NO_FEEDBACK: Final = played_with("no_feedback")
+def _table(
+    name: str,
+    title: str,
+    columns: Iterable[PaperColumn],
+    needs: str,
+    variants: Sequence[str] = (),
+    selector: str = "'toolscan:*'",
+    *,
+    rows: Grouped = by_model,
+    printed: bool = False,
+) -> PaperTable:
+    """A table of runs on the questions that a selector picks; only the first one is printed as a table."""
+    command = RUN.format(selector=selector, variants="".join(f"--variant {variant} " for variant in variants))
+    return PaperTable(PAPER, name, title, tuple(columns), needs, command, rows=rows, printed=printed)
+
+
 TABLES: Final = (
-    PaperTable(
-        paper=PAPER,
-        name="table4",
-        title="Success, and the share without each error pattern",
-        columns=(
+    _table(
+        "table4", "Success, and the share without each error pattern", (
             PaperColumn("Success Rate", MetricMean("toolscan.success", _is_plain), 1),
             *(PaperColumn(name, MetricMean(f"toolscan.{name.lower()}", _is_plain), 1) for name in COLUMNS),
         ),
-        needs="sessions in the look-up worlds, or imported runs of ToolScan",
-        command=PLAIN,
+        "sessions in the look-up worlds, or imported runs of ToolScan",
+        printed=True,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure3",
-        title="What the checker's feedback adds, of 1",
-        columns=_gains("no_feedback", "base"),
-        needs="the same questions with the variants base and no_feedback",
-        command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant no_feedback "),
-        printed=False,
+    _table(
+        "figure3", "What the checker's feedback adds, of 1", _gains("no_feedback", "base"),
+        "the same questions with the variants base and no_feedback", ("base", "no_feedback"),
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure4",
-        title="What free text adds to JSON, of 1",
-        columns=_gains("base", "text_actions"),
-        needs="the same questions with the variants base and text_actions",
-        command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant text_actions "),
-        printed=False,
+    _table(
+        "figure4", "What free text adds to JSON, of 1", _gains("base", "text_actions"),
+        "the same questions with the variants base and text_actions", ("base", "text_actions"),
     ),
-    PaperTable(
-        paper=PAPER,
-        name="formats",
-        title="Error rate by class and form of a call, percent",
-        columns=tuple(PaperColumn(name, _error_rate(name), 100, 1) for name in COLUMNS),
-        needs="questions with the variants base, text_actions or no_feedback; a row each",
-        command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant text_actions "),
+    _table(
+        "formats", "Error rate by class and form of a call, percent",
+        (PaperColumn(name, _error_rate(name), 100, 1) for name in COLUMNS),
+        "questions with the variants base, text_actions or no_feedback; a row each", ("base", "text_actions"),
         rows=grouped(lambda scores: (FORMS[scores.variant],) if scores.variant in FORMS else ()),
-        printed=False,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="irrelevance",
-        title="What something beside the point changes, of 1",
-        columns=tuple(column for kind in KINDS for column in _beside_the_point(kind)),
-        needs="questions with something beside the point, and those that they extend, in one run",
-        command=IRRELEVANCE,
-        printed=False,
+    _table(
+        "irrelevance", "What something beside the point changes, of 1",
+        (column for kind in KINDS for column in _beside_the_point(kind)),
+        "questions with something beside the point, and those that they extend, in one run",
+        selector="'irrelevance:*' 'toolscan:*'",
     ),
-    PaperTable(
-        paper=PAPER,
-        name="figure5",
-        title="Success and calls left out by how alike the tools' names are; a row per world",
-        columns=(
+    _table(
+        "figure5", "Success and calls left out by how alike the tools' names are; a row per world", (
             PaperColumn("similarity", SharedFact(lambda scores: _similarity(scores.course.world)), 1),
             PaperColumn("Success Rate", MetricMean("toolscan.success", _is_plain), 1),
             PaperColumn("IAC", MetricMean("toolscan.iac", _is_plain), 1),
         ),
-        needs="sessions in several look-up worlds",
-        command=RUN.format(selector="'similarity:*'", variants=""),
+        "sessions in several look-up worlds",
+        selector="'similarity:*'",
         rows=grouped(lambda scores: (scores.course.world,) if scores.course.world else ()),
-        printed=False,
     ),
-    PaperTable(
-        paper=PAPER,
-        name="similarity",
-        title="Whether worlds with similar names are those with fewer successes and more calls left out",
-        columns=(
+    _table(
+        "similarity", "Whether worlds with similar names are those with fewer successes and more calls left out", (
             PaperColumn("similarity-Success Rate", _OverWorlds("toolscan.success"), 1),
             PaperColumn("similarity-IAC", _OverWorlds("toolscan.iac"), 1),
         ),
-        needs="sessions in several look-up worlds, in which not all went well",
-        command=RUN.format(selector="'similarity:*'", variants=""),
-        printed=False,
+        "sessions in several look-up worlds, in which not all went well",
+        selector="'similarity:*'",
     ),
-    PaperTable(
-        paper=PAPER,
-        name="correlation",
-        title="Whether questions in which calls are repeated are those in which calls are left out",
-        columns=(
+    _table(
+        "correlation", "Whether questions in which calls are repeated are those in which calls are left out", (
             _correlated("RAC-IAC", _is_plain),
-            _correlated("RAC-IAC without feedback", _NO_FEEDBACK),
+            _correlated("RAC-IAC without feedback", played_with("no_feedback")),
         ),
-        needs="sessions in the look-up worlds in which some calls were repeated and some left out",
-        command=RUN.format(selector="'toolscan:*'", variants="--variant base --variant no_feedback "),
-        printed=False,
+        "sessions in the look-up worlds in which some calls were repeated and some left out", ("base", "no_feedback"),
     ),
-)
+)  # fmt: skip

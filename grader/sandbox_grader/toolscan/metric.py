@@ -59,7 +59,22 @@ class ToolScan:
         free_text = self.free_text if self.similarity is not exact else frozenset[str]()
         values = Values(markers, free_text, self.similarity, self.threshold)
         place, held = closest(run, solutions, values, attempts=mode == "strict") if solutions else (None, None)
-        return Verdict(_adopted_values(run, held, place, self.steps_limit), _explained(run, held))
+        calls = [
+            {
+                "kind": "call",
+                "call": step.call.call,
+                "tool": step.tool,
+                "executed": step.ran,
+                "pattern": "rac" if step.repeats else step.pattern,
+                "reason": f"repeats {step.repeats}" if step.repeats else step.call.error and step.call.error.message,
+            }
+            for step in run.steps
+        ]
+        wanted = [
+            {"kind": "reference", "tool": item.call.tool, "status": item.status, "argument": item.argument}
+            for item in (held.wanted if held else ())
+        ]
+        return Verdict(_adopted_values(run, held, place, self.steps_limit), [*calls, *wanted])
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """The plain means of all scores and figures over the sessions that have them, and the sums of errors."""
@@ -140,25 +155,6 @@ def _adopted_values(run: Episode, held: Against | None, place: int | None, steps
         "errors": {**dict.fromkeys((*PATTERNS, "missing_required", "excess")), **errors},
         "solution": place,
     }
-
-
-def _explained(run: Episode, held: Against | None) -> list[dict[str, Any]]:
-    calls = [
-        {
-            "kind": "call",
-            "call": step.call.call,
-            "tool": step.tool,
-            "executed": step.ran,
-            "pattern": "rac" if step.repeats else step.pattern,
-            "reason": f"repeats {step.repeats}" if step.repeats else step.call.error and step.call.error.message,
-        }
-        for step in run.steps
-    ]
-    wanted = [
-        {"kind": "reference", "tool": item.call.tool, "status": item.status, "argument": item.argument}
-        for item in (held.wanted if held else ())
-    ]
-    return [*calls, *wanted]
 
 
 def _denominator(mode: Mode) -> str:

@@ -40,7 +40,9 @@ def as_coded(turns: Sequence[TurnLeftovers]) -> Mapping[str, int]:
         if not turn.asks:
             found["premature"] += len(turn.incorrect)
         elif turn.unmatched or turn.missing:
-            found["faulty_planning" if _planned_badly_as_coded(turn) else "incorrect_invocation"] += 1
+            missing, tried = Counter(turn.missing), Counter(turn.unmatched)
+            badly_planned = missing.keys() != tried.keys() or any(missing[name] < tried[name] for name in missing)
+            found["faulty_planning" if badly_planned else "incorrect_invocation"] += 1
     return {name: found[name] for name in CLASSES}
 
 
@@ -60,8 +62,3 @@ def as_written(turn: TurnLeftovers) -> str | None:
     missing, tried = Counter(turn.missing), Counter(turn.unmatched)
     omitted = any(tried[name] < count for name, count in missing.items())
     return "faulty_planning" if omitted or set(turn.incorrect) - set(missing) else "incorrect_invocation"
-
-
-def _planned_badly_as_coded(turn: TurnLeftovers) -> bool:
-    missing, tried = Counter(turn.missing), Counter(turn.unmatched)
-    return missing.keys() != tried.keys() or any(missing[name] < tried[name] for name in missing)

@@ -39,14 +39,11 @@ def predictions(trajectory: Trajectory) -> tuple[Predicted, ...]:
         if isinstance(event, Message):
             turn += event.sender == "user" and event.recipient == "agent"
         elif event.caller == "agent":
-            found.append(Predicted(_noted(event, max(turn, 0)), event))
+            noted = event.meta.get("turn")
+            if not isinstance(noted, int) or isinstance(noted, bool) or not 0 <= noted < MANY:
+                noted = max(turn, 0)
+            found.append(Predicted(noted, event))
     return tuple(found)
-
-
-def _noted(call: ToolCall, counted: int) -> int:
-    turn = call.meta.get("turn")
-    known = isinstance(turn, int) and not isinstance(turn, bool) and 0 <= turn < MANY
-    return turn if known and isinstance(turn, int) else counted
 
 
 def wanted_calls(solution: Sequence[ReferenceTurn]) -> tuple[PlacedCall, ...]:

@@ -115,10 +115,15 @@ def endless(talk: UserView) -> Iterator[UserMistake]:
         why = f"stayed to the limit of turns, although the assistant's last {len(tail)} answers asked nothing"
         yield UserMistake("endless", ended.seq, len(talk.said), " ".join(tail[-1].content.split()), why)
         return
-    stuck = _stuck(talk)
-    if stuck:
-        why = f"said the same {SAME} times in a row to an assistant that asked nothing"
-        yield UserMistake("endless", stuck.seq, talk.said.index(stuck), stuck.content, why, spoils=False)
+    times = 1
+    for turn, (before, line) in enumerate(zip(talk.said, talk.said[1:], strict=False), start=1):
+        answer = talk.before(line)
+        same = plain(before.content) == plain(line.content) and not talk.acted_between(before.seq, line.seq)
+        times = times + 1 if same and answer and not waiting_in(answer.content) else 1
+        if times == SAME:
+            why = f"said the same {SAME} times in a row to an assistant that asked nothing"
+            yield UserMistake("endless", line.seq, turn, line.content, why, spoils=False)
+            return
 
 
 def _idle_tail(talk: UserView) -> Sequence[Message]:
@@ -129,18 +134,6 @@ def _idle_tail(talk: UserView) -> Sequence[Message]:
             break
         tail.insert(0, line)
     return tail
-
-
-def _stuck(talk: UserView) -> Message | None:
-    """The line with which the user has said the same too often."""
-    count = 1
-    for before, line in zip(talk.said, talk.said[1:], strict=False):
-        answer = talk.before(line)
-        same = plain(before.content) == plain(line.content) and not talk.acted_between(before.seq, line.seq)
-        count = count + 1 if same and answer and not waiting_in(answer.content) else 1
-        if count == SAME:
-            return line
-    return None
 
 
 def mentions(text: str, phrases: Sequence[str]) -> bool:

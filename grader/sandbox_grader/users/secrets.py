@@ -55,9 +55,17 @@ class Secrets:
         """Where a value comes from that the user has said; None if from nowhere known."""
         if value.kind == "phone number":
             return self.values.get((value.kind, value.form[-TAIL:]))
-        if value.kind == "number":
-            return self._number(value.form)
-        return self.values.get((value.kind, value.form))
+        if value.kind != "number":
+            return self.values.get((value.kind, value.form))
+        said, decimals = float(value.form), len(value.form.partition(".")[2])
+        if exact := self.numbers.get(said):
+            return exact
+        if decimals:
+            return next((source for number, source in self.numbers.items() if round(number, decimals) == said), None)
+        if len(value.form) < LEAST_DIGITS:
+            return None
+        phones = ((tail, source) for (kind, tail), source in self.values.items() if kind == "phone number")
+        return next((source for tail, source in phones if tail.endswith(value.form)), None)
 
     def quoted(self, text: str) -> Iterator[tuple[str, str]]:
         """The secret texts that occur word by word in what was said, in plain form, each with where it comes from."""
@@ -99,18 +107,6 @@ class Secrets:
             else:
                 form = value.form[-TAIL:] if value.kind == "phone number" else value.form
                 self.values.setdefault((value.kind, form), source)
-
-    def _number(self, form: str) -> str | None:
-        said, decimals = float(form), len(form.partition(".")[2])
-        exact = self.numbers.get(said)
-        if exact:
-            return exact
-        if decimals:
-            return next((source for number, source in self.numbers.items() if round(number, decimals) == said), None)
-        if len(form) < LEAST_DIGITS:
-            return None
-        phones = ((tail, source) for (kind, tail), source in self.values.items() if kind == "phone number")
-        return next((source for tail, source in phones if tail.endswith(form)), None)
 
 
 def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
