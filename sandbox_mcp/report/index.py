@@ -138,38 +138,28 @@ class Index:
     """Sessions of some runs. One thread may write while others read, each through an index of its own."""
 
     def __init__(self, place: Path | None, find: Find, mode: Mode = "strict") -> None:
-        """An index in memory, or in the file at ``place``.
+        """An index in memory, or in the file at ``place``, whose tables are made where they are of another version.
 
         Raises:
-            ReportError: the file cannot be used.
+            ReportError: the file cannot be used, or has tables of something else, which nothing may happen to.
         """
         self.reading = LogReading(find, mode)
         try:
             self.store = sqlite3.connect(str(place) if place else ":memory:", check_same_thread=False)
-            self._prepare()
+            self.store.row_factory = sqlite3.Row
+            kind = self.store.execute("PRAGMA application_id").fetchone()[0]
+            if kind != KIND and self.store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise ReportError("the file given as index is the database of something else; name another file")
+            if self.store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                for table in ("runs", "sessions", "texts", "overviews"):
+                    self.store.execute(f"DROP TABLE IF EXISTS {table}")
+                self.store.execute(f"PRAGMA application_id = {KIND}")
+                self.store.execute(f"PRAGMA user_version = {VERSION}")
+            self.store.execute("PRAGMA journal_mode = WAL")
+            self.store.execute("PRAGMA synchronous = NORMAL")
+            self.store.executescript(SCHEMA)
         except sqlite3.Error as error:
             raise ReportError(f"{str(place)!r} cannot be used as an index: {error}; name another file") from error
-
-    def _prepare(self) -> None:
-        """Make the tables where they are missing or of another version.
-
-        Raises:
-            ReportError: the file has tables of something else, which nothing may happen to.
-        """
-        self.store.row_factory = sqlite3.Row
-        kind, version = (
-            self.store.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        )
-        if kind != KIND and self.store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise ReportError("the file given as index is the database of something else; name another file")
-        if version != VERSION:
-            for table in ("runs", "sessions", "texts", "overviews"):
-                self.store.execute(f"DROP TABLE IF EXISTS {table}")
-            self.store.execute(f"PRAGMA application_id = {KIND}")
-            self.store.execute(f"PRAGMA user_version = {VERSION}")
-        self.store.execute("PRAGMA journal_mode = WAL")
-        self.store.execute("PRAGMA synchronous = NORMAL")
-        self.store.executescript(SCHEMA)
 
     def close(self) -> None:
         """Let go of the file."""

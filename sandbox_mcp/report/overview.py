@@ -53,6 +53,8 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     trials = int(manifest.get("trials") or 1 + max((row["trial"] or 0 for row, _ in rows), default=0))
     variants = list(manifest.get("variants") or sorted({row["variant"] or "base" for row, _ in rows}))
     outcomes = _outcomes(rows)
+    ks = sorted({1, min(map(len, by_cell(outcomes).values()), default=1)})
+    passes = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
     floors = [row["floor"] for row, _ in rows if row["score"] is not None and row["floor"] is not None]
     planned = len(manifest.get("scenarios") or ()) * len(variants) * trials
     spent = sum((Spent.from_json(facts.get("spent") or {}) for _, facts in rows), Spent())
@@ -61,6 +63,10 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     agent: Mapping[str, Any] = manifest.get("agent") or {}
     user: Mapping[str, Any] = manifest.get("user") or {}
     versions: Mapping[str, Any] = manifest.get("versions") or {}
+    told: Mapping[str, Any] = manifest.get("prices") or {}
+    prices = Prices(
+        *(Price(told[who]["prompt"], told[who]["completion"]) if told.get(who) else None for who in ("agent", "user"))
+    )
     return {
         "key": source.key,
         "name": source.key,
@@ -74,7 +80,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         "trials": trials,
         "score": _estimate(mean_score(outcomes)) if outcomes else None,
         "floor": sum(floors) / len(floors) if floors else None,
-        "pass": _passes(outcomes),
+        "pass": [{"name": name, "value": found.mean} for name, found in passes if found and outcomes],
         "counts": {
             "planned": max(planned, len(rows)),
             "sessions": len(rows),
@@ -82,7 +88,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
             "unscored": states["unscored"],
             "spoiled": states["spoiled"],
         },
-        "cost": _prices(manifest).of(spent)["total"] if manifest.get("prices") else None,
+        "cost": prices.of(spent)["total"] if told else None,
         "tokens": spent.tokens or None,
         "seconds": sum(facts.get("seconds") or 0.0 for _, facts in rows) or None,
         "running": planned > len(rows) and bool(rows),
@@ -98,7 +104,12 @@ def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
     """Run B against run A: the paired difference, and every pair of sessions of one scenario, variant and trial."""
     both = [{_place(row): row for row in index.rows(run)} for run in (a, b)]
     outcomes = [_outcomes([(row, {}) for row in rows.values()]) for rows in both]
-    pairs = [_pair(place, both[0].get(place), both[1].get(place)) for place in sorted({**both[0], **both[1]})]
+    pairs: list[dict[str, Any]] = []
+    for place in sorted({**both[0], **both[1]}):
+        sides = {side: rows.get(place, {}) for side, rows in zip("ab", both, strict=True)}
+        scores = {side: row.get("score") for side, row in sides.items()}
+        ids = {f"id_{side}": row.get("id") for side, row in sides.items()}
+        pairs.append({**dict(zip(("scenario", "variant", "trial"), place, strict=True)), **scores, **ids})
     only = sum(pair["a"] is None or pair["b"] is None for pair in pairs)
     found: dict[str, Any] = {"a": a, "b": b, "difference": None, "mcnemar": None, "smallest": None, "pairs": pairs}
     found["left_out"] = f"{counted(only, 'session')} left out that only one of the runs scored." if only else ""
@@ -116,13 +127,6 @@ def _place(row: Mapping[str, Any]) -> tuple[str, str, int]:
     return str(row["scenario"] or row["id"]), str(row["variant"] or ""), int(row["trial"] or 0)
 
 
-def _pair(place: tuple[str, str, int], a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> dict[str, Any]:
-    scenario, variant, trial = place
-    ids = {"id_a": a["id"] if a else None, "id_b": b["id"] if b else None}
-    scores = {"a": a["score"] if a else None, "b": b["score"] if b else None}
-    return {"scenario": scenario, "variant": variant, "trial": trial, **scores, **ids}
-
-
 def _outcomes(rows: Rows) -> list[ScoredSession]:
     return [
         ScoredSession(str(row["scenario"] or row["id"]), row["trial"] or 0, row["score"], str(row["variant"] or ""))
@@ -135,12 +139,6 @@ def _estimate(found: Estimate) -> dict[str, Any]:
     low = found.mean if found.low is None else found.low
     high = found.mean if found.high is None else found.high
     return {**found.to_json(), "low": low, "high": high}
-
-
-def _passes(outcomes: Sequence[ScoredSession]) -> list[dict[str, Any]]:
-    ks = sorted({1, min(map(len, by_cell(outcomes).values()), default=1)})
-    found = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
-    return [{"name": name, "value": estimate.mean} for name, estimate in found if estimate] if outcomes else []
 
 
 def _milestones(rows: Rows) -> list[dict[str, Any]]:
@@ -206,14 +204,6 @@ def _errors(rows: Rows) -> list[dict[str, Any]]:
         {"family": family.replace("_", " "), "name": PATTERNS.get(name, name).replace("_", " "), "count": number}
         for (family, name), number in counts.most_common(MOST)
     ]
-
-
-def _prices(manifest: Mapping[str, Any]) -> Prices:
-    told: Mapping[str, Any] = manifest.get("prices") or {}
-    agent, user = (
-        Price(told[role]["prompt"], told[role]["completion"]) if told.get(role) else None for role in ("agent", "user")
-    )
-    return Prices(agent, user)
 
 
 def _ceiling(source: RunSource, mode: str) -> float | None:

@@ -23,7 +23,8 @@ SCRIPTS: dict[Kind, tuple[str, ...]] = {
 
 def page(kind: Kind, title: str, data: Any = None) -> str:
     """The page as HTML; ``data`` is what an embedded page shows."""
-    script, style = _script(kind), _asset("style.css")
+    scripts = (_asset(f"{name}.js").replace('"use strict";\n', "") for name in SCRIPTS[kind])
+    script, style = '"use strict";\n' + "\n".join(scripts), _asset("style.css")
     fetches = "; connect-src 'self'" if kind == "server" else ""
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
@@ -48,11 +49,6 @@ def page(kind: Kind, title: str, data: Any = None) -> str:
 @cache
 def _asset(name: str) -> str:
     return files("sandbox_mcp.report").joinpath("static", name).read_text(encoding="utf-8")
-
-
-@cache
-def _script(kind: Kind) -> str:
-    return '"use strict";\n' + "\n".join(_asset(f"{name}.js").replace('"use strict";\n', "") for name in SCRIPTS[kind])
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ read or graded is told of like any other. Few logs are read here, because starti
 import json
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
-from sandbox_mcp.report.causes import causes, milestone_details, state_of
+from sandbox_mcp.report.causes import FULL, causes, milestone_details, state_of
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
 
 TOGETHER = 32
@@ -73,9 +73,7 @@ class LogReading:
             return
         chunks = iter(lambda: list(islice(tasks, TOGETHER)), [])
         with process_pool(jobs) as pool:
-            running: set[Future[list[IndexedLog]]] = {
-                pool.submit(self.chunk, chunk) for chunk in islice(chunks, 2 * jobs)
-            }
+            running = {pool.submit(self.chunk, chunk) for chunk in islice(chunks, 2 * jobs)}
             try:
                 while running:
                     done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -121,8 +119,17 @@ class LogReading:
 def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:
     calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
     verdict = scores.verdicts.get("toolsandbox")
-    facts = {
-        **_facts(scores),
+    milestones = [item for item in milestone_details(scores) if item["kind"] == "milestone"]
+    missed: list[tuple[str, str, str]] = []
+    for item in milestones:
+        if item["effective"] < FULL:
+            own = next((reason for reason in item["reasons"] if reason["constraint"] != "after"), None)
+            missed.append((item["id"], own["text"], own["constraint"]) if own else (item["id"], "rests on another", ""))
+    errors = {name: verdict.values.get("errors") for name, verdict in scores.verdicts.items()}
+    facts: dict[str, Any] = {
+        "milestones": [item["id"] for item in milestones],
+        "missed": missed,
+        "errors": {name: found for name, found in errors.items() if isinstance(found, Mapping)},
         "seconds": scores.seconds,
         "spent": scores.spent.to_json(),
         "user": trajectory.started.user,
@@ -143,21 +150,6 @@ def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:
         "tools": json.dumps(sorted({call.called for call in calls})),
         "facts": zlib.compress(json.dumps(facts).encode()),
     }
-
-
-def _facts(scores: Scores) -> dict[str, Any]:
-    missed: list[tuple[str, str, str]] = []
-    for item in milestone_details(scores):
-        if item["kind"] == "milestone" and item["effective"] < 1 - 1e-9:
-            own = next((reason for reason in item["reasons"] if reason["constraint"] != "after"), None)
-            missed.append((item["id"], own["text"], own["constraint"]) if own else (item["id"], "rests on another", ""))
-    milestones = [item["id"] for item in milestone_details(scores) if item["kind"] == "milestone"]
-    errors = {
-        name: verdict.values["errors"]
-        for name, verdict in scores.verdicts.items()
-        if isinstance(verdict.values.get("errors"), Mapping)
-    }
-    return {"milestones": milestones, "missed": missed, "errors": errors}
 
 
 def _text(trajectory: Trajectory, reasons: Sequence[str]) -> str:

@@ -33,31 +33,21 @@ def report(index: Index, title: str) -> str:
     room = ROOM
     for run in found["runs"]:
         mine = index.rows(run["key"])
-        room = _fill(index, mine, details, room)
+        passed = [row for row in mine if row["state"] == "passed"]
+        step = 1 if len(mine) <= WHOLE else max(1, len(passed) // SAMPLE)
+        chosen = [row for row in mine if row["state"] != "passed"] + passed[::step]
+        for row in mine:
+            row["detail"] = False
+        for row in chosen:
+            if room > 0 and (kept := index.session(row["id"])) is not None:
+                details[row["id"]] = session_page(*kept, row["id"])
+                room -= len(json.dumps(details[row["id"]]))
+                row["detail"] = True
         rows += mine
         run["sample"] = _sample(mine)
     runs = [run["key"] for run in found["runs"]][:COMPARED]
     comparisons = {f"{a}/{b}": comparison(index, a, b) for x, y in combinations(runs, 2) for a, b in ((x, y), (y, x))}
     return page("embedded", title, {"overview": found, "rows": rows, "details": details, "comparisons": comparisons})
-
-
-def _fill(index: Index, rows: list[dict[str, Any]], details: dict[str, Any], room: int) -> int:
-    """Add the sessions of a run that are shown whole; returns what room is left."""
-    passed = [row for row in rows if row["state"] == "passed"]
-    step = 1 if len(rows) <= WHOLE else max(1, len(passed) // SAMPLE)
-    for row in rows:
-        row["detail"] = False
-    for row in [row for row in rows if row["state"] != "passed"] + passed[::step]:
-        if room <= 0:
-            break
-        found = index.session(row["id"])
-        if found is not None:
-            trajectory, scores, scenario, run = found
-            detail = session_page(trajectory, scores, scenario, run, row["id"])
-            details[row["id"]] = detail
-            room -= len(json.dumps(detail))
-            row["detail"] = True
-    return room
 
 
 def _sample(rows: list[dict[str, Any]]) -> str | None:

@@ -6,7 +6,6 @@ not repeated: the page folds the changes of the log itself, forward and back.
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -19,6 +18,8 @@ from sandbox_mcp.trajectory.log import plain
 
 IN_THE_LOG = ("clock", "world", "tools")
 """What of the opening event the page needs."""
+IN_THE_BRIEF = ("goal", "knows", "does_not_know", "wants_not", "manner")
+"""What of the user the page shows, as far as it is not empty."""
 NAMES = re.compile(r"name|title|label")
 
 
@@ -30,6 +31,8 @@ def session_page(
     verdict = scores.verdicts.get("toolsandbox")
     after = {item.id: list(item.after) for item in scenario.milestones} if scenario else {}
     conduct, ended = scores.verdicts.get("conduct"), trajectory.ended
+    user = asdict(scenario.user) if scenario else {}
+    told = {name.replace("_", " "): user[name] for name in IN_THE_BRIEF if user.get(name)}
     opening = _event(started)
     tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in map(plain, opening["tools"])]
     first = {**{name: opening[name] for name in IN_THE_LOG}, "tools": tools}
@@ -49,7 +52,7 @@ def session_page(
         "turns": sum(event.get("event") == "message" and event["sender"] == "agent" for event in log),
         "ending": ended.reason if ended else None,
         "goal": scenario.user.goal if scenario else "",
-        "brief": _brief(scenario),
+        "brief": told if scenario else None,
         "causes": [cause.to_json() for cause in causes(scores, trajectory)],
         "milestones": [{**item, "after": after.get(item["id"], [])} for item in found if item["kind"] == "milestone"],
         "minefields": [item for item in found if item["kind"] == "minefield"],
@@ -66,15 +69,6 @@ def _event(event: object) -> dict[str, Any]:
     """An event as its line in the log has it, without what no page shows."""
     line: dict[str, Any] = json.loads(json.dumps(event, default=plain))
     return {name: value for name, value in line.items() if name not in ("wall", "meta", "visible_to")}
-
-
-def _brief(scenario: Scenario | None) -> Mapping[str, Any] | None:
-    """What the user was told, under the names that a person reads, and without what is empty."""
-    if scenario is None:
-        return None
-    told = asdict(scenario.user)
-    shown = ("goal", "knows", "does_not_know", "wants_not", "manner")
-    return {name.replace("_", " "): told[name] for name in shown if told.get(name)}
 
 
 def _labels(trajectory: Trajectory) -> dict[str, str]:

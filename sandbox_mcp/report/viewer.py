@@ -137,7 +137,8 @@ def viewer_app(viewer: Viewer, settings: ServerSettings | None = None) -> Starle
     def sessions(request: Request) -> Response:
         told = request.query_params
         run, query, sort = (told.get(name, "") for name in ("run", "query", "sort"))
-        offset, limit = (_number(told.get(name), least) for name, least in (("offset", 0), ("limit", 100)))
+        given = {name: text for name, text in told.items() if text.isdecimal() and len(text) < 10}
+        offset, limit = int(given.get("offset", 0)), int(given.get("limit", 100))
         try:
             rows = viewer.asked(lambda index: index.rows(run, query, sort, offset, min(limit, MOST)))
             return answer({"rows": rows, "total": viewer.asked(lambda index: index.total(run, query))})
@@ -173,7 +174,3 @@ def viewer_app(viewer: Viewer, settings: ServerSettings | None = None) -> Starle
     app = Starlette(routes=routes)
     app.add_middleware(Guard, settings=settings or ServerSettings())
     return app
-
-
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 10 else otherwise

@@ -5,6 +5,7 @@ Policy: the order in which sessions finish is visible in the progress only.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,8 @@ class Batch:
         for variant in self.plan.variants:
             variant_named(variant)
         mine = self.plan.shard.of(self.plan.units)
-        self.crew.users.check(map(self._spec, mine), self.plan.jobs, elsewhere=self.executor is not None)
+        specs = (SessionSpec(suite.get(unit.scenario), unit.variant, unit.seed, unit.trial) for unit in mine)
+        self.crew.users.check(specs, self.plan.jobs, elsewhere=self.executor is not None)
         folder.prepare()
         with folder.claimed(self.plan.shard):
             folder.state(
@@ -81,7 +83,8 @@ class Batch:
         with self._scores() as scores:
             missing = [unit for unit in mine if not self._found(unit, scores)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
-        await (self.executor or self.crew).play(missing, self.plan, self.tally.begin, self._played)
+        player = self.executor or self.crew
+        await player.play(missing, self.plan, self.tally.begin, partial(self._count, played=True))
         self.crew.folder.settle()
         with self._scores() as scores:
             for unit in missing:
@@ -93,9 +96,6 @@ class Batch:
         """The scores of the logs in the folder, as far as they are kept there."""
         logs = self.crew.folder.kept()
         return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None)
-
-    def _spec(self, unit: Unit) -> SessionSpec:
-        return SessionSpec(self.crew.suite.get(unit.scenario), unit.variant, unit.seed, unit.trial)
 
     def _found(self, unit: Unit, scores: "KnownScores") -> bool:
         known = None if self.crew.folder.has_begun(unit) else scores.known.get(unit.name)
@@ -109,9 +109,6 @@ class Batch:
             self._count(unit, known, played=False)
         return known is not None
 
-    def _played(self, unit: Unit, found: Scores) -> None:
-        self._count(unit, found, played=True)
-
     def _count(self, unit: Unit, found: Scores, *, played: bool) -> None:
         self.watch(self.tally.count(unit.name, found, played=played), self.tally)
 
@@ -124,14 +121,14 @@ class Batch:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
         if self._alone:
             return replace(self.tally.report(), planned=self.tally.total, name=str(self.crew.folder.root))
-        own = self.tally.scores
+        scores = dict(self.tally.scores)
         with self._scores() as kept:
-            others = {name: self._peek(name, kept) for name in sorted(kept.logs) if name not in own}
-        scores = own | {name: found for name, found in others.items() if found is not None}
+            for name in sorted(kept.logs):
+                if name not in scores and (found := self._peek(name, kept)):
+                    scores[name] = found
         planned = len(scores.keys() | {unit.name for unit in self.plan.units})
-        return replace(
-            self.tally.report(), sessions=list(scores.values()), planned=planned, name=str(self.crew.folder.root)
-        )
+        report, name = self.tally.report(), str(self.crew.folder.root)
+        return replace(report, sessions=list(scores.values()), planned=planned, name=name)
 
     def _peek(self, name: str, kept: "KnownScores") -> Scores | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more."""
@@ -160,17 +157,15 @@ class KnownScores:
         self.logs = logs
         self.known: dict[str, Scores] = {}
         self._places = {name: place for place, name in enumerate(logs)}
-        self._book = self._read(key) if key else None
+        self._book: ScoreBook | None = None
+        if key:
+            from sandbox_grader import kept
 
-    def _read(self, key: str) -> "ScoreBook":
-        from sandbox_grader.kept import ScoreBook, SharedScores
-
-        names, shared = list(self.logs), SharedScores(details=True)
-        book = ScoreBook(list(self.logs.values()), key)
-        for place, graded in book.read():
-            if found := shared.scores(graded, str(self.logs[names[place]])):
-                self.known[names[place]] = found
-        return book
+            names, shared = list(logs), kept.SharedScores(details=True)
+            self._book = kept.ScoreBook(list(logs.values()), key)
+            for place, graded in self._book.read():
+                if found := shared.scores(graded, str(logs[names[place]])):
+                    self.known[names[place]] = found
 
     def add(self, name: str, scores: Scores) -> None:
         """Keep the scores of a log that counts."""

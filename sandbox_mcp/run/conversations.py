@@ -26,6 +26,7 @@ from sandbox_scenarios.stage import Stage
 
 from sandbox_mcp.run.by_hand import PlayableSuite
 from sandbox_mcp.run.users import Users
+from sandbox_mcp.run.utterances import escaped
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.opening import started_event
@@ -112,7 +113,10 @@ class Conversations(PlayableSuite):
             with as_tooltalk_has_it(path):
                 told = _told(document)
             whole = {"format": FORMAT, **origin, "subset": path.parent.name}
-            self._completions[name] = (told, (tuple(map(_without_token, turns)),), whole)
+            # no agent gives the token that the original's executor puts into every call
+            bare = [[replace(call, arguments=_bare(call.arguments)) for call in turn.calls] for turn in turns]
+            reference = tuple(replace(turn, calls=tuple(calls)) for turn, calls in zip(turns, bare, strict=True))
+            self._completions[name] = (told, (reference,), whole)
         told, reference, origin = self._completions[name]
         return replace(spec, told=told, reference=reference, origin=origin)
 
@@ -138,8 +142,7 @@ class Conversations(PlayableSuite):
 
         def make(spec: SessionSpec) -> ReplayUser:
             lines = (spec.scenario.user.opening, *spec.scenario.user.script.then)
-            written = tuple(f"/{line}" if line.startswith("/") else line for line in lines[1:])
-            return ReplayUser(spec.scenario.user, written, source)
+            return ReplayUser(spec.scenario.user, tuple(map(escaped, lines[1:])), source)
 
         return Users(make, {"kind": "replay", **source})
 
@@ -161,6 +164,17 @@ class Conversations(PlayableSuite):
             "single_user_turn" if len(lines) == 1 else "multiple_user_turn",
         )
         whole = f"[{json.dumps(document, sort_keys=True)}, {self._databases}]"
+        planned = tuple(  # one turn per line of the user's that is answered
+            PlannedTurn(
+                tuple(
+                    (PlannedCall(call["request"]["api_name"], _bare(call["request"]["parameters"])),)
+                    for call in turn.get("apis") or ()
+                ),
+                turn["text"],
+            )
+            for turn in turns
+            if turn["role"] == "assistant"
+        )
         return Scenario(
             name=path.stem,
             about=str(document.get("scenario") or path.stem),
@@ -168,17 +182,10 @@ class Conversations(PlayableSuite):
             world=state_of(document, self._checkout),
             clock=clock_of(document),
             tools=tuple(name for name in office.agent_tools if name in needed),
-            without=(),
             user=UserSpec("", lines[0], script=Script(then=tuple(lines[1:]))),
-            solutions=(_solution(turns),),
-            milestones=(),
-            minefields=(),
-            allows={},
-            confirm=(),
-            gates=(),
+            solutions=(Solution(planned, "what was recorded", concrete=True),),
             max_turns=ENOUGH,
             max_calls=ENOUGH,
-            idle_score=None,
             digest=sha256(whole.encode()).hexdigest()[:16],
             path=str(path),
             home=self._home,
@@ -199,26 +206,6 @@ def _told(document: Mapping[str, Any]) -> str:
     return f"{where}It is {about['timestamp']}. {logged_in}"
 
 
-def _without_token(turn: ReferenceTurn) -> ReferenceTurn:
-    """A turn without what the original's executor puts into every call, and no agent does."""
-    bare = tuple(
-        replace(call, arguments={name: value for name, value in call.arguments.items() if name != TOKEN})
-        for call in turn.calls
-    )
-    return replace(turn, calls=bare)
-
-
-def _solution(turns: Any) -> Solution:
-    """The ground truth as a solution: one turn per line of the user's that is answered."""
-    planned: list[PlannedTurn] = []
-    for turn in turns:
-        if turn["role"] == "assistant":
-            requests = (call["request"] for call in turn.get("apis") or ())
-            made = tuple((PlannedCall(call["api_name"], _bare(call["parameters"])),) for call in requests)
-            planned.append(PlannedTurn(made, turn["text"]))
-    return Solution(tuple(planned), "what was recorded", concrete=True)
-
-
 def _bare(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in parameters.items() if name != TOKEN}
 
@@ -234,33 +221,17 @@ def _as_recorded(spec: SessionSpec, document: Mapping[str, Any], offered: Mappin
             name, given = call["request"]["api_name"], _bare(call["request"]["parameters"])
             bound = bind(offered, name, given)
             outcome = bound if isinstance(bound, Outcome) else stage.run(bound)[0]
-            failed = call["exception"]
+            failed, seq = call["exception"], len(events)
             error = None if failed is None else CallError(kind="execution", type="Error", message=failed)
-            events.append(
-                ToolCall(
-                    seq=len(events),
-                    clock=stage.now,
-                    call=f"c{len(events)}",
-                    batch=f"b{len(events)}",
-                    caller="agent",
-                    name=name,
-                    tool=name,
-                    arguments=given,
-                    result=None if error else call["response"],
-                    error=error,
-                    changes=outcome.changes,
-                )
-            )
+            made = ToolCall(
+                seq=seq, clock=stage.now, call=f"c{seq}", batch=f"b{seq}", caller="agent", name=name, tool=name,
+                arguments=given, result=None if error else call["response"], error=error, changes=outcome.changes,
+            )  # fmt: skip
+            events.append(made)
         sender = "user" if turn["role"] == "user" else "agent"
-        recipient = "agent" if sender == "user" else "user"
-        events.append(
-            Message(
-                seq=len(events),
-                clock=stage.now,
-                sender=sender,
-                recipient=recipient,
-                content=turn["text"],
-                visible_to=("user", "agent"),
-            )
-        )
+        said = Message(
+            seq=len(events), clock=stage.now, sender=sender, recipient="agent" if sender == "user" else "user",
+            content=turn["text"], visible_to=("user", "agent"),
+        )  # fmt: skip
+        events.append(said)
     return events

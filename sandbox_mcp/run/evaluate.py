@@ -134,7 +134,9 @@ def evaluate(
             raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
         if row_answers == "text" and playing.wants_solution:
             raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
-    users = users_named(_simulated(user), endpoint) if isinstance(user, str) else user
+    if isinstance(user, str) and user not in ("scripted", "llm"):
+        raise RunError(f"unknown user {user!r}; known: scripted, llm, or a Users object")
+    users = users_named(user, endpoint) if isinstance(user, str) else user
     if metric == SCORE and (mode == "prefix" or isinstance(known, Conversations)):
         metric = REPLAYED
     way: Transport = transport or ("http" if playing.needs_url else "direct")
@@ -246,9 +248,3 @@ def _agent(given: str | Agent | Respond, endpoint: EndpointSettings) -> Agent:
     if not inspect.iscoroutinefunction(given):
         raise RunError(f"agent {given!r} cannot be played; expected an async function, an Agent, or a name")
     return FunctionAgent(given, given.__name__)
-
-
-def _simulated(name: str) -> Any:
-    if name not in ("scripted", "llm"):
-        raise RunError(f"unknown user {name!r}; known: scripted, llm, or a Users object")
-    return name

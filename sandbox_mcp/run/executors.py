@@ -72,21 +72,20 @@ class Processes:
                 raise leaves(errors)[0] from None
 
     async def _work(
-        self,
-        waiting: Iterator[Unit],
-        size: int,
-        plan: RunPlan,
-        allowed: Allowed,
-        told: Told,
-        workers: "_Workers",
+        self, waiting: Iterator[Unit], size: int, plan: RunPlan, allowed: Allowed, told: Told, workers: "_Workers"
     ) -> None:
         alone = replace(plan, jobs=1)
         limiter = anyio.CapacityLimiter(1)
-        while chunk := _next(waiting, size, allowed):
+        while True:
+            chunk: list[Unit] = []
+            while len(chunk) < size and (unit := next(waiting, None)) is not None and allowed():
+                chunk.append(unit)
+            if not chunk:
+                break
             scores: list[Scores] = []
             with workers.at_work() as scope, scope:
                 scores = await anyio.to_process.run_sync(
-                    _played, self.recipe, chunk, alone, workers.stopped, cancellable=True, limiter=limiter
+                    _played, self.recipe, tuple(chunk), alone, workers.stopped, cancellable=True, limiter=limiter
                 )
             for unit, found in zip(chunk, scores, strict=False):
                 told(unit, found)
@@ -137,19 +136,14 @@ class _Workers:
                     scope.cancel()
 
 
-def _next(waiting: Iterator[Unit], size: int, allowed: Allowed) -> tuple[Unit, ...]:
-    chunk: list[Unit] = []
-    while len(chunk) < size and (unit := next(waiting, None)) is not None:
-        if not allowed():
-            break
-        chunk.append(unit)
-    return tuple(chunk)
-
-
 def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, stopped: Path) -> list[Scores]:
     """In a worker process: play the units, one after the other, until ``stopped`` is there; gives what was played."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # which reach the whole group; a handler, as agents inherit ignoring
-        signal.signal(number, _leave_it_to_whoever_started_us)
+
+    def leave_it_to_whoever_started_us(*_: object) -> None:
+        """Being interrupted or asked to end reaches the whole group; a handler, as agents inherit ignoring."""
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave_it_to_whoever_started_us)
     own_process()
     scores: dict[Unit, Scores] = {}
     crew = recipe()
@@ -169,10 +163,6 @@ def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, 
         pack.rest()
     flush()
     return [scores[unit] for unit in units if unit in scores]
-
-
-def _leave_it_to_whoever_started_us(*_: object) -> None:
-    """What a worker does when it is interrupted or asked to end."""
 
 
 async def _break_off_at(stopped: Path, scope: anyio.CancelScope) -> None:

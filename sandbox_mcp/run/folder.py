@@ -87,13 +87,11 @@ class RunFolder:
         self._set_aside(unfinished)
         if path is None:
             return None
-        try:
+        with suppress(TrajectoryError):
             trajectory = read_trajectory(path)
-        except TrajectoryError:
-            self._set_aside(path)
-            return None
-        if _counts(trajectory, digest):
-            return trajectory
+            ended = trajectory.ended
+            if ended and ended.reason not in INFRASTRUCTURE and trajectory.started.digest == digest:
+                return trajectory
         self._set_aside(path)
         return None
 
@@ -166,7 +164,13 @@ class RunFolder:
             RunError: the folder holds a run of another agent or user, or something that is not a run.
         """
         path = self.root / MANIFEST
-        before = self._manifest(path) if path.exists() else {}
+        try:
+            found: Any = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except (OSError, ValueError) as error:
+            raise RunError(f"{str(path)!r} is not a manifest of a run: {error}") from error
+        if not isinstance(found, dict):
+            raise RunError(f"{str(path)!r} is not a manifest of a run: expected one JSON object")
+        before = cast("dict[str, Any]", found)
         for key in FIXED if before else ():
             if before.get(key) != manifest.get(key):
                 raise RunError(
@@ -191,15 +195,6 @@ class RunFolder:
     def _unfinished(self, unit: Unit) -> Path:
         return self._partial / f"{unit.name}{SUFFIX}.part"
 
-    def _manifest(self, path: Path) -> dict[str, Any]:
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise RunError(f"{str(path)!r} is not a manifest of a run: {error}") from error
-        if not isinstance(found, dict):
-            raise RunError(f"{str(path)!r} is not a manifest of a run: expected one JSON object")
-        return cast("dict[str, Any]", found)
-
     def _set_aside(self, path: Path) -> None:
         if not (in_pack(path) or path.exists()):
             return
@@ -218,11 +213,6 @@ class RunFolder:
 def _own_files_last(path: Path) -> tuple[bool, Path]:
     """The order in which logs are noted, so that a file of its own is what counts of a session that was packed too."""
     return not in_pack(path), path
-
-
-def _counts(trajectory: Trajectory, digest: str) -> bool:
-    ended = trajectory.ended
-    return ended is not None and ended.reason not in INFRASTRUCTURE and trajectory.started.digest == digest
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

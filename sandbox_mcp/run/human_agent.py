@@ -8,13 +8,13 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from anyio.lowlevel import checkpoint
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolInfo, ToolOutput, Tools
 
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Quit, Say, Show, Typed, TypedCall, TypingError, meaning
+from sandbox_mcp.run.typed_calls import COMMANDS, HELP, Quit, Say, Show, TypedCall, TypingError, meaning
 from sandbox_mcp.users.terminal import Terminal
 
 PROMPT = "you> "
@@ -55,24 +55,23 @@ class _Playing:
         self.terminal.show(f"\nuser: {message}")
         while True:
             await checkpoint()  # where the session has ended, the turn ends here
-            typed = self._meant(await self.terminal.ask(PROMPT, (*self.offered, *COMMANDS)))
-            if isinstance(typed, Say):
-                return AgentTurn(typed.text)
-            if isinstance(typed, Quit):
-                raise AgentError("the person at the terminal gave up")
-            if isinstance(typed, TypedCall):
-                self.terminal.show(shown(await self.tools.call(typed.tool, typed.arguments)))
-            elif typed is not None:
-                self.terminal.show(told(typed, self.offered))
-
-    def _meant(self, line: str | None) -> Typed | None:
-        if line is None:
-            return Quit()
-        try:
-            return meaning(line, self.offered) if line.strip() else None
-        except TypingError as error:
-            self.terminal.show(str(error))
-            return None
+            line = await self.terminal.ask(PROMPT, (*self.offered, *COMMANDS))
+            if line is not None and not line.strip():
+                continue
+            try:
+                typed = Quit() if line is None else meaning(line, self.offered)
+            except TypingError as error:
+                self.terminal.show(str(error))
+                continue
+            match typed:
+                case Say(text):
+                    return AgentTurn(text)
+                case Quit():
+                    raise AgentError("the person at the terminal gave up")
+                case TypedCall(tool, arguments):
+                    self.terminal.show(shown(await self.tools.call(tool, arguments)))
+                case Show():
+                    self.terminal.show(told(typed, self.offered))
 
 
 def shown(output: ToolOutput) -> str:
@@ -87,7 +86,11 @@ def told(asked: Show, tools: Mapping[str, ToolInfo]) -> str:
     if asked.what == "/tools":
         return "\n".join(_short(tool) for tool in tools.values())
     tool = tools[asked.name]
-    return "\n".join([tool.name, tool.description, *_parameters(tool.input_schema)])
+    needed, lines = set(tool.input_schema.get("required", ())), [tool.name, tool.description]
+    for name, part in tool.input_schema.get("properties", {}).items():
+        kind = f"{json.dumps(part['type'])} ".replace('"', "") if "type" in part else ""
+        lines.append(f"  {name}{'' if name in needed else ' (optional)'}: {kind}{part.get('description', '')}")
+    return "\n".join(lines)
 
 
 def _short(tool: ToolInfo) -> str:
@@ -95,15 +98,3 @@ def _short(tool: ToolInfo) -> str:
     names = [name if name in needed else f"[{name}]" for name in tool.input_schema.get("properties", {})]
     first = tool.description.partition("\n")[0]
     return f"  {' '.join([tool.name, *names])}\n      {first if len(first) <= WIDTH else first[:WIDTH] + '...'}"
-
-
-def _parameters(schema: Mapping[str, Any]) -> list[str]:
-    needed = set(schema.get("required", ()))
-    return [
-        f"  {name}{'' if name in needed else ' (optional)'}: {_kind(part)}{part.get('description', '')}"
-        for name, part in schema.get("properties", {}).items()
-    ]
-
-
-def _kind(part: Mapping[str, Any]) -> str:
-    return f"{json.dumps(part['type'])} ".replace('"', "") if "type" in part else ""

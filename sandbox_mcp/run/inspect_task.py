@@ -12,6 +12,7 @@ import math
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,11 @@ def scenarios(
     """
     suite = _suite(places)
     names = chosen(suite, _listed(select))
-    samples = [_sample(suite, name, variant, seed) for name in names for variant in _listed(variants)]
+    samples: list[Sample] = []
+    for scenario, variant in product(map(suite.get, names), _listed(variants)):
+        about = {"scenario": scenario.name, "variant": variant, "categories": list(scenario.categories)}
+        name = Unit(scenario.name, variant, seed).name
+        samples.append(Sample(id=name, input=scenario.user.opening, metadata=about))
     return Task(
         dataset=MemoryDataset(samples, name="sandbox-mcp"),
         solver=session(agent, user, user_model, user_base_url, places, out, seed),
@@ -131,11 +136,8 @@ def milestones(places: str | None = None) -> Scorer:
 
         trajectory = parse_trajectory(state.store.get(LOG, "").encode())
         scores = grade(trajectory, suite.get(state.metadata["scenario"]))
-        value = scores.value()
-        explanation = scores.explain()
-        return Score(
-            value=math.nan if value is None else value, answer=state.output.completion, explanation=explanation
-        )
+        value = math.nan if scores.value() is None else scores.value()
+        return Score(value=value, answer=state.output.completion, explanation=scores.explain())
 
     return grade_sample
 
@@ -204,12 +206,6 @@ def _listed(given: str | list[str]) -> list[str]:
     """What was named; Inspect's command line makes lists of what has commas."""
     parts = given.split(",") if isinstance(given, str) else given
     return [part.strip() for part in parts if part.strip()]
-
-
-def _sample(suite: Suite, name: str, variant: str, seed: int) -> Sample:
-    scenario = suite.get(name)
-    about = {"scenario": name, "variant": variant, "categories": list(scenario.categories)}
-    return Sample(id=Unit(name, variant, seed).name, input=scenario.user.opening, metadata=about)
 
 
 @dataclass(slots=True)

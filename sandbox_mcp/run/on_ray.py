@@ -205,7 +205,10 @@ class _Pool:
     async def _keep_one_going(self) -> None:
         """Have an actor play until nothing is left; if it dies, another."""
         while self.work.left:
-            player = self._player()
+            # as many things at once as there are sessions, and it may be served and closed meanwhile
+            options = {"num_cpus": 1, "max_concurrency": self.plan.jobs + 2, "max_restarts": 0, "max_task_retries": 0}
+            player = self.ray.remote(RayActor).options(**options).remote(self.recipe, self.plan, Path.cwd(), files())
+            player.serve.remote()
             try:
                 if not await self._ready(player):
                     return
@@ -248,13 +251,6 @@ class _Pool:
         self.work.deaths += 1
         if self.work.deaths > DEATHS * self.count:
             raise RunError(f"workers on Ray die again and again without playing a session: {error}")
-
-    def _player(self) -> Any:
-        """A new actor. It may do as many things at once as there are sessions, and be served and closed meanwhile."""
-        options = {"num_cpus": 1, "max_concurrency": self.plan.jobs + 2, "max_restarts": 0, "max_task_retries": 0}
-        made = self.ray.remote(RayActor).options(**options).remote(self.recipe, self.plan, Path.cwd(), files())
-        made.serve.remote()
-        return made
 
     async def _lane(self, player: Any, batch: tuple[Unit, ...]) -> None:
         while batch:

@@ -67,23 +67,23 @@ async def play(
     """
     watched = Watched(sink)
     opened = manager.create(spec, user, sink=watched)
+    session = opened.session
     try:
+        solutions = spec.scenario.solutions if agent.wants_solution else ()
+        planned = staged(solutions[0], spec.scenario, spec.variant, session.tools) if solutions else None
+        brief = Brief(session.spec.instructions, reach(opened), planned)
+        message: str | None = opened.opening
         with ambient(sink):
-            async with agent.converse(_brief(opened, agent, reach)) as conversation:
-                await _converse(opened, conversation, watched, patience)
+            async with agent.converse(brief) as conversation:
+                while message is not None:
+                    answer = await answer_to(conversation, message, watched, patience)
+                    if session.over:
+                        break
+                    message = heard(await opened.say(readable(answer.text), answer.meta))
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
         await opened.end("agent_failed", problem_of(error))
     finally:
         await manager.close(opened.token)
-
-
-async def _converse(opened: OpenSession, conversation: Conversation, watched: Watched, patience: float) -> None:
-    message: str | None = opened.opening
-    while message is not None:
-        answer = await answer_to(conversation, message, watched, patience)
-        if opened.session.over:
-            return
-        message = heard(await opened.say(readable(answer.text), answer.meta))
 
 
 def heard(reply: Reply) -> str | None:
@@ -108,13 +108,6 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     if not watched.over:
         raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
     return AgentTurn("")
-
-
-def _brief(opened: OpenSession, agent: Agent, reach: Reach) -> Brief:
-    spec = opened.session.spec
-    solutions = spec.scenario.solutions if agent.wants_solution else ()
-    solution = staged(solutions[0], spec.scenario, spec.variant, opened.session.tools) if solutions else None
-    return Brief(spec.instructions, reach(opened), solution)
 
 
 def problem_of(error: Exception) -> str:

@@ -26,7 +26,7 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.play import Reach, Watched, answer_to, play, problem_of
 from sandbox_mcp.run.transports import DirectTarget, output_of
 from sandbox_mcp.run.users import Users
-from sandbox_mcp.session import CallResult, Session, SessionSpec
+from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import OpenSession, SessionManager
 from sandbox_mcp.session.opening import started_event
 from sandbox_mcp.session.stand_in import looked_up
@@ -73,15 +73,11 @@ def prefixes(truth: Trajectory) -> Iterator[Prefix]:
     for place, event in enumerate(truth.events):
         if isinstance(event, Message) and event.sender == "user" and event.recipient == "agent":
             spoken, upto = place, None
-        elif spoken is not None and _by_agent(event):
+        elif spoken is not None and (event.caller if isinstance(event, ToolCall) else event.sender) == "agent":
             upto = place if upto is None else upto
             if isinstance(event, Message):
                 yield Prefix(spoken, upto, place)
                 spoken = None
-
-
-def _by_agent(event: Message | ToolCall) -> bool:
-    return event.caller == "agent" if isinstance(event, ToolCall) else event.sender == "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,29 +227,35 @@ def _still_to_come(truth: Trajectory, prefix: Prefix) -> Solution:
     return Solution((PlannedTurn(tuple(map(tuple, batches.values())), said),), concrete=True)
 
 
-def history(session: Session, events: Sequence[Message | ToolCall]) -> tuple[PastStep, ...]:
-    """What an agent would remember of these events, in the words and names in which a session presents them."""
+def as_sent(session: Session) -> Callable[[ToolCall], tuple[str, dict[str, Any]]]:
+    """How the agent of a session sends a call, as name and arguments: under the names that it is shown, or as text."""
     spec = session.spec
     as_text = variant_named(spec.variant).free_text
     offered = actions(spec.scenario, spec.variant) if as_text else session.tools
 
-    def past(call: ToolCall, result: CallResult) -> PastCall:
+    def sent(call: ToolCall) -> tuple[str, dict[str, Any]]:
         tool = offered.get(call.name)
         shown = {canonical: name for name, canonical in tool.names.items()} if tool else {}
         given = {shown.get(name, name): value for name, value in call.arguments.items()}
-        if as_text:
-            return PastCall(ACT, {"action": render(call.name, given)}, output_of(result))
-        return PastCall(call.name, given, output_of(result))
+        return (ACT, {"action": render(call.name, given)}) if as_text else (call.name, given)
 
-    def step(group: Sequence[Message | ToolCall]) -> PastStep:
+    return sent
+
+
+def history(session: Session, events: Sequence[Message | ToolCall]) -> tuple[PastStep, ...]:
+    """What an agent would remember of these events, in the words and names in which a session presents them."""
+    sent = as_sent(session)
+    steps: list[PastStep] = []
+    for group in _grouped(events):
         first, calls = group[0], [event for event in group if isinstance(event, ToolCall)]
         if isinstance(first, Message):
-            return Line("user" if first.sender == "user" else "agent", _with_notices(group))
+            steps.append(Line("user" if first.sender == "user" else "agent", _with_notices(group)))
+            continue
         results = [session.shown(call) for call in calls]
         results[-1] = results[-1].with_notices([event.content for event in group if isinstance(event, Message)])
-        return tuple(map(past, calls, results))
-
-    return tuple(map(step, _grouped(events)))
+        made = zip(calls, results, strict=True)
+        steps.append(tuple(PastCall(*sent(call), output_of(result)) for call, result in made))
+    return tuple(steps)
 
 
 def _grouped(events: Sequence[Message | ToolCall]) -> list[list[Message | ToolCall]]:
@@ -287,10 +289,8 @@ def reference_of(truth: Trajectory, labels: Mapping[str, bool]) -> tuple[Referen
         elif turns and isinstance(event, Message) and event.sender == "agent":
             turns[-1] = replace(turns[-1], reply=event.content)
         elif turns and isinstance(event, ToolCall) and event.caller == "agent":
-            tool, error = event.called, event.error.type if event.error else None
-            call = ReferenceCall(
-                tool=tool, arguments=event.arguments, result=event.result, error=error, action=labels.get(tool)
-            )
+            tool, given, error = event.called, event.arguments, event.error.type if event.error else None
+            call = ReferenceCall(tool=tool, arguments=given, result=event.result, error=error, action=labels.get(tool))
             turns[-1] = replace(turns[-1], calls=(*turns[-1].calls, call))
     return tuple(turns)
 
@@ -313,27 +313,15 @@ class _Conversation:
         tools = actions(spec.scenario, spec.variant)
         labels = {name: tool.action for name, tool in spec.scenario.home.tools.items()}
         started = started_event(spec, TruthfulUser(), tools, _now())
-        self._sink.write(
-            replace(
-                started,
-                world=None,
-                reference=spec.reference or (reference_of(self._truth, labels),),
-                origin={"format": ORIGIN, **(spec.origin or {}), "prefix_replay": True},
-            )
-        )
+        reference = spec.reference or (reference_of(self._truth, labels),)
+        origin = {"format": ORIGIN, **(spec.origin or {}), "prefix_replay": True}
+        self._sink.write(replace(started, world=None, reference=reference, origin=origin))
         self._seq = 1
-        now = spec.scenario.clock.now
-        self.write(
-            Message(
-                seq=0,
-                clock=now,
-                sender="system",
-                recipient="agent",
-                content=spec.instructions,
-                visible_to=("system", "agent"),
-                wall=_now(),
-            )
-        )
+        told = Message(
+            seq=0, clock=spec.scenario.clock.now, sender="system", recipient="agent", content=spec.instructions,
+            visible_to=("system", "agent"), wall=_now(),
+        )  # fmt: skip
+        self.write(told)
 
     def hear(self, upto: int) -> None:
         """Write what the agent hears of the ground truth before the event at that place, as far as it is new."""

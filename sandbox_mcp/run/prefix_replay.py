@@ -6,16 +6,11 @@ under the names that it saw.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
-from sandbox_scenarios.variants import actions, variant_named
-
-from sandbox_mcp.run.prefix import KIND, Prefix, TruthfulUser, Truths, prefixes
+from sandbox_mcp.run.prefix import KIND, Prefix, TruthfulUser, Truths, as_sent, prefixes
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.replay import ReplayDifference, text_of
-from sandbox_mcp.tools.free_text import ACT, render
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory
 
 
@@ -65,13 +60,18 @@ def _differences(
     log = MemoryLog()
     session = Session(spec, TruthfulUser(), log, manager.presentation(spec).tools, manager.knowledge)
     session.restore(Trajectory(truth.started, truth.events[: prefix.upto], None, truth.path, truth.cut))
-    asking = _Asking(spec, session)
+    sent = as_sent(session)
     batches: dict[str, list[ToolCall]] = {}
     for call in calls:
         batches.setdefault(call.batch, []).append(call)
     for batch in batches.values():
         before = len(log.events)
-        session.call_batch([asking.as_sent(call) for call in batch])
+        session.call_batch(
+            [
+                AgentCall(*sent(call)) if call.raw_arguments is None else AgentCall(call.name, call.raw_arguments)
+                for call in batch
+            ]
+        )
         made = [event for event in log.events[before:] if isinstance(event, ToolCall) and event.caller == "agent"]
         for call in batch:  # a batch is carried out in the order that loses its races, not in that of a list
             again = next((event for event in made if _asked(event) == _asked(call)), None)
@@ -79,37 +79,11 @@ def _differences(
                 yield ReplayDifference(call.seq, "call", text_of(call.name), "not carried out")
                 continue
             made.remove(again)
-            for what, recorded, replayed in (
-                ("tool", call.tool, again.tool),
-                ("error", call.error, again.error),
-                ("result", call.result, again.result),
-                ("changes", call.changes, again.changes),
-            ):
-                if text_of(recorded) != text_of(replayed):
-                    yield ReplayDifference(call.seq, what, text_of(recorded), text_of(replayed))
+            for what in ("tool", "error", "result", "changes"):
+                recorded, replayed = (text_of(getattr(event, what)) for event in (call, again))
+                if recorded != replayed:
+                    yield ReplayDifference(call.seq, what, recorded, replayed)
 
 
 def _asked(call: ToolCall) -> tuple[str, str | None, str]:
     return call.name, call.raw_arguments, text_of(call.arguments)
-
-
-@dataclass(slots=True)
-class _Asking:
-    """How a session's agent sends calls: under presented names, or as text."""
-
-    spec: SessionSpec
-    session: Session
-    as_text: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.as_text = variant_named(self.spec.variant).free_text
-
-    def as_sent(self, call: ToolCall) -> AgentCall:
-        """A call of a log as the agent sent it."""
-        if call.raw_arguments is not None:
-            return AgentCall(call.name, call.raw_arguments)
-        offered = actions(self.spec.scenario, self.spec.variant) if self.as_text else self.session.tools
-        tool = offered.get(call.name)
-        shown = {canonical: name for name, canonical in tool.names.items()} if tool else {}
-        given: dict[str, Any] = {shown.get(name, name): value for name, value in call.arguments.items()}
-        return AgentCall(ACT, {"action": render(call.name, given)}) if self.as_text else AgentCall(call.name, given)

@@ -70,7 +70,17 @@ class RunTally:
 
     def line(self) -> str:
         """All of it in one line."""
-        parts = [f"{len(self.scores)}/{self.total} done", f"{self.running} running", self._score(), *self._cost()]
+        parts = [f"{len(self.scores)}/{self.total} done", f"{self.running} running"]
+        if found := self.report().estimate:
+            interval = "" if found.low is None else f" [{found.low:.3f}, {found.high:.3f}]"
+            parts.append(f"{self.metric.removeprefix('toolsandbox.')} {found.mean:.3f}{interval}")
+        else:
+            parts.append("no score yet")
+        costs: Mapping[str, float | None] = self.prices.of(self.spent)
+        if self.prices and costs["total"] is not None:
+            parts.append(f"cost {costs['total']:.2f} (agent {costs['agent']:.2f}, user {costs['user']:.2f})")
+        elif self.spent.tokens:
+            parts.append(counted(self.spent.tokens, "token"))
         left = self.seconds_left()
         return " · ".join([*parts, f"{_duration(left)} left"] if left else parts)
 
@@ -80,25 +90,12 @@ class RunTally:
             return None
         return (self.clock() - self._began) / self.played * (self.total - len(self.scores))
 
-    def _score(self) -> str:
-        found = self.report().estimate
-        if found is None:
-            return "no score yet"
-        interval = "" if found.low is None else f" [{found.low:.3f}, {found.high:.3f}]"
-        return f"{self.metric.removeprefix('toolsandbox.')} {found.mean:.3f}{interval}"
-
     def report(self) -> Report:
         """What is done so far."""
         stopped = "budget" if self.stopped else None
         return Report(
             list(self.scores.values()), metric=self.metric, prices=self.prices, wasted=self.wasted, stopped=stopped
         )
-
-    def _cost(self) -> list[str]:
-        costs: Mapping[str, float | None] = self.prices.of(self.spent)
-        if self.prices and costs["total"] is not None:
-            return [f"cost {costs['total']:.2f} (agent {costs['agent']:.2f}, user {costs['user']:.2f})"]
-        return [counted(self.spent.tokens, "token")] if self.spent.tokens else []
 
 
 def _duration(seconds: float) -> str:

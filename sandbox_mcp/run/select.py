@@ -36,7 +36,8 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]
     names = tuple(dict.fromkeys(name for world in worlds for name in of_world(suite, world)))
-    tagged = {item: _of_tag(suite, names, item) for item in others if _is_tag(item)}
+    tags = [item for item in others if ":" in item and not item.startswith((CATEGORY, FAMILY, EXTENDS))]
+    tagged = {item: _of_tag(suite, names, item) for item in tags}
     if not names and (not others or len(tagged) < len(others)):
         names = suite.names()
     if not names and not expanded:
@@ -63,10 +64,6 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
 def _looks(selector: str) -> bool:
     """Whether a selector looks through scenarios, and does not name one."""
     return ":" in selector or any(mark in selector for mark in "*?[")
-
-
-def _is_tag(selector: str) -> bool:
-    return ":" in selector and not selector.startswith((CATEGORY, WORLD, FAMILY, EXTENDS))
 
 
 def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> tuple[str, ...]:
@@ -96,17 +93,15 @@ def _expanded(selectors: Iterable[str]) -> Iterator[str]:
         if selector == "-":
             yield from _lines(sys.stdin.read())
         elif selector.startswith("@"):
-            yield from _lines(_text(selector[1:]))
+            path = selector[1:]
+            try:
+                text = Path(path).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+                raise RunError(f"selector file {path!r} cannot be read: {reason}") from error
+            yield from _lines(text)
         else:
             yield selector
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise RunError(f"selector file {path!r} cannot be read: {reason}") from error
 
 
 def _lines(text: str) -> list[str]:
@@ -116,39 +111,33 @@ def _lines(text: str) -> list[str]:
 
 def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
     if selector.startswith(CATEGORY):
-        return _of_category(suite, names, selector.removeprefix(CATEGORY))
-    if selector.startswith(FAMILY):
-        return _of_family(suite, names, selector.removeprefix(FAMILY))
-    if selector.startswith(EXTENDS):
-        return _pairs(suite, names, selector.removeprefix(EXTENDS))
-    if _looks(selector):
+        category = selector.removeprefix(CATEGORY)
+        check_category(category)
+        found = {name for name in names if category in suite.get(name).categories}
+        problem = f"no scenario is in category {category!r}"
+    elif selector.startswith(FAMILY):
+        pattern, families = selector.removeprefix(FAMILY), {name: suite.family(name) for name in names}
+        found = {name for name, family in families.items() if fnmatchcase(family, pattern)}
+        problem = f"no scenario is of family {pattern!r}; {closest(pattern, dict.fromkeys(families.values()))}"
+    elif selector.startswith(EXTENDS):
+        pattern, originals = selector.removeprefix(EXTENDS), {name: suite.original(name) for name in names}
+        pairs = {name: one for name, one in originals.items() if one is not None and fnmatchcase(one, pattern)}
+        found = {*pairs, *pairs.values()}
+        problem = f"no scenario branches from a scenario {pattern!r}; 'extends:*' means all that branch from one"
+    elif _looks(selector):
         found = {name for name in names if fnmatchcase(name, selector)}
-        if not found:
-            raise RunError(f"selector {selector!r} matches no scenario; see 'sandbox-mcp scenarios list'")
-        return found
-    try:
-        return {suite.get(selector).name}
-    except UnknownScenarioError:
-        if Path(selector).exists():
-            raise RunError(f"{selector!r} is a file; write @{selector} for selectors in it, or --scenarios") from None
-        raise
-
-
-def _of_family(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
-    families = {name: suite.family(name) for name in names}
-    found = {name for name, family in families.items() if fnmatchcase(family, pattern)}
+        problem = f"selector {selector!r} matches no scenario; see 'sandbox-mcp scenarios list'"
+    else:
+        try:
+            return {suite.get(selector).name}
+        except UnknownScenarioError:
+            if Path(selector).exists():
+                told = f"{selector!r} is a file; write @{selector} for selectors in it, or --scenarios"
+                raise RunError(told) from None
+            raise
     if not found:
-        raise RunError(f"no scenario is of family {pattern!r}; {closest(pattern, dict.fromkeys(families.values()))}")
+        raise RunError(problem)
     return found
-
-
-def _pairs(suite: Suite, names: Sequence[str], pattern: str) -> set[str]:
-    """The scenarios that branch from one whose name fits, and those that they branch from."""
-    originals = {name: suite.original(name) for name in names}
-    found = {name: one for name, one in originals.items() if one is not None and fnmatchcase(one, pattern)}
-    if not found:
-        raise RunError(f"no scenario branches from a scenario {pattern!r}; 'extends:*' means all that branch from one")
-    return {*found, *found.values()}
 
 
 def check_category(category: str) -> None:
@@ -159,11 +148,3 @@ def check_category(category: str) -> None:
     """
     if category not in CATEGORIES:
         raise RunError(f"unknown category {category!r}; {closest(category, CATEGORIES)}")
-
-
-def _of_category(suite: Suite, names: Sequence[str], category: str) -> set[str]:
-    check_category(category)
-    found = {name for name in names if category in suite.get(name).categories}
-    if not found:
-        raise RunError(f"no scenario is in category {category!r}")
-    return found

@@ -4,7 +4,7 @@ Policy: what a session does depends on its unit alone, never on what runs beside
 """
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -140,10 +140,17 @@ class Crew:
                 await self.play(units, plan, allowed, told, pack)
             return
         waiting = iter(units)
+
+        async def work(session: OneSession) -> None:
+            for unit in waiting:
+                if not allowed():
+                    return
+                told(unit, await session(unit))
+
         try:
             async with self.seated(plan, pack) as session, anyio.create_task_group() as group:
                 for _ in range(min(plan.jobs, len(units))):
-                    group.start_soon(self._work, waiting, session, allowed, told)
+                    group.start_soon(work, session)
         except ExceptionGroup as errors:
             raise leaves(errors)[0] from None
 
@@ -153,20 +160,15 @@ class Crew:
 
         Logs go into ``pack`` if there is one.
         """
-        manager = SessionManager(
-            self.suite,
-            max_sessions=plan.jobs + 1,
-            batch_window=0.0 if self.agent.marks_batches else WINDOW,
-            knowledge=self.knowledge,
-        )
-        async with self._closing(), transport(plan.transport, manager) as reach:
-            yield partial(self._session, table=_Table(manager, reach, plan.patience, pack))
-
-    async def _work(self, waiting: Iterator[Unit], session: OneSession, allowed: Allowed, told: Told) -> None:
-        for unit in waiting:
-            if not allowed():
-                return
-            told(unit, await session(unit))
+        window, seats = 0.0 if self.agent.marks_batches else WINDOW, plan.jobs + 1
+        manager = SessionManager(self.suite, max_sessions=seats, batch_window=window, knowledge=self.knowledge)
+        try:
+            async with transport(plan.transport, manager) as reach:
+                yield partial(self._session, table=_Table(manager, reach, plan.patience, pack))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.agent.aclose()
+                await self.users.aclose()
 
     async def _session(self, unit: Unit, table: "_Table") -> Scores:
         scenario = self.suite.get(unit.scenario)
@@ -187,15 +189,6 @@ class Crew:
         found = self.judge(trajectory, scenario)
         scored(trajectory.started, found.figures)
         return found
-
-    @asynccontextmanager
-    async def _closing(self) -> AsyncGenerator[None]:
-        try:
-            yield
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self.agent.aclose()
-                await self.users.aclose()
 
 
 @dataclass(frozen=True, slots=True)

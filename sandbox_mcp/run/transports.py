@@ -24,26 +24,18 @@ TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 @asynccontextmanager
 async def transport(name: Transport, manager: SessionManager) -> AsyncGenerator[Reach]:
     """A way to reach any session of this manager, for as long as the context lasts."""
-    if name == "http":
-        async with _served(manager) as base:
-            yield lambda opened: McpTarget(f"{base}/s/{opened.token}/mcp", {"Authorization": f"Bearer {opened.bearer}"})
+    if name == "direct":
+        yield DirectTarget
+    elif name == "memory":
+        from sandbox_mcp.server.mcp_server import server_for
+
+        yield lambda opened: McpTarget(server_for(opened))
     else:
-        yield DirectTarget if name == "direct" else _in_memory
+        from sandbox_mcp.server.app import serving
+        from sandbox_mcp.server.settings import ServerSettings
 
-
-def _in_memory(opened: OpenSession) -> McpTarget:
-    from sandbox_mcp.server.mcp_server import server_for
-
-    return McpTarget(server_for(opened))
-
-
-@asynccontextmanager
-async def _served(manager: SessionManager) -> AsyncGenerator[str]:
-    from sandbox_mcp.server.app import serving
-    from sandbox_mcp.server.settings import ServerSettings
-
-    async with serving(manager, ServerSettings(auth=True, lobby=False)) as base:
-        yield base
+        async with serving(manager, ServerSettings(auth=True, lobby=False)) as base:
+            yield lambda opened: McpTarget(f"{base}/s/{opened.token}/mcp", {"Authorization": f"Bearer {opened.bearer}"})
 
 
 @dataclass(frozen=True, slots=True)

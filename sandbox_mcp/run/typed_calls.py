@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -109,7 +110,19 @@ def arguments_of(text: str, tool: ToolInfo) -> Mapping[str, Any]:
         raise TypingError(
             f"cannot read {text!r}: {error}; a quote within a value is written inside other quotes"
         ) from error
-    return dict(_argument(part, tool) for part in parts)
+    properties: Mapping[str, Any] = tool.input_schema.get("properties", {})
+    made: dict[str, Any] = {}
+    for part in parts:
+        name, found, value = part.partition("=")
+        if not name or not found:
+            known = ", ".join(properties) or "none"
+            raise TypingError(f"cannot read {part!r}: arguments of {tool.name} are written name=value; it has: {known}")
+        kind = properties.get(name, {}).get("type", ())
+        made[name] = value
+        if kind != "string" and not (isinstance(kind, list) and "string" in kind):
+            with suppress(ValueError):
+                made[name] = json.loads(value)
+    return made
 
 
 def _call_or_words(line: str, first: str, rest: str, tools: Mapping[str, ToolInfo]) -> Typed:
@@ -123,24 +136,6 @@ def _call_or_words(line: str, first: str, rest: str, tools: Mapping[str, ToolInf
         if "_" in first:
             raise
         return Say(line)
-
-
-def _argument(part: str, tool: ToolInfo) -> tuple[str, Any]:
-    name, found, value = part.partition("=")
-    if not name or not found:
-        known = ", ".join(_properties(tool)) or "none"
-        raise TypingError(f"cannot read {part!r}: arguments of {tool.name} are written name=value; it has: {known}")
-    kind = _properties(tool).get(name, {}).get("type", ())
-    if kind == "string" or (isinstance(kind, list) and "string" in kind):
-        return name, value
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
-
-
-def _properties(tool: ToolInfo) -> Mapping[str, Any]:
-    return tool.input_schema.get("properties", {})
 
 
 def _check(name: str, tools: Mapping[str, ToolInfo]) -> None:

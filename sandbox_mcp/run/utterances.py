@@ -125,7 +125,12 @@ def written_lines(path: Path) -> WrittenLines:
         found = _loaded(text, path)
         if not isinstance(found, dict) or not found:
             raise RunError(f"user lines {str(path)!r} must map names of scenarios to lists of utterances")
-        named = {name: _texts(name, lines, path) for name, lines in cast("dict[str, Any]", found).items()}
+        named: dict[str, tuple[str, ...]] = {}
+        for name, given in cast("dict[str, Any]", found).items():
+            texts = cast("list[Any]", given) if isinstance(given, list) else []
+            if not texts or not all(isinstance(line, str) and line.strip() for line in texts):
+                raise RunError(f"user lines {str(path)!r}: {name!r} must be a list of texts to say, not {given!r}")
+            named[name] = tuple(texts)
         return WrittenLines(str(path), by_scenario=named)
     return WrittenLines(str(path), lines)
 
@@ -155,7 +160,7 @@ def heard_in(trajectory: Trajectory) -> RecordedWords:
         elif _is_users(event) and opening is None:
             opening = event.content
         elif _is_users(event):
-            lines.append(f"{CONFIRM} {event.content}" if confirmed else _escaped(event.content))
+            lines.append(f"{CONFIRM} {event.content}" if confirmed else escaped(event.content))
             confirmed = False
     return RecordedWords(opening or "", tuple(lines))
 
@@ -164,15 +169,9 @@ def _is_users(message: Message) -> bool:
     return (message.sender, message.recipient) == ("user", "agent")
 
 
-def _escaped(line: str) -> str:
+def escaped(line: str) -> str:
+    """A line as it has to be written down to be said as it is: commands begin with a slash."""
     return f"/{line}" if line.startswith("/") else line
-
-
-def _texts(name: str, lines: Any, path: Path) -> tuple[str, ...]:
-    given = cast("list[Any]", lines) if isinstance(lines, list) else []
-    if not given or not all(isinstance(line, str) and line.strip() for line in given):
-        raise RunError(f"user lines {str(path)!r}: {name!r} must be a list of texts to say, not {lines!r}")
-    return tuple(map(str, given))
 
 
 def _loaded(text: str, path: Path) -> Any:

@@ -44,21 +44,12 @@ def instructions(row: BenchmarkRow, form: AnswerForm, *, many: bool, history: bo
     if form == "calls":
         parts = [task or f"{TASK} {BY_CALLS} {VALUES} {amount}", today]
     else:
-        written = (FORM, FORM_MANY if many else "", FORM_NONE, REFERENCES if many else "")
-        parts = [
-            task or f"{TASK} {VALUES} {amount}",
-            today,
-            "\n".join(filter(None, written)),
-            f"The tools:\n{_listed(row)}",
-        ]
+        form_of = "\n".join(filter(None, (FORM, FORM_MANY if many else "", FORM_NONE, REFERENCES if many else "")))
+        tools = ["The tools:"]
+        for tool in row.question.tools or ():
+            shown = {"name": tool.name, "description": described(tool), "parameters": tool.schema}
+            tools.append(json.dumps(shown, ensure_ascii=False))
+        parts = [task or f"{TASK} {VALUES} {amount}", today, form_of, "\n".join(tools)]
     if history and row.question.history:
         parts.append(f"The conversation so far:\n{row.question.history}")
     return "\n\n".join(filter(None, parts))
-
-
-def _listed(row: BenchmarkRow) -> str:
-    tools = (
-        {"name": tool.name, "description": described(tool), "parameters": tool.schema}
-        for tool in row.question.tools or ()
-    )
-    return "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)

@@ -75,9 +75,8 @@ class RowSuite(PlayableSuite):
         known = list(dict.fromkeys(tag for found in self._dialogues.values() for tag in found.tags))
         if not any(fnmatchcase(tag, pattern) for tag in known):
             raise RunError(f"no dialogue has a tag {pattern!r}; known: {', '.join(sorted(known))}")
-        return tuple(
-            name for name, found in self._dialogues.items() if any(fnmatchcase(tag, pattern) for tag in found.tags)
-        )
+        tags = ((name, found.tags) for name, found in self._dialogues.items())
+        return tuple(name for name, own in tags if any(fnmatchcase(tag, pattern) for tag in own))
 
     def get(self, name: str) -> RowScenario:
         """The dialogue of that name.
@@ -112,17 +111,10 @@ def _scenario(dialogue: DialogueRows) -> RowScenario:
         world=snapshot_of({}),
         clock=Clock(NOON),
         tools=(),
-        without=(),
         user=UserSpec(goal=opening, opening=opening),
         solutions=(Solution(tuple(map(wanted_turn, rows))),),
-        milestones=(),
-        minefields=(),
-        allows={},
-        confirm=(),
-        gates=(),
         max_turns=1_000_000,
         max_calls=1_000_000,
-        idle_score=None,
         digest=sha256(f"{dialogue.form}\n{written}".encode()).hexdigest()[:16],
         path=rows[0].path,
         line=rows[0].line,

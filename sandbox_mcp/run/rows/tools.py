@@ -47,18 +47,16 @@ def past_steps(row: BenchmarkRow, tools: Mapping[str, PresentedTool]) -> tuple[P
         if any(name not in tools for name, _ in turn.calls):
             return ()
         steps.append(Line("user", turn.user))
-        if turn.calls:
+        made: list[PastCall] = []
+        for name, given in turn.calls:
             alone = turn.observed if len(turn.calls) == 1 else ""
-            outputs = (ToolOutput(alone or _result(tools[name], given)) for name, given in turn.calls)
-            steps.append(tuple(PastCall(*call, output) for call, output in zip(turn.calls, outputs, strict=True)))
+            shown = alone or CallResult({"result": tools[name].tool.function(None, **given)}).text
+            made.append(PastCall(name, given, ToolOutput(shown)))
+        if made:
+            steps.append(tuple(made))
         if turn.reply:
             steps.append(Line("agent", turn.reply))
     return tuple(steps)
-
-
-def _result(tool: PresentedTool, given: Mapping[str, Any]) -> str:
-    """What a call of a row's tool returns, as an agent is shown it."""
-    return CallResult({"result": tool.tool.function(None, **given)}).text
 
 
 def described(tool: OfferedTool) -> str:
