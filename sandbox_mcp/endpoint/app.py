@@ -18,10 +18,8 @@ from starlette.routing import Route
 
 from sandbox_mcp.endpoint import chat, gemini, messages, responses
 from sandbox_mcp.endpoint.faults import error, failed, written
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.protocol import Body, Protocol
 from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault
-from sandbox_mcp.endpoint.wire import BadRequestError, answer, fingerprint, tokens
+from sandbox_mcp.endpoint.wire import BadRequestError, Body, Protocol, answer, fingerprint, tokens
 
 MODEL = "scripted"
 OnRequest = Callable[[Mapping[str, Any]], None]
@@ -66,20 +64,17 @@ class Endpoint:
             except ClientDisconnect:
                 return Response(status_code=499)
             self.on_request(body)
-            return await self._respond(protocol, body, prompt, request)
+            key = fingerprint(body)
+            try:
+                reply = await self.brain.decide(prompt, self.seen[key])
+            except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
+                return error(protocol, 500, f"the scripted model broke: {named(problem)}")
+            self.seen[key] += 1
+            if isinstance(reply, PlannedFault):
+                return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)
+            return written(protocol, answer(body, prompt.model, reply), body)
 
         return handle
-
-    async def _respond(self, protocol: Protocol, body: Body, prompt: Prompt, request: Request) -> Response:
-        key = fingerprint(body)
-        try:
-            reply = await self.brain.decide(prompt, self.seen[key])
-        except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
-            return error(protocol, 500, f"the scripted model broke: {named(problem)}")
-        self.seen[key] += 1
-        if isinstance(reply, PlannedFault):
-            return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)
-        return written(protocol, answer(body, prompt.model, reply), body)
 
 
 async def _body(request: Request) -> Body:

@@ -4,8 +4,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
-from sandbox_mcp.endpoint.protocol import Protocol
-from sandbox_mcp.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
+from sandbox_mcp.endpoint.wire import (
+    CREATED,
+    BadRequestError,
+    Body,
+    Protocol,
+    WireAnswer,
+    event,
+    offer,
+    openai_error,
+    pieces,
+    text_of,
+)
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -26,23 +36,20 @@ def read(body: Mapping[str, Any]) -> Prompt:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise BadRequestError("messages must be a list with at least one message")
-    entries = map(_entry, cast("list[Mapping[str, Any]]", messages))
+    entries: list[HistoryEntry] = []
+    for message in cast("list[Mapping[str, Any]]", messages):
+        role = str(message.get("role"))
+        if role not in _KINDS:
+            raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
+        calls: list[PromptCall] = []
+        for call in message.get("tool_calls") or ():
+            made: Mapping[str, Any] = call["function"]
+            calls.append(PromptCall(str(call.get("id")), str(made.get("name")), str(made.get("arguments") or "")))
+        answered = str(message.get("tool_call_id") or "")
+        entries.append(HistoryEntry(_KINDS[role], text_of(message.get("content")), tuple(calls), answered))
     functions = [tool["function"] for tool in body.get("tools") or () if tool.get("type") == "function"]
     offered = {str(function["name"]): offer(function) for function in functions}
     return assemble(str(body.get("model", "")), entries, offered)
-
-
-def _entry(message: Mapping[str, Any]) -> HistoryEntry:
-    role = str(message.get("role"))
-    if role not in _KINDS:
-        raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
-    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
-    return HistoryEntry(_KINDS[role], text_of(message.get("content")), calls, str(message.get("tool_call_id") or ""))
-
-
-def _call(call: Mapping[str, Any]) -> PromptCall:
-    function: Mapping[str, Any] = call["function"]
-    return PromptCall(str(call.get("id")), str(function.get("name")), str(function.get("arguments") or ""))
 
 
 def whole(answer: WireAnswer) -> dict[str, Any]:
@@ -72,7 +79,7 @@ def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
     yield event("[DONE]")
 
 
-def _wanted(answer: WireAnswer, body: Mapping[str, Any]) -> Iterator[str]:
+def _wanted(answer: WireAnswer, body: Body) -> Iterator[str]:
     options: Mapping[str, Any] = body.get("stream_options") or {}
     return stream(answer, usage=bool(options.get("include_usage")))
 

@@ -11,9 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from sandbox_mcp.endpoint.protocol import Body, Protocol
 from sandbox_mcp.endpoint.reply import PlannedFault
-from sandbox_mcp.endpoint.wire import WireAnswer
+from sandbox_mcp.endpoint.wire import Body, Protocol, WireAnswer
 
 STREAM = "text/event-stream"
 

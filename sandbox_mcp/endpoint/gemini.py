@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
-from sandbox_mcp.endpoint.protocol import Protocol
-from sandbox_mcp.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
+from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, event, offer, pieces
 from sandbox_mcp.models.text import as_arguments
 
 Part = Mapping[str, Any]
@@ -27,7 +26,6 @@ _STATUSES: Mapping[int, str] = {
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }
-_WRAPPERS = ("output", "error", "result")
 _REFUSAL = re.compile(r"\w+Error: ")
 
 
@@ -42,7 +40,11 @@ def read(body: Mapping[str, Any]) -> Prompt:
         raise BadRequestError("contents is not specified")
     told = "\n".join(str(part.get("text") or "") for part in _parts(_get(body, "systemInstruction") or {}))
     entries = _Reading().entries(cast("list[Part]", contents))
-    offers = dict(_tools(body.get("tools") or ()))
+    functions = [item for tool in body.get("tools") or () for item in _get(tool, "functionDeclarations") or ()]
+    offers: dict[str, Offer] = {}
+    for function in functions:
+        schema = _get(function, "parametersJsonSchema") or function.get("parameters")
+        offers[str(function["name"])] = offer({**function, "parameters": schema})
     return assemble(str(body.get("model", "")), [HistoryEntry("system", told), *entries], offers)
 
 
@@ -72,21 +74,15 @@ class _Reading:
                 raise BadRequestError(f"{len(self.due)} function calls are followed by {returned} function responses")
             for part in _parts(content):
                 if call := _get(part, "functionCall"):
-                    yield HistoryEntry("assistant", "", (self._call(call),))
+                    self.made += 1
+                    id_, name = str(call.get("id") or f"call_{self.made}"), str(call["name"])
+                    self.due.append((id_, name))
+                    yield HistoryEntry("assistant", "", (PromptCall(id_, name, json.dumps(call.get("args") or {})),))
                 elif response := _get(part, "functionResponse"):
-                    yield HistoryEntry(
-                        "output", _output(response.get("response") or {}), call_id=self._answered(response)
-                    )
+                    text = _output(response.get("response") or {})
+                    yield HistoryEntry("output", text, call_id=self._answered(response))
                 elif part.get("text") and not part.get("thought"):
                     yield HistoryEntry(_KINDS[role], str(part["text"]))
-
-    def _call(self, call: Part) -> PromptCall:
-        self.made += 1
-        made = PromptCall(
-            str(call.get("id") or f"call_{self.made}"), str(call["name"]), json.dumps(call.get("args") or {})
-        )
-        self.due.append((made.id, made.name))
-        return made
 
     def _answered(self, response: Part) -> str:
         """The id of the call that a response belongs to: the one it names, or the first one of its tool."""
@@ -99,24 +95,17 @@ class _Reading:
 
 
 def _output(response: Mapping[str, Any]) -> str:
-    """What a tool returned, as text: out of the object that it has to be in here, if it was text before."""
+    """What a tool returned, as text: out of the object that it has to be in here, if it was text before.
+
+    Tools return objects under the name "result" as well, and those stay as they are.
+    """
     if len(response) == 1:
         ((key, value),) = response.items()
-        if isinstance(value, str) and key in _WRAPPERS and (key != "result" or _was_text(value)):
+        if isinstance(value, str) and (
+            key in ("output", "error") or (key == "result" and (value.startswith("{") or _REFUSAL.match(value)))
+        ):
             return value
     return json.dumps(response, ensure_ascii=False)
-
-
-def _was_text(value: str) -> bool:
-    """Whether a result is a whole output; tools return objects under that name as well, and those stay as they are."""
-    return value.startswith("{") or bool(_REFUSAL.match(value))
-
-
-def _tools(tools: Sequence[Part]) -> Iterator[tuple[str, Offer]]:
-    for tool in tools:
-        for function in _get(tool, "functionDeclarations") or ():
-            schema = _get(function, "parametersJsonSchema") or function.get("parameters")
-            yield str(function["name"]), offer({**function, "parameters": schema})
 
 
 def whole(answer: WireAnswer) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
-from sandbox_mcp.endpoint.protocol import Protocol
-from sandbox_mcp.endpoint.wire import BadRequestError, WireAnswer, event, offer, pieces
+from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, event, offer, pieces
 from sandbox_mcp.models.text import as_arguments
 
 Block = Mapping[str, Any]

@@ -104,19 +104,14 @@ def assemble(model: str, entries: Iterable[HistoryEntry], tools: Mapping[str, Of
             turns.append(PromptTurn(text))
         elif entry.kind == "assistant":
             last = turns.pop() if turns else PromptTurn("")
-            turns.append(PromptTurn(last.user, _with_answer(last.steps, entry)))
+            steps, step = last.steps, ModelStep(entry.text, entry.calls)
+            if steps and not steps[-1].outputs:  # nothing has come of the last step yet, so it goes on
+                text = "\n".join(filter(None, (steps[-1].text, entry.text)))
+                steps, step = steps[:-1], ModelStep(text, (*steps[-1].calls, *entry.calls))
+            turns.append(PromptTurn(last.user, (*steps, step)))
         elif entry.kind == "output" and turns and turns[-1].steps:
             last = turns.pop()
             step = last.steps[-1]
             done = ModelStep(step.text, step.calls, {**step.outputs, entry.call_id: entry.text})
             turns.append(PromptTurn(last.user, (*last.steps[:-1], done)))
     return Prompt(model, system, tuple(turns), tools)
-
-
-def _with_answer(steps: tuple[ModelStep, ...], entry: HistoryEntry) -> tuple[ModelStep, ...]:
-    """The steps with one more, or with the last one continued if nothing has come of it yet."""
-    if not steps or steps[-1].outputs:
-        return (*steps, ModelStep(entry.text, entry.calls))
-    last = steps[-1]
-    joined = ModelStep("\n".join(filter(None, (last.text, entry.text))), (*last.calls, *entry.calls))
-    return (*steps[:-1], joined)

@@ -21,27 +21,23 @@ def in_calls(prompt: Prompt) -> Prompt | None:
         return None
     turns: list[PromptTurn] = []
     for turn in prompt.turns:
-        steps = tuple(_step(step, len(turns)) for step in turn.steps)
+        steps: list[ModelStep] = []
+        for step in turn.steps:
+            written = read_step(step.text)
+            if written.action is not None:
+                call = PromptCall(f"call_{len(turns)}", written.action, written.arguments)
+                steps.append(ModelStep("", (call,)))
+            else:
+                steps.append(ModelStep(step.text if written.answer is None else written.answer))
         if turns and turns[-1].steps and turn.user.startswith((OBSERVATION, CORRECTION)):
-            turns[-1] = _continued(turns[-1], turn.user, steps)
+            *before, last = turns[-1].steps
+            outputs = {call.id: turn.user.removeprefix(OBSERVATION).strip() for call in last.calls}
+            carried_out = ModelStep(last.text, last.calls, outputs)
+            turns[-1] = PromptTurn(turns[-1].user, (*before, carried_out, *steps))
         else:
-            turns.append(PromptTurn(turn.user, steps))
+            turns.append(PromptTurn(turn.user, tuple(steps)))
     offers = {str(tool["name"]): offer(tool, "arguments") for tool in tools}
     return replace(prompt, turns=tuple(turns), tools=offers)
-
-
-def _step(step: ModelStep, number: int) -> ModelStep:
-    written = read_step(step.text)
-    if written.action is None:
-        return ModelStep(step.text if written.answer is None else written.answer)
-    return ModelStep("", (PromptCall(f"call_{number}", written.action, written.arguments),))
-
-
-def _continued(turn: PromptTurn, said: str, steps: tuple[ModelStep, ...]) -> PromptTurn:
-    """A turn with what its last action came to, and what the model did then."""
-    *before, last = turn.steps
-    outputs = {call.id: said.removeprefix(OBSERVATION).strip() for call in last.calls}
-    return PromptTurn(turn.user, (*before, ModelStep(last.text, last.calls, outputs), *steps))
 
 
 def in_text(move: Move) -> Move:

@@ -8,8 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
-from sandbox_mcp.endpoint.protocol import Protocol
-from sandbox_mcp.endpoint.wire import CREATED, BadRequestError, WireAnswer, event, offer, openai_error, pieces, text_of
+from sandbox_mcp.endpoint.wire import (
+    CREATED,
+    BadRequestError,
+    Protocol,
+    WireAnswer,
+    event,
+    offer,
+    openai_error,
+    pieces,
+    text_of,
+)
 
 WITHIN = "::"
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -78,33 +87,24 @@ def stream(answer: WireAnswer) -> Iterator[str]:
         started = {**item, "status": "in_progress", **empty}
         yield say("response.output_item.added", output_index=index, item=started)
         where = {"item_id": item["id"], "output_index": index}
-        parts = _spoken(item, where) if item["type"] == "message" else _called(item, where)
-        for kind, fields in parts:
-            yield say(kind, **fields)
+        if item["type"] == "message":
+            part = item["content"][0]
+            place = {**where, "content_index": 0}
+            yield say("response.content_part.added", **place, part={**part, "text": ""})
+            for piece in pieces(part["text"]):
+                yield say("response.output_text.delta", **place, delta=piece, logprobs=[])
+            yield say("response.output_text.done", **place, text=part["text"], logprobs=[])
+            yield say("response.content_part.done", **place, part=part)
+        else:
+            for piece in pieces(item["arguments"]):
+                yield say("response.function_call_arguments.delta", **where, delta=piece)
+            done = {**where, "name": item["name"], "arguments": item["arguments"]}
+            yield say("response.function_call_arguments.done", **done)
         yield say("response.output_item.done", output_index=index, item=item)
     yield say("response.completed", response=whole(answer))
 
 
 PROTOCOL = Protocol(read, whole, lambda found, _: stream(found), openai_error)
-
-Part = tuple[str, dict[str, Any]]
-
-
-def _spoken(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]:
-    part = item["content"][0]
-    place = {**where, "content_index": 0}
-    yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
-    for piece in pieces(part["text"]):
-        yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
-    yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
-    yield "response.content_part.done", {**place, "part": part}
-
-
-def _called(item: Mapping[str, Any], where: Mapping[str, Any]) -> Iterator[Part]:
-    for piece in pieces(item["arguments"]):
-        yield "response.function_call_arguments.delta", {**where, "delta": piece}
-    done = {**where, "name": item["name"], "arguments": item["arguments"]}
-    yield "response.function_call_arguments.done", done
 
 
 def _output(answer: WireAnswer) -> Iterator[dict[str, Any]]:

@@ -7,14 +7,14 @@ of it: one that prefixes names, opens a connection per call, or carries out one 
 from collections.abc import Sequence
 
 from sandbox_clients.reference import NOTHING_LEFT
-from sandbox_scenarios.model import PlannedTurn, Scenario
+from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.plan import PlanError, as_text, fill, ready
 
-from sandbox_mcp.endpoint.channel import ChannelTalk, loading, talk_in
+from sandbox_mcp.endpoint.channel import loading, talk_in
 from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.react import in_calls, in_text
 from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
-from sandbox_mcp.endpoint.staging import StagingPosition, Stagings
+from sandbox_mcp.endpoint.staging import Stagings
 
 LOST = "I do not know this conversation, so I cannot help."
 LEFT = "The user has left."
@@ -50,23 +50,13 @@ class Solver:
             return Move(LOST)
         if len(talk.turns) > len(place.staging.solution.turns):
             return talk.speak(NOTHING_LEFT)
+        planned, done = place.staging.solution.turns[len(talk.turns) - 1], place.done
         try:
-            return _next(place, place.staging.solution.turns[len(talk.turns) - 1], talk, prompt)
+            for batch in planned.batches:
+                if done < len(batch):
+                    rest = ((prompt.offered(call.tool) or call.tool, call) for call in batch[done:])
+                    return Move("", tuple(PlannedMove(name, ready(call, place.results)) for name, call in rest))
+                done -= len(batch)
+            return talk.speak(as_text(fill(planned.reply, place.results)))
         except PlanError as error:
             return talk.speak(f"I cannot go on: {error}.")
-
-
-def _next(place: StagingPosition, planned: PlannedTurn, talk: ChannelTalk, prompt: Prompt) -> Move:
-    """The rest of the batch that comes next, or the reply if all calls are done."""
-    done = place.done
-    for batch in planned.batches:
-        if done < len(batch):
-            return Move(
-                "",
-                tuple(
-                    PlannedMove(prompt.offered(call.tool) or call.tool, ready(call, place.results))
-                    for call in batch[done:]
-                ),
-            )
-        done -= len(batch)
-    return talk.speak(as_text(fill(planned.reply, place.results)))

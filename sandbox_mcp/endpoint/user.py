@@ -7,7 +7,7 @@ assistant's. The scenario is recognised by the opening, the goal and what else t
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox_scenarios.model import Scenario, UserSpec
+from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.endpoint.prompt import Prompt
 from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
@@ -48,11 +48,11 @@ class ScriptedUserModel:
     def _scenario(self, system: str, said: Sequence[str]) -> Scenario | None:
         """The scenario that opens like this, or failing that has this goal, and of several the one told of most."""
         opening = said[0] if said else None
+
+        def likeness(item: Scenario) -> tuple[bool, int]:
+            user = item.user
+            facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
+            return opening == user.opening, sum(1 if fact in system else -1 for fact in facts)
+
         known = [item for item in self.scenarios if opening == item.user.opening or item.user.goal in system]
-        return max(known, key=lambda item: (opening == item.user.opening, _told(item.user, system)), default=None)
-
-
-def _told(user: UserSpec, system: str) -> int:
-    """How much of what is known of a user is in the instructions, less what is not."""
-    facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
-    return sum(1 if fact in system else -1 for fact in facts)
+        return max(known, key=likeness, default=None)

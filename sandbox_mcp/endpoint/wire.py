@@ -1,16 +1,18 @@
-"""What the protocols share: an answer with its ids, made so that the same request gets the same bytes."""
+"""What the protocols share: what one is to the endpoint, and an answer that is the same for the same request."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import Offer, PromptCall
+from sandbox_mcp.endpoint.prompt import Offer, Prompt, PromptCall
 from sandbox_mcp.endpoint.reply import Move
 
 CREATED = 1_760_000_000
 """The moment at which every answer claims to have been made, in seconds since 1970."""
+Body = Mapping[str, Any]
+"""A request, as its JSON."""
 
 
 class BadRequestError(Exception):
@@ -31,6 +33,20 @@ class WireAnswer:
     prompt_tokens: int
     completion_tokens: int
     void: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One protocol: how its requests are read, and how its answers and errors are written.
+
+    ``stream`` also gets the request, which may say what should be in the stream; ``error`` a status and what is to be
+    said about it.
+    """
+
+    read: Callable[[Body], Prompt]
+    whole: Callable[[WireAnswer], dict[str, Any]]
+    stream: Callable[[WireAnswer, Body], Iterator[str]]
+    error: Callable[[int, str], dict[str, Any]]
 
 
 def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:

@@ -196,23 +196,19 @@ class ModelEndpoint(ABC):
         sdk: Any = import_module(self.package)
         try:
             response = await self._send(self._client, request)
+        except sdk.APIStatusError as error:  # the clients of both providers have the same exceptions
+            raise refused(error.status_code, _said(error), error.response.headers.get("retry-after")) from error
+        except sdk.APITimeoutError as error:
+            raise FailedTry("no answer in time", passing=True) from error
+        except sdk.APIConnectionError as error:
+            reason = one_line(str(error.__cause__ or error))
+            raise FailedTry(f"connection failed: {reason}", passing=True) from error
         except sdk.APIError as error:
-            raise _fault(error, sdk) from error
+            raise FailedTry(one_line(str(error)), passing=False) from error
         try:
             return self._read(json.loads(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
-
-
-def _fault(error: Any, sdk: Any) -> FailedTry:
-    """A fault out of the exception of a provider's client; the clients of both providers have the same ones."""
-    if isinstance(error, sdk.APIStatusError):
-        return refused(error.status_code, _said(error), error.response.headers.get("retry-after"))
-    if isinstance(error, sdk.APITimeoutError):
-        return FailedTry("no answer in time", passing=True)
-    if isinstance(error, sdk.APIConnectionError):
-        return FailedTry(f"connection failed: {one_line(str(error.__cause__ or error))}", passing=True)
-    return FailedTry(one_line(str(error)), passing=False)
 
 
 def _said(error: Any) -> str:

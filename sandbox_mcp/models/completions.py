@@ -62,7 +62,7 @@ def as_message(answer: ModelAnswer) -> dict[str, Any]:
 
 
 def read_answer(body: Any) -> ModelAnswer:
-    """The first choice of a chat completion.
+    """The first choice of a chat completion; some endpoints send text in parts, or arguments as an object.
 
     Raises:
         ValueError: it has none.
@@ -71,24 +71,19 @@ def read_answer(body: Any) -> ModelAnswer:
     if not body["choices"]:
         raise ValueError("it has no choice")
     choice = body["choices"][0]
-    message = choice["message"]
-    calls = tuple(_call(index, call) for index, call in enumerate(message.get("tool_calls") or ()))
+    calls: list[FunctionCall] = []
+    for index, call in enumerate(choice["message"].get("tool_calls") or ()):
+        function = call["function"]
+        given = function.get("arguments") or "{}"
+        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        id_ = str(call.get("id") or f"call_{index}")
+        calls.append(FunctionCall(id_, readable(str(function["name"])), readable(arguments)))
+    content = choice["message"].get("content")
+    if content is None or isinstance(content, str):
+        text = content or ""
+    else:
+        parts = cast("list[Mapping[str, Any]]", content)
+        text = "".join(str(part["text"]) for part in parts if part.get("type") == "text")
     used: Mapping[str, Any] = body.get("usage") or {}
     usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0), 1)
-    return ModelAnswer(_text(message.get("content")), calls, usage, choice.get("finish_reason"))
-
-
-def _call(index: int, call: Mapping[str, Any]) -> FunctionCall:
-    """One call; some endpoints leave ids out, or send arguments as an object."""
-    function = call["function"]
-    arguments = function.get("arguments") or "{}"
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return FunctionCall(str(call.get("id") or f"call_{index}"), readable(str(function["name"])), readable(text))
-
-
-def _text(content: Any) -> str:
-    """A message's text; some endpoints send it in parts."""
-    if content is None or isinstance(content, str):
-        return readable(content or "")
-    parts = cast("list[Mapping[str, Any]]", content)
-    return readable("".join(str(part["text"]) for part in parts if part.get("type") == "text"))
+    return ModelAnswer(readable(text), tuple(calls), usage, choice.get("finish_reason"))
