@@ -25,6 +25,6 @@ def test_a_text_reads_the_same_beside_every_word_and_sign_that_is_looked_for(
     parts: list[tuple[str, str]], letters: Callable[[str], str]
 ):
     text = letters("".join(word + gap for word, gap in parts))
-    every = " ; ".join(sorted({word for needed, _, _ in normal._WORDED for word in needed}))  # pyright: ignore[reportPrivateUsage]
+    every = " ; ".join(sorted({word for needed, _, _ in normal._WORDED for word in needed}))
     alone, beside = plain(f"{text}\n§\n"), plain(f"{text}\n§\n{every} ; _ ' 7 é")
     assert beside.partition("§")[0] == alone.partition("§")[0]

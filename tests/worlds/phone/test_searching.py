@@ -1,6 +1,6 @@
 """How the phone searches in texts and names, and what its results say beside their numbers."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.tools import call, present
@@ -85,3 +85,26 @@ def test_the_description_of_the_weather_names_its_units() -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_plain_letters_fold_as_any_others_do(text: str) -> None:
     assert rules._folded(text) == rules._folded_letters(text)
+
+
+BOOK = [
+    f"{first} {a}{b}{c}"
+    for first in ("Ana", "Bo Li", "Karla")
+    for a in "kst"
+    for b in "aeiou"
+    for c in ("n", "ra", "lin")
+]
+NAMES = st.lists(st.sampled_from(("ana", "karla", "li", "kan", "kara", "Søren", "k", "", " ", "-")), max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(NAMES.map(" ".join), max_size=4), st.sampled_from(BOOK), st.integers(0, 12), NAMES.map(" ".join))
+def test_many_names_are_searched_again_as_they_were_the_first_time(
+    odd: list[str], name: str, place: int, other: str
+) -> None:
+    texts = [*(f"{text}{number}" for number in ("", "o", "os") for text in BOOK), *odd]
+    for wanted in (other, name, name[:place] + name[place + 1 :], f"{name[place:]} {name[:place]}", f"{name}  {other}"):
+        rules._indexed.cache_clear()
+        rows = [{"text": text} for text in texts]
+        first, again = fuzzy(rows, "text", wanted, 90.0, None), fuzzy(rows, "text", wanted, 90.0, None)
+        assert again == first

@@ -4,8 +4,8 @@ Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid t
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 
 from sandbox_mcp.world import Row
 
@@ -13,6 +13,8 @@ EARLIEST, LATEST = 315529200.0, 2524604400.0
 """The timestamps a phone accepts, both inclusive: 1979-12-31 to 2050-01-01, roughly."""
 BEST = 5
 """How many rows a fuzzy search returns at most."""
+MANY, CERTAIN, INDEXES = 200, 90.0, 4
+"""More texts than ``MANY`` are searched by an index from this threshold on; so many are kept, by their texts."""
 WANTED, COMPARED = 500, 10_000
 """How many characters of what is wanted, and of a row's text, a fuzzy search looks at: it costs their product."""
 ALIKE, STRANGE = 75.0, 85.0
@@ -77,7 +79,7 @@ def _check_range(name: str, value: float | None, limit: float) -> None:
         raise ValueError(f"`{name}` {value!r} is out of range; expected degrees from {-limit} to {limit}")
 
 
-def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
+def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
     """The best rows whose text resembles ``wanted``, best first, ties in table order; all of them without ``limit``.
 
     Letters count without case and without what stands above or below them. Resemblance is rapidfuzz's WRatio, kept from
@@ -85,19 +87,72 @@ def fuzzy(rows: Iterable[Row], column: str, wanted: str, threshold: float, limit
     none of the words wanted, nor one like it, must resemble them ``STRANGE``; and rows go by how much of what is wanted
     their words make up, and only then by resemblance. Only the beginnings of very long texts count.
     """
-    from rapidfuzz import fuzz, process, utils
-
-    plain = utils.default_process
-    candidates = [row for row in rows if row[column] is not None]
-    written = [str(row[column])[:COMPARED] for row in candidates]
-    different = list(dict.fromkeys(written))
-    texts = [plain(text) if text.isascii() else _folded(text) for text in different]
+    cells = [row[column] for row in rows]
+    texts = tuple(text for text in dict.fromkeys(cells) if isinstance(text, str))
     asked = _folded(wanted[:WANTED])
-    found = process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)
-    ranked = {different[place]: (-_shared(asked.split(), texts[place].split()), -score) for _, score, place in found}
+    look_up = len(texts) > MANY and threshold >= CERTAIN
+    found = _indexed(texts).alike(asked, threshold) if look_up else _alike(asked, _read(texts), threshold)
+    ranked = {texts[place]: (-_shared(asked.split(), text.split()), -score) for text, score, place in found}
     fitting = {text: rank for text, rank in ranked.items() if rank[0] or -rank[1] >= STRANGE}
-    kept = sorted((*fitting[text], place) for place, text in enumerate(written) if text in fitting)
-    return [candidates[place] for _, _, place in kept[:limit]]
+    kept = sorted((*fitting[text], place) for place, text in enumerate(cells) if text in fitting)
+    return [rows[place] for _, _, place in kept[:limit]]
+
+
+def _alike(asked: str, texts: Sequence[str] | Mapping[int, str], threshold: float) -> list[tuple[str, float, int]]:
+    """The texts that resemble what is asked for, with their resemblance and their place."""
+    from rapidfuzz import fuzz, process
+
+    return process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)
+
+
+def _read(texts: Sequence[str]) -> list[str]:
+    from rapidfuzz import utils
+
+    plain, cut = utils.default_process, (text[:COMPARED] for text in texts)
+    return [plain(text) if text.isascii() else _folded(text) for text in cut]
+
+
+class _Index:
+    """Many texts, arranged from the second search on so that most of them need not be compared.
+
+    From ``CERTAIN`` on, WRatio finds two texts alike only if they have a word in common, one is a part of the other, or
+    they are of nearly the same letters, in whatever order: what has parts alike counts 0.95 times 0.9 at most.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = _read(texts)
+        self._searched = False
+
+    def alike(self, asked: str, threshold: float) -> list[tuple[str, float, int]]:
+        """The same as comparing all of them."""
+        from rapidfuzz import fuzz, process
+
+        again, self._searched = self._searched, True
+        if not again or "  " in asked:  # WRatio puts one space between words, so that letters tell nothing beside two
+            return _alike(asked, self._texts, threshold)
+        asked_letters, cutoff = "".join(sorted(asked)), threshold - 1
+        near = process.extract(asked_letters, self._letters, scorer=fuzz.ratio, score_cutoff=cutoff, limit=None)
+        places = {place for _, _, place in near}
+        places.update(place for word in asked.split() for place in self._with_word.get(word, ()))
+        places.update(place for place, text in enumerate(self._texts) if asked in text or text in asked or "  " in text)
+        return _alike(asked, {place: self._texts[place] for place in places}, threshold)
+
+    @cached_property
+    def _letters(self) -> list[str]:
+        return ["".join(sorted(text)) for text in self._texts]
+
+    @cached_property
+    def _with_word(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for place, text in enumerate(self._texts):
+            for word in set(text.split()):
+                found.setdefault(word, []).append(place)
+        return found
+
+
+@lru_cache(maxsize=INDEXES)
+def _indexed(texts: tuple[str, ...]) -> _Index:
+    return _Index(texts)
 
 
 def _folded(text: str) -> str:
