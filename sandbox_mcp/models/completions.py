@@ -72,7 +72,8 @@ def read_answer(body: Any) -> ModelAnswer:
         raise ValueError("it has no choice")
     choice = body["choices"][0]
     calls: list[FunctionCall] = []
-    for index, call in enumerate(choice["message"].get("tool_calls") or ()):
+    asked: Sequence[Mapping[str, Any]] = choice["message"].get("tool_calls") or ()
+    for index, call in enumerate(asked):
         function = call["function"]
         given = function.get("arguments") or "{}"
         arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
