@@ -5,6 +5,7 @@ good as denied; what is only asked, supposed or doubted was not said at all.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from sandbox_grader.claims.clauses import Clause, Spoken
@@ -155,4 +156,55 @@ def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
         or _BETWEEN.search(before)
         or _WOULD_BE_NICE.match(spoken.low, end)
         or _OR_SO_MANY.match(spoken.low, end)
+    )
+
+
+_SINCE = re.compile(
+    r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
+    r"|since then"
+    r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
+)
+_WAS = re.compile(r"\b(?:was|were|used to)\b")
+_IS_NOW = re.compile(
+    r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?|meets?)\b"
+    r"(?! (?:still )?(?:true|right|correct|so)\b)[^.;]{0,40}\bnow\b"
+    r"|\bnow\b[^.;]{0,12}\b(?:it|they|he|she|the \w+) (?:is|are|has|have)\b|\b(?:is|are) now\b"
+)
+_GONE = re.compile(
+    r"\b(?:it|they|he|she|that|you|things) (?:has|have|is|are) (?:since |now |already )?(?:been )?(?:sold|gone"
+    r"|removed|moved|taken"
+    r"|cancell?ed|replaced|changed|deleted|lost|closed)\b"
+)
+_OF_NOW = re.compile(
+    r"\b(?:now|today|tonight|this (?:\w+day|week|month|year|time|one|morning|evening)|current\w*|new|will|again|coming"
+    r"|next|present|latest|yet)\b"
+)
+_NOT_KNOWN = re.compile(r"\b(?:i|we) (?:do not|did not|can not|could not|have not|have no|am not)\b")
+_TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
+"""Behind what something was moved from."""
+
+
+def _tells_of_now(text: str) -> bool:
+    """Whether a clause says what is so now, or that this is not known."""
+    if _OF_NOW.search(text) and _NOT_KNOWN.search(text):
+        return True
+    return _IS_NOW.search(text) is not None or _GONE.search(text) is not None
+
+
+def superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
+    """Whether something is only told of what was, and what is now is told as well, or said not to be known."""
+    if all(_WAS.search(spoken.clause_at(place[0]).text) for place in said) and any(
+        clause.start > said[-1][1] and clause.says and _tells_of_now(clause.text) for clause in spoken.clauses
+    ):
+        return True
+    if any(standing(spoken, *place) != "past" for place in said):
+        return False
+    last = spoken.clause_at(said[-1][0])
+    if re.search(r"\buntil\b", spoken.low[said[-1][1] : last.end]):
+        return True
+    if not last.history and _TO.match(spoken.low, said[-1][1]):
+        return True
+    return any(
+        clause.start > last.start and clause.says and not clause.hedges and _SINCE.search(clause.text)
+        for clause in spoken.clauses
     )

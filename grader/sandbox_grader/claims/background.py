@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox_grader.claims.normal import plain, words_of
+from sandbox_grader.claims.normal import plain, table, words_of
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import default
 
+_OF_THE_PAST = frozenset(
+    table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
+)
+"""Words of a user who asks about what has been; who asks what is to come is not told by ``9 days ago``."""
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -61,6 +65,11 @@ class Background:
     def given_words(self) -> frozenset[str]:
         """The words that the user used."""
         return words_of(" ".join(self.given))
+
+    @property
+    def asks_of_the_past(self) -> bool:
+        """Whether the user asks about what has been."""
+        return bool(self.given_words & _OF_THE_PAST)
 
     @cached_property
     def known_words(self) -> frozenset[str]:

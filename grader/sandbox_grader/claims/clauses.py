@@ -14,6 +14,7 @@ from sandbox_grader.claims.doubts import HEARSAY, HEDGE, Doubt, disowned
 from sandbox_grader.claims.fictions import fictions
 from sandbox_grader.claims.normal import SENTENCE, is_question, plain
 from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
+from sandbox_grader.claims.verbs import IRREGULAR
 
 WORD = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\W_぀-ヿ㐀-䶿一-鿿]+|[%$€£¥°+]")
 _SUBJECT = (
@@ -56,7 +57,8 @@ _QUESTION_START = re.compile(
 )
 _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
-    r"(?:i|you|we|it|he|she|they)|were it|had it|should you|"
+    r"(?:i|you|we|it|he|she|they)|(?:were|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+"
+    r"|\w+'s \w+)|"
     r"as soon as|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
     r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)"
     r"|whenever|as long as|imagine|pretend|let us (?:just )?(?:say|assume|suppose|pretend|imagine)"
@@ -64,8 +66,7 @@ _SUPPOSES = re.compile(
     r"|say|hypothetically|whether|in theory)\b"
 )
 _SUPPOSES_ANYWHERE = re.compile(
-    r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|been|said|got|had|paid|cost|made|bought|told"
-    r"|sent|come|gone|put|left|kept|found)\b|were to|"
+    r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|" + "|".join(sorted(IRREGULAR)) + r")\b|were to|"
     r"supposed to|meant to be|in case|as if|as though"
     r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to"
     r"|might)(?: \w+){0,2}? (?:tell|say|report"
@@ -90,8 +91,8 @@ _HISTORY = re.compile(
     r"|told you|gave|put|stated)|"
     r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)|until (?:now|then)"
     r"|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature|answer)"
-    r"|(?<!since )(?<!than )(?<!to )(?<!with )last (?:week|month|year"
-    r"|night|summer|winter|spring|autumn)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
+    r"|(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!over )last (?:week|month|year"
+    r"|night|summer|winter|spring|autumn|\w{3,6}day)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
     r"while) ago|old|former|(?<!since )(?<!than )(?<!to )(?<!with )yesterday|in the past|beforehand|"
     r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
     r"stood|back then|once was|at the start)\b"
@@ -122,7 +123,7 @@ _NO_THING = re.compile(
     r"^\W*(?:(?:no|without) \w+(?: \w+)?|(?:not|without) (?:counting|including|considering|taking|reckoning|adding"
     r"|forgetting)[^,;:.\n]{1,60}),"
 )
-_LEADING_NO = re.compile(r"^\W*no(?=[,.:;!–-]| –)|, no,")
+_LEADING_NO = re.compile(r"^\W*(?:\w+\] )?no(?=[,.:;!–-]| –)|, no,")
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
@@ -451,7 +452,7 @@ def _disown(spoken: Spoken, blind: str) -> None:
         how: Doubt = doubt.how if doubt.wholly else ""
         first = max(0, bisect_right(spoken.starts, doubt.start) - 1)
         ends[first, how] = max(ends.get((first, how), 0), doubt.end)
-    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "guess": 0, "unreal": 0}
+    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "failed": 0, "guess": 0, "unreal": 0}
     for number, clause in enumerate(spoken.clauses):
         for how in reached:
             reached[how] = max(reached[how], ends.get((number, how), 0))

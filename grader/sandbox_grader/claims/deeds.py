@@ -16,7 +16,8 @@ from sandbox_grader.claims.normal import table
 _TELLING: dict[str, str] = {
     "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
     r"forwarded|delivered|delivery|knows?|heard|reached|contacted|thanked|asked|passed|conveyed|"
-    r"relayed|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out|through)|gone out"
+    r"relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out"
+    r"|through)|gone out"
     r"|is out|received|has (?:your|the|been)|have "
     r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
@@ -53,7 +54,7 @@ _LATER = re.compile(
     r"|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|"
     r"(?:written|wrote|drafted|composed|prepared|typed)(?: up| out)? (?:the|an?|your|this) (?:text|message|draft"
     r"|reply|note)\b(?! to\b)|"
-    r"wait for|waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
+    r"wait for|(?<!for )waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
     r"|texting|setting|removing|"
     r"deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|"
     r"unsent|draft)\b"
@@ -67,7 +68,7 @@ _FUTURE_FINE = re.compile(
 )
 _FAILED = re.compile(
     r"\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error|errors|did not work|does not "
-    r"work|went wrong|bounced|rejected|blocked|undelivered|not deliver\w*|none of|no luck|to no avail|unable|"
+    r"work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of|no luck|to no avail|unable|"
     r"impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox|(?:need|have) to (?:press|tap|hit"
     r"|click) send|still (?:unsent|pending|waiting"
     r"|there|on the list|in your "
@@ -262,7 +263,8 @@ _TO_THE_USER = re.compile(
 )
 """What was told to the one who speaks or listens, which is no message to somebody else."""
 _TO_DO = re.compile(
-    r"\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed|meant) (?:me |you )?to (?:\w+ )?$"
+    r"^\W*(?:in order )?to (?:\w+ )?$|\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed"
+    r"|meant) (?:me |you )?to (?:\w+ )?$"
 )
 
 
@@ -328,6 +330,8 @@ def _flips(text: str, kinds: Sequence[str]) -> bool:
     return any(kind in ("remove", "stop") for kind in kinds) and re.search(gone, text) is not None
 
 
+_ALL_BUT = re.compile(r"\b(?:every\w*|all|the rest)(?: \w+){0,2}? (?:except|but|apart from|save)\b")
+"""Behind what was left there is one that was not."""
 _LEFT = re.compile(
     r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|"
     r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|"
@@ -361,10 +365,10 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
         if (
             left
             and clause.start >= spoken.withdrawn
-            and not clause.disowned
+            and clause.disowned in ("", "failed")
             and not re.match(r"\W*(?:not only|no problem|no worries)", text)
         ):
-            if len(clause.denials) % 2 == 0 and clause.denials:
+            if (len(clause.denials) % 2 == 0 and clause.denials) or _ALL_BUT.search(text, left.start()):
                 outcome, why = "contrary", f"tells that it was done: {said!r}"
             else:
                 outcome, why = "stated", f"tells that nothing was done: {said!r}"

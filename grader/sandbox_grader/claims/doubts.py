@@ -13,8 +13,8 @@ from typing import Literal
 
 from sandbox_grader.claims.normal import SENTENCE, is_question, table
 
-Doubt = Literal["", "guess", "ignorance", "unreal"]
-"""How something is disowned. A refusal may well say what is not known, but is none where it is only guessed."""
+Doubt = Literal["", "guess", "ignorance", "failed", "unreal"]
+"""How something is disowned. A refusal may say what is not known or what failed; it is none where it is guessed."""
 _GUESSING = frozenset(
     table(
         "guess guesses guessing guesswork speculation speculations speculating speculative conjecture conjectures "
@@ -64,10 +64,13 @@ _FUNCTION = frozenset(
 )
 _IDIOM = re.compile(
     r"\W*(?:(?:and|but|or|well|honestly|oh|hm+|ah|then again)\W+){0,3}(?:who (?:really )?knows|who can (?:say|tell)"
-    r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible|tricky|tough) (?:for me )?to (?:say|tell|know|be sure)"
+    r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible|tricky|tough) (?:for me )?to (?:say|tell|know"
+    r"|be sure)"
     r"|your guess is as good as mine|(?:it is |that is )?any(?:one|body)'s guess|search me|beats me"
-    r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab|leap) in the dark"
-    r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut|memory"
+    r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab"
+    r"|leap) in the dark"
+    r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut"
+    r"|memory"
     r"|instinct|intuition|feeling)(?: feeling| alone)?"
     r"|if (?:i had to|you forced me to|pressed, i would) guess|at a guess"
     r"|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"

@@ -30,7 +30,7 @@ READ_AS: dict[str, tuple[str, ...]] = {
 SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
 """How far rounding may go, as a share of the value."""
 APPROXIMATELY = re.compile(
-    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under)|some|approx|close to|a "
+    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under|shy of|short of)|some|approx|close to|a "
     r"(?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
 )
 

@@ -8,13 +8,12 @@ takes with it what stands before, or what follows where nothing does.
 import re
 from collections.abc import Iterator
 
-from sandbox_grader.claims.doubts import EMPTY, NEGATIONS, WIDEST, WORDS, Disowned, segments
+from sandbox_grader.claims.doubts import EMPTY, NEGATIONS, WIDEST, WORDS, Disowned, Doubt, segments
 from sandbox_grader.claims.normal import SENTENCE, is_question, table
 
 _FALSE = frozenset(
     table(
-        "false untrue wrong incorrect inaccurate lie lies lied fib opposite reverse contrary bogus outdated obsolete "
-        "premature"
+        "false untrue wrong incorrect inaccurate lie lies lied fib opposite reverse bogus outdated obsolete premature"
     )
 )
 _FICTION = frozenset(
@@ -32,7 +31,8 @@ _ABOUT_THE_MESSAGE = frozenset(
         "message messages sentence sentences word words statement statements said wrote written told swear "
         "solemnly next comes follows below last previous whole you user person chat conversation believe trust "
         "other another else one like oops whoops haha ha lol hey before case end course except alas sadly "
-        "somebody someone anyone good place took taken wish everybody everyone gonna yeah yes nope nah"
+        "somebody someone anyone good place took taken wish everybody everyone gonna yeah yes nope nah each every "
+        "above single dry run"
     )
 )
 _CLOSED = EMPTY | _FALSE | _FICTION | _TRUTH | _ABOUT_THE_MESSAGE
@@ -40,28 +40,124 @@ _FORETELLS = re.compile(
     rf"\b(?:following|follows|next|below|comes|about to|this message|here|rest|{'|'.join(sorted(_FICTION))})\b"
 )
 _CONDITION = frozenset(table("if whether unless should when case"))
-_JOKED = re.compile(
-    r"\W*(?:(?:and|but|well|oh|ha|haha|hey|sorry|oops|wait)\W+){0,3}(?:as if|in (?:your|my) dreams"
-    r"|you wish|gotcha|(?:i )?had you (?:there|going|fooled)|(?:i )?(?:fooled|tricked|got) you|made you look"
-    r"|(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another"
-    r"|a different|some(?:one|body) else|the wrong)\b.{0,30}"
-    r"|(?:that|this|it) (?:is|was) (?:not it|over|history|long (?:past|gone|over))|(?:(?:that|this|it|i) (?:is|was"
-    r"|read|had|took|opened|picked|looked at) )?(?:looking at )?(?:that )?(?:from |in |about |for |of |on )?(?:an? "
-    r"|the )?wrong \w+|(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+"
-    r"|somebody else|someone else|the next \w+)(?:'s)?(?: \w+)?|(?:that|this|it) was (?:\d+|many|some|several|a few"
-    r"|a couple of) (?:years|months|weeks) ago"
-    r"|(?:that|this|it|all (?:of )?(?:that|this|it)) was (?:before|last \w+|back then|in the (?:old days"
-    r"|past)|(?:years|ages"
-    r"|long|months) ago|once)\b.{0,40})(?:,? (?:for a (?:second|moment|minute)|there|again|now))*\W*"
+_FIRST = (
+    r"\W*(?:(?:and|but|or|well|oh|ha|haha|hey|so|then|sorry|oops|wait|no|still|yet|only|except|sadly|alas|at least"
+    r"|mind you|regrettably|unfortunately|in the end|in fact|in truth|actually|hold on|as it turns out"
+    r"|it turned out)\W+){0,4}"
+)
+_LAST = (
+    r"(?:,? (?:though|however|anyway|mind you|in the end|after all|at any rate|sadly|unfortunately|alas|in fact"
+    r"|for a (?:second|moment|minute)|there|again|now|afterwards|later|yet|as well|too))*\W*"
+)
+_THAT = (
+    r"(?:(?:that|this|it|they|these|those|both|things?|everything|(?:all|each|every|most|much|half)(?: of)?"
+    r"(?: (?:that|this|it|them|the))?|the (?:above|whole (?:thing|message)|situation|world|attempt|change|operation"
+    r"|request|call))(?: (?:statement|sentence|word|figure|number|claim|answer|bit|part|line|thing|detail)s?)?"
+    r"(?: (?:above|here|before|i (?:just )?(?:said|wrote|told you)|in (?:this|that|my) (?:message|reply|answer"
+    r"|text))){0,2}"
+    r"|what i (?:just )?(?:said|wrote|told you))"
+)
+"""Subjects that stand for what was said in the message."""
+_OWN = (
+    r"(?:tools?|phone|device|app|system|service|search|forecast|results?|calendar|map|logs?|records?|screen|inbox"
+    r"|database|function|output|data|clock|converter|calculator|reminders?|messages?|texts?|notes?|contacts?|entry"
+    r"|list|settings?)"
+)
+"""What a speaker reads from, and so stands by."""
+_FAILED = rf"""{_THAT} (?:
+  (?:has |had |have )?(?:failed|fallen through|fell (?:through|apart|flat)|c[ao]me to (?:nothing|naught)
+    |ended (?:in (?:failure|tears|an error|vain)|badly)|backfired|collapsed|gone wrong|went wrong|vanished)
+  |(?:did|has|have|could|would) not (?:work(?:ed)?(?: out)?|succeed(?:ed)?|go through|gone through|pan(?:ned)? out
+    |last(?:ed)?|h[eo]ld|stick|stuck|come off|come through)
+  |(?:was|were|has been|have been) (?:all )?(?:in vain|for nothing|to no avail|unsuccessful|undone|reversed|rolled back
+    |rejected|blocked|cut short|reverted))"""
+"""What was told came to nothing."""
+_AGO = (
+    r"(?:before\b|back then|last \w+|in the (?:old days|past)|(?:many |some |several |a few |a couple of |\d+ |an? )?"
+    r"(?:day|week|month|year|age|long)s? ago|in \d{4}|once\b|yesterday\b|until (?:recently|\w+day|last))"
+)
+_OVER = rf"""{_THAT} no longer (?:holds?|appl(?:y|ies)|stands?|works?|counts?)
+  |{_THAT} (?:is|are) no longer (?:\w+ )?(?:true|so|the case|valid|right|current|correct|up to date)
+  |{_THAT} (?:is|are|does|do) not (?:like that|that way|so|true|hold|apply|the case|valid|right|correct
+    |current) (?:any ?more
+    |any longer|now)
+  |(?:things|everything|all that|the situation|the world|a lot|much) (?:has|have) (?:all )?(?:since )?changed(?: since
+    | a lot| completely| then| by now){{0,2}}
+  |{_THAT} (?:is|was) (?:how|what|the way) (?:it|things|that|they) (?:was|were|stood|looked|said|had been|used to be)\b
+    (?! asked).{{0,30}}
+  |{_THAT} (?:was|were) (?:the (?:state of (?:affairs|play|things)|situation|case|position) )?{_AGO}.{{0,40}}
+  |{_THAT} (?:is|was) (?:not it|over|history|long (?:past|gone|over))"""
+"""What was told is not so any more."""
+_DISPUTED = rf"""(?:(?:another|the other|a second|one|1|my|your|the|most|some|all|no|those|these
+    |both) (?:\w+ ){{1,3}}?|others )(?:
+    disagrees?|(?:says?|claims?|shows?|suggests?|reports?|insists?|thinks?|indicates?) (?:otherwise|the (?:opposite
+    |contrary
+    |reverse)|something (?:else|different)|differently)|contradicts? (?:it|this|that|each other|one another|themselves)
+    |den(?:y|ies) (?:it|this|that)|conflicts? with (?:it|this|that|each other))
+  |(?:or )?so (?:says?|claims?|promises?|goes|runs?)(?! (?:\w+ ){{0,2}}{_OWN}\b)(?: \w+){{1,4}}
+  |(?:or )?{_THAT} is (?:only |just |merely )?(?:what|how) (?!(?:\w+ ){{0,2}}{_OWN}\b)(?:\w+ ){{1,4}}(?:promises?
+    |claims?
+    |advertises?|wants?|thinks?|believes?|hopes?|would like|pretends?)\b.{{0,30}}
+  |(?:any|every)thing (?:but|except|other than) {_THAT} (?:is|was) (?:true|the case|so|right|correct)
+  |there (?:is|was) (?:an? |some )?(?:typo|error|mistake|slip|misprint|bug) in (?:that|this|it|the|my)\b.{{0,20}}"""
+"""Others say something else than was told, or others alone say it."""
+_ANOTHERS = r"""(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another
+    |a different|some(?:one|body) else|the wrong)\b.{0,30}
+  |(?:which|that|it) turned out to be (?:for|about|of|from|that of) .{1,30}
+  |i (?:must have |have |had |just )?(?:mixed|confused|mistook|mistaken|muddled) (?:you|this|that|it
+    |them)(?: up)? (?:with
+    |for) .{1,30}
+  |(?:(?:that|this|it|i) (?:is|was|read|had|took|opened|picked|looked at) )?(?:looking at )?(?:that )?(?:from |in |about
+    |for |of |on )?(?:an? |the )?wrong \w+
+  |(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+|somebody else|someone else
+    |the next \w+)(?:'s)?(?: \w+)?"""
+"""What was told is about another thing, or for another person."""
+_JOKED = r"""as if|in (?:your|my) dreams|you wish|yeah,? right|gotcha|(?:i )?had you (?:there|going|fooled)
+    |(?:i )?(?:fooled
+    |tricked|got) you|made you look|i woke up|end of (?:the )?(?:test|joke|dream|simulation|drill|rehearsal)
+  |(?:that is,? )?(?:if|had) (?:only )?(?:it|that|this|things|everything|all|i)(?: \w+){0,2}? (?:had )?(?:worked
+    |happened
+    |gone|been|succeeded|done|known|(?<=had )\w+ed)\b.{0,20}"""
+"""What was told is a joke, a dream or a wish."""
+
+
+def _remark(*wordings: str) -> str:
+    """A pattern for a remark, whose wordings may be broken and indented at their bars."""
+    either = "|".join("".join(map(str.strip, wording.splitlines())) for wording in wordings)
+    return f"{_FIRST}(?:{either}){_LAST}"
+
+
+_CAME_TO_NOTHING = re.compile(_remark(_FAILED))
+_NO_MORE = re.compile(_remark(_OVER))
+_NOT_SO = re.compile(_remark(_DISPUTED, _ANOTHERS, _JOKED))
+_WORK = (
+    r"(?:novels?|story|stories|tales?|poems?|films?|movies?|plays?|books?|comics?|series|episodes?|chapters?|scenes?"
+    r"|scripts?"
+    r"|legends?|myths?|fables?|jokes?|riddles?|adverts?|ads?|commercials?|brochures?|posters?|leaflets?|lyrics|songs?"
+    r"|screenplays?|fairy ?tales?|games?)"
+)
+_SAY = r"(?:say|tell|write|read|answer|reply|report|claim|announce|state|go|sound|look)"
+_SAID = (
+    r"(?:says?|said|tells?|told|writes?|wrote|answers?|answered|replies|reply|replied|reports?|reported|goes|reads?"
+    r"|was|is)"
 )
 _LEAD = re.compile(
-    r"\b(?:dream(?:t|ed)?|novel|story|tale|poem|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|invent\w+|fabricat\w+"
-    r"|fiction\w*"
-    r"|(?:example|sample|template|mock\w*|placeholder)(?=\W*$|\W+[(]| of (?:what|how)\b"
+    r"\b(?:dream(?:t|ed)?|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|invent\w+|fabricat\w+|fiction\w*"
+    rf"|(?:in|of|from|like|as) (?:an? |the |my |this |that |some |1 |one )?(?:\w+ ){{0,2}}?{_WORK}\b"
+    rf"|{_WORK} (?:has it|{_SAID}"
+    r"|where|in which|ends|begins)\b"
+    r"|(?:example|sample|template|mock\w*|placeholder|dry run|test(?: \w+)?|rehearsal)(?=\W*$|\W+[(]| of (?:what"
+    r"|how)\b"
     r"| (?:of an? )?(?:reply|answer|response|output|message|sentence)\b)"
     r"|unreliable|dubious|rumou?rs?|gossip|claims|claimed|alleg\w+|lied|lying|(?:some|any)(?:one|body) else"
-    r"|other way a?round|hopefully|(?:one|1|some) ?day|true (?:last|once|until|back)|not (?:true|valid|so) any ?more"
-    r"|(?:would|could|might|may|should) (?:(?!not\b)\w+ )?(?:say|tell|read|sound|look|answer|reply)|would be(?=\W*$)"
+    r"|(?:another|a different|some other|the last|the previous|an earlier) (?:customer|user|person|client|caller)"
+    r"|(?:customer|user|person|client|caller) before|other way a?round|hopefully|(?:one|1|some) ?day"
+    r"|true (?:last|once|until|back)|not (?:true|valid|so) any ?more|(?:any|every)thing but|yeah,? right|den(?:y"
+    r"|ies) it"
+    rf"|(?:would|could|might|may|should) (?:(?!not\b)\w+ )?{_SAY}|(?:might|may|would|will|hope to"
+    rf"|to) be able to {_SAY}"
+    rf"|used to {_SAY}|\ban? \w+ looks? like|(?:last \w+|yesterday|ago|back then|once"
+    rf"|in \d{{4}})\b.{{0,24}}\b{_SAID}\b|would be(?=\W*$)"
     r"|i (?:\w+ ){0,2}?(?:plan|planned|planning|going|want|intend|hope|like|love) to (?:be able to )?"
     r"(?:say|tell|report|write|claim)|(?:parallel|alternate|perfect|ideal) (?:world|universe|life))\b"
 )
@@ -89,34 +185,43 @@ def unreal(words: str) -> bool:
 
 
 def fictions(blind: str) -> Iterator[Disowned]:
-    """Where a message is told to be unreal, in order."""
+    """Where a message is told to be unreal or to have failed, in order."""
     told = False
     for sentence in SENTENCE.finditer(blind):
         if is_question(sentence[0]):
             told = True
             continue
         parts = list(segments(sentence.start(), sentence.end(), blind))
-        joked = _JOKED.fullmatch(sentence[0]) is not None
-        found = [joked or _about_itself(blind, *part) for part in parts]
+        whole = _about_itself(sentence[0])
+        found: list[Doubt] = [whole or _about_itself(blind[start:end]) for start, end in parts]
         colon = blind.find(":", sentence.start(), sentence.end())
         if not told and colon > 0 and _announces(blind[sentence.start() : colon], blind[colon : sentence.end()]):
             yield Disowned(sentence.start(), len(blind), "unreal", wholly=True)
         says = [number for number, part in enumerate(parts) if not found[number] and _says(blind, *part)]
-        ahead = joked or _FORETELLS.search(sentence[0]) is not None
+        ahead = whole == "unreal" or _FORETELLS.search(sentence[0]) is not None
         for number, (start, end) in enumerate(parts):
             opens = not says or number < says[0]
-            if not found[number]:
+            how, colon = found[number], blind[end : end + 1] == ":"
+            if not how:
                 continue
-            if not opens or (told and not (says and ahead)):
-                yield Disowned(0, start, "unreal", wholly=True)
-            elif ahead or blind[end : end + 1] == ":" or says:
-                yield Disowned(start, len(blind), "unreal", wholly=True)
+            if how == "failed" or _NO_MORE.fullmatch(blind, start, end):  # which nothing is before it is told
+                yield Disowned(0, end, how, wholly=True)
+            elif colon and not told:
+                yield Disowned(start, len(blind), how, wholly=True)
+            elif not opens or (told and not (says and ahead)):
+                yield Disowned(0, end, how, wholly=True)
+            elif ahead or colon or says:
+                yield Disowned(start, len(blind), how, wholly=True)
         told = told or bool(says)
 
 
-def _about_itself(blind: str, start: int, end: int) -> bool:
-    words = blind[start:end]
-    return end - start < WIDEST and (_JOKED.fullmatch(words) is not None or unreal(words))
+def _about_itself(words: str) -> Doubt:
+    """How words disown what is told beside them, of which alone they speak; nothing if they say anything else."""
+    if len(words) >= WIDEST:
+        return ""
+    if _CAME_TO_NOTHING.fullmatch(words):
+        return "failed"
+    return "unreal" if _NO_MORE.fullmatch(words) or _NOT_SO.fullmatch(words) or unreal(words) else ""
 
 
 def _says(blind: str, start: int, end: int) -> bool:
@@ -130,4 +235,5 @@ def _announces(lead: str, rest: str) -> bool:
     if found is None or len(words) > _MOST_WORDS:
         return False
     before = WORDS.findall(lead[: found.start()].lower())
-    return sum(word in NEGATIONS for word in before) % 2 == 0 and len(WORDS.findall(rest)) >= _FEWEST_WORDS
+    told = '"' in rest or len(WORDS.findall(rest)) >= _FEWEST_WORDS
+    return told and sum(word in NEGATIONS for word in before) % 2 == 0

@@ -46,7 +46,8 @@ _MINUS = re.compile(
     r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))", re.IGNORECASE
 )
 _PICTURE = re.compile(
-    "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+ +(?=[A-Z])"
+    "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+"
+    " +(?=[A-Z]|(?:your?|the|it|i|that|this|there|here|so|and)\b)"
 )
 """A picture behind which a new sentence begins."""
 _TICK = re.compile("(?<=[\\w.!]) ?([\u2705\u2713\u2714\u2611\u274c\u2717\u2718])\ufe0f? +(?=[A-Z])")

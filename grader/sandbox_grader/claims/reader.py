@@ -109,5 +109,5 @@ def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Seque
         alone = all(other.type in ("cannot", "text") for other in others)
         return refusals.refused(spoken, fact, found if alone else (), back)
     if fact.type in ("state", "polarity", "direction"):
-        return states.of_type(fact.type, spoken, fact, back.things)
+        return states.of_type(fact.type, spoken, fact, back)
     return worded(spoken, fact, others, back)

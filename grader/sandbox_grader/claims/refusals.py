@@ -24,10 +24,11 @@ INABILITY = re.compile(
     r"unable|impossible|no longer|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
     r"options?|means|permission|capabilit\w+|support|possibility|method|equipment|control|connection|button|"
     r"switch|app|feed|source|service|data|rates?|number|entry|clue|idea|insight|record|information|info|"
-    r"contact|knowledge)|(?:i|we) have no (?!doubt|problem|trouble|objection|reason)\w+|no (?:\w+ ){1,4}?(?:among"
+    r"contact|knowledge)|no (?:\w+ ){1,4}(?:that )?(?:i|we) (?:can|could)|(?:i|we) have no (?!doubt|problem|trouble"
+    r"|objection|reason)\w+|no (?:\w+ ){1,4}?(?:among"
     r"|in my|in this|on this|at my|available|installed)|"
-    r"nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|"
-    r"are)|neither|nobody|"
+    r"nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:my|the|these) \w+"
+    r"|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|are)|stops? short of|neither|nobody|"
     r"lack\w*|missing|without|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|"
     r"exceeds?|wish (?:i|that i) could|if only i could|would (?:love|like|have liked) to(?: \w+){0,4} but|"
     r"limited to|restricted to|only (?:able|equipped|set up|have|look|search|change|edit|read|see|list|offer|"
@@ -95,7 +96,7 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
             failing.clear()
             continue
         if any(
-            clause.untrue or clause.disowned not in ("", "ignorance")
+            clause.untrue or clause.disowned not in ("", "ignorance", "failed")
             for clause in spoken.clauses
             if clause.sentence == number
         ):
@@ -155,7 +156,9 @@ def breadth(spoken: Spoken, inable: dict[int, bool]) -> int:
 
 def _inable(clause: Clause) -> bool:
     text = clause.text
-    if clause.asks and not re.search(r"\b(?:not|no|unable|without)\b", text):
+    if clause.asks and (_ASKS_YOU.match(text) or not re.search(r"\b(?:not|no|unable|without)\b", text)):
+        return False
+    if clause.history and _AT_FIRST.search(text):
         return False
     text = re.sub(
         r"\bnot (?:that |because |as if |as though )(?:i |you |we )?(?:can|could|am|do|lack|have)\b", " ", text
@@ -169,6 +172,8 @@ def _inable(clause: Clause) -> bool:
     )
 
 
+_ASKS_YOU = re.compile(r"\W*(?:can|could|do|did|will|would|have|are) (?:not you|you not)\b")
+_AT_FIRST = re.compile(r"\b(?:at first|initially|in the beginning|to begin with|(?:the|my) first \w+)\b")
 _UNWILLING = re.compile(
     r"\b(?:would|will|i) (?:much )?rather not\b|\b(?:prefer|choose|chose|decided|want|wish|like) not to\b|"
     r"\bdo(?:es)? not (?:want|feel like|wish|care|like)(?: to)?\b"

@@ -115,7 +115,8 @@ _CORRECTED = re.compile(
 _CONJECTURE = re.compile(
     rf"{_MARKS}(?:"
     r"i am (?:just |only |merely |simply |really )?(?:guessing|making (?:this|it|that) up)\b"
-    r"|(?:that|this|it) is (?:just |only |merely |simply )?(?:what|how) (?:i|you|one|we|they) (?:would|might|could|may|"
+    r"|(?:that|this|it) is (?:just |only |merely |simply )?(?:what|how) (?:i|you|one|we|they) (?:would|might|could"
+    r"|may|"
     r"imagine|guess|suppose|suspect|assume)\b"
     r"|(?:that|this|it) (?:is|was) (?:just |only |merely |simply |more |really |all |pure |mere )*(?:speculation"
     r"|conjecture|a hunch|guesswork|hearsay|gossip|a rumou?r|an? (?:assumption|supposition)|off the top of my head)\b"

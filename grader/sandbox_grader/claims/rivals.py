@@ -185,7 +185,8 @@ def _moved_on_to(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
 
 
 _ONWARD = re.compile(
-    r",? (?:(?:but|and|then|now|since|later|meanwhile|has|have|was|were|been|gone|went|it) ){0,5}(?:up|down|back|raised"
+    r",? (?:(?:but|and|then|now|since|later|meanwhile|has|have|was|were|been|gone|went|it) ){0,5}(?:up|down|back"
+    r"|raised"
     r"|lowered|cut|changed|moved|reduced|increased|corrected|postponed|updated) to (?:about )?[$€£¥]?"
 )
 _SUM = re.compile(
@@ -224,7 +225,8 @@ def _reckoned_with(
 
 
 _TOGETHER = re.compile(
-    r"\b(?:together|altogether|in all|in total|total|sum|combined|both|difference|apart|more|less|warmer|colder|cooler|"
+    r"\b(?:together|altogether|in all|in total|total|sum|combined|both|difference|apart|more|less|warmer|colder"
+    r"|cooler|"
     r"cheaper|dearer|longer|shorter|further|farther|left|saves?|change|gap)\b"
 )
 
@@ -242,6 +244,8 @@ def _sums_up(spoken: Spoken, item: Mention, mentions: Sequence[Mention]) -> bool
     )
 
 
+_ROUNDING = 0.2
+"""By so much of it a duration may be rounded in weeks or hours."""
 _TERMS = 8
 """So many values may be the terms of a sum."""
 _EQUAL = 0.006
@@ -276,7 +280,7 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     if fact.type in ("count", "duration") and item.kind == "duration":
         for seen in right:
             seconds = seen.mention.number * (86400 if seen.mention.kind == "number" else 1)
-            if abs(item.number - seconds) <= max(item.step / 2, 1) and item.step < seconds + item.step / 2:
+            if abs(item.number - seconds) <= max(min(item.step / 2, _ROUNDING * seconds), 1):
                 return True
     if fact.type == "count":
         return not _same_noun(item, fact.unit)

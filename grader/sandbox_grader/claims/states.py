@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sandbox_scenarios.model import Fact
 
+from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 
@@ -230,38 +231,48 @@ _NOT_KNOWN = re.compile(r"\b(?:no (?:forecast|data|information)|nothing|i (?:do 
 """Beside what was so in the past, the answer to what is or will be so."""
 
 
-def polarity(spoken: Spoken, fact: Fact) -> Finding:
+_SAYS_NO = ("dry", "clear", "sunny", "cloudless")
+_DRY = re.compile(rf"\b(?:{'|'.join(_SAYS_NO)})\b")
+"""Says no to what falls from the sky."""
+_WET = frozenset({"rain", "rainy", "wet", "umbrella", "snow", "snowy", "shower", "showers", "storm", "drizzle"})
+_UNLIKELY = re.compile(
+    r"\b(?:unlikely|no need (?:for|of|to)|0 ?(?:%|percent\b)|leave (?:\w+ ){1,3}(?:at home|behind|in the \w+)"
+    r"|not need\w*"
+    r"|can skip|(?:is|are|was) not (?:\w+ )?(?:expected|forecast|predicted|likely|coming|due|in sight|needed|necessary"
+    r"|required|on the cards))"
+)
+_DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|tonight|tomorrow)\b")
+
+
+def _of_another_day(text: str, back: Background) -> bool:
+    """Whether a clause is about other days than the one that was asked about."""
+    asked, said = set(_DAY.findall(" ".join(back.given).lower())), set(_DAY.findall(text))
+    return bool(asked and said) and not asked & said
+
+
+def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
     """Whether a question about a topic is answered with yes or no."""
     wanted = str(fact.value[0]).lower() == "yes"
     topics = fact.about or (fact.unit,)
     about = re.compile(rf"\b(?:{'|'.join(re.escape(str(word).lower()) for word in topics if word)})\w{{0,4}}\b")
     answers: list[tuple[bool, int, Clause]] = []
-    for clause in spoken.clauses:
+    for number, clause in enumerate(spoken.clauses):
         text = spoken.low[clause.start : clause.end]
         doubted = clause.hedges and not clause.disowned
         if clause.asks or clause.supposes or doubted or re.search(r"\b(?:whether|if it|wonder)\b", text):
             continue
-        if clause.history and _NOT_KNOWN.search(spoken.low):
+        later = any(other.says and not other.history for other in spoken.clauses[number + 1 :])
+        over = clause.history and not back.asks_of_the_past and (later or _NOT_KNOWN.search(spoken.low))
+        if over or _of_another_day(text, back):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
         item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)
+        item = item or (_DRY.search(text) if _WET & set(map(str, topics)) else None)
         if item:
-            opposite = item[0] in ("dry", "clear", "sunny") and not any(
-                str(word).lower() == "dry" and len(topics) == 1 for word in topics
-            )
-            low_chance = (
-                re.search(
-                    r"\b(?:unlikely|no need (?:for|of|to)|0 ?%|zero|leave (?:\w+ ){0,3}at home|not need\w*|can skip)\b",
-                    text,
-                )
-                is not None
-            )
-            yes = not clause.denied(clause.start + item.start())
-            if clause.untrue:
+            yes = not clause.denied(clause.start + item.start()) and not clause.untrue
+            if item[0] in _SAYS_NO and tuple(topics) != ("dry",):
                 yes = not yes
-            if opposite:
-                yes = not yes
-            if low_chance and yes and not opposite:
+            elif _UNLIKELY.search(text + spoken.low[clause.end : clause.end + 5]):
                 yes = False
             answers.append((yes, clause.start, clause))
         elif lead:
@@ -274,8 +285,8 @@ def polarity(spoken: Spoken, fact: Fact) -> Finding:
     return contrary(f"answers {'no' if wanted else 'yes'}")
 
 
-def of_type(kind: str, spoken: Spoken, fact: Fact, things: Things) -> Finding:
-    """The reading for a state, polarity or direction; ``things`` is what people call switches."""
+def of_type(kind: str, spoken: Spoken, fact: Fact, back: Background) -> Finding:
+    """The reading for a state, polarity or direction."""
     if kind == "state":
-        return state(spoken, fact, things)
-    return polarity(spoken, fact) if kind == "polarity" else direction(spoken, fact)
+        return state(spoken, fact, back.things)
+    return polarity(spoken, fact, back) if kind == "polarity" else direction(spoken, fact)

@@ -26,7 +26,8 @@ _ADVERBS = (
     r"(?:also|just|even|already|then|now|further|additionally|gladly|happily|successfully|kindly|quickly|"
     r"finally|furthermore|moreover|have|had|been able to|managed to|went ahead and|"
     r"personally|immediately|quietly|automatically|secretly|additionally|promptly|too|as well|went on and|to "
-    r"be safe|,|likewise|first|subsequently|discreetly|carefully|even went and|actually|therefore|again|all|"
+    r"be safe|,|likewise|first|subsequently|afterwards|later|discreetly|carefully|even went and|actually|therefore"
+    r"|again|all|"
     r"both)"
 )
 _NO_DEED = frozenset(
@@ -218,6 +219,7 @@ def _no_deed(verb: str, after: str, back: Background) -> bool:
         or (verb in _SAYING and _A_FIGURE.match(after))
         or (verb in _CONSULTING and not _meets_people(after, back))
         or (verb in _MEETING and _TROUBLE.match(after))
+        or (verb == "called" and _NO_CALL.match(after))
     )
 
 
@@ -236,6 +238,8 @@ _SAYING = frozenset(
 )
 _A_FIGURE = re.compile(r"\w+ (?:you )?(?:about |the )?[$€£¥₹-]?\d")
 """What was written or given was a figure, in this talk itself."""
+_NO_CALL = re.compile(r"\w+(?: (?:off|out|up|for|it|on)\b| the \w+ (?:tool|function|service|api)\b|\W*$)")
+"""What was called off, or was a tool."""
 _MEETING = frozenset({"got", "had", "received", "hit", "met", "saw", "caught", "encountered", "ran", "faced"})
 _TROUBLE = re.compile(
     r"\w+ (?:\w+ ){0,4}?(?:errors?|failures?|faults?|warnings?|time-?outs?|exceptions?|refusals?|rejections?|problems?"
@@ -256,7 +260,8 @@ _TO_OTHERS = re.compile(
     r"|\bby (?:text|sms|e-?mail|mail|post)\b"
 )
 _ERRANDS = re.compile(
-    r"(?:placed|put in|made|submitted|filed|left|opened|gave|given|posted|arranged|completed|took out|taken out|lodged)"
+    r"(?:placed|put in|made|submitted|filed|left|opened|gave|given|posted|arranged|completed|took out|taken out"
+    r"|lodged)"
     r" (?:(?:an?|the|your|him|her|them|my|his|their|another) )(?:(?!tool\b|api\b|function\b|note\b)\w+ ){0,2}?"
     r"(?:(?P<pay>orders?|payment|purchase|donation|deposit|bid|bet|subscription|transfer)|(?P<book>reservation"
     r"|booking)|(?P<call>phone call|voicemail|ring|buzz)|(?P<post>review|complaint|comment|claim|rating))\b"

@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_scenarios.model import Fact
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.asserted import Standing, not_meant, standing
+from sandbox_grader.claims.asserted import Standing, not_meant, standing, superseded
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
@@ -68,18 +68,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         and competes(spoken, item.mention, fact, others, right, mentions, back)
     ]
     if right:
-        other = _other_day(spoken, right) if fact.type == "date" else None
-        if other:
-            return contrary(f"says {wanted} or {other!r}", other)
-        rivals += [
-            item
-            for item in seen
-            if not item.fits and any(on_conditions(spoken, item.mention, known.mention) for known in right)
-        ]
-        for rival in rivals:
-            text = spoken.text[rival.mention.start : rival.mention.end].strip()
-            return contrary(f"says {wanted} and also {text!r}", text)
-        return stated(f"says {wanted}")
+        return _against(spoken, right, seen, rivals, wanted, back) or stated(f"says {wanted}")
     for item in seen:
         shown = spoken.text[item.mention.start : item.mention.end].strip()
         if item.fits and not item.mine and item.how == "said":
@@ -100,6 +89,26 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     if any(item.mine and item.how == "doubted" for item in seen):
         return missing(f"only guesses at {wanted}")
     return missing(f"does not say {wanted}")
+
+
+def _against(
+    spoken: Spoken, right: Sequence[Seen], seen: Sequence[Seen], rivals: Sequence[Seen], wanted: str, back: Background
+) -> Finding | None:
+    """What takes a value back that was said: a number or a value offered beside it, or what is so by now."""
+    other = _other_number(spoken, right)
+    if other:
+        return contrary(f"says {wanted} or {other!r}", other)
+    conditional = (
+        item
+        for item in seen
+        if not item.fits and any(on_conditions(spoken, item.mention, known.mention) for known in right)
+    )
+    for rival in (*rivals, *conditional):
+        text = spoken.text[rival.mention.start : rival.mention.end].strip()
+        return contrary(f"says {wanted} and also {text!r}", text)
+    if not back.asks_of_the_past and superseded(spoken, [(item.mention.start, item.mention.end) for item in right]):
+        return contrary(f"says that {wanted} is not so any more")
+    return None
 
 
 def _weighed(spoken: Spoken, item: Mention) -> Mention:
@@ -123,18 +132,19 @@ def _bare_answer(spoken: Spoken, item: Mention) -> bool:
     return not item.unit and bool(_TOLD_AS.search(lead)) and bool(_AT_ITS_END.match(spoken.low, item.end))
 
 
-_OTHER_DAY_BEFORE = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)? or (?:on |the |on the )?$")
+_OTHER_BEFORE = re.compile(r"(?<![\d.])(\d{1,9}(?:\.\d{1,4})?)(?:st|nd|rd|th)? or (?:on |about |the ){0,2}[$€£¥]?$")
 _OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
 
 
-def _other_day(spoken: Spoken, right: Sequence[Seen]) -> str | None:
-    """A day of the month that is offered beside a date: ``on 9 or 10 April``."""
+def _other_number(spoken: Spoken, right: Sequence[Seen]) -> str | None:
+    """A number without its unit or month that is offered beside a value: ``on 9 or 10 April``, ``20 or 25 minutes``."""
     for seen in right:
-        before = _OTHER_DAY_BEFORE.search(spoken.low[max(0, seen.mention.start - 20) : seen.mention.start])
-        after = _OTHER_DAY_AFTER.match(spoken.low, seen.mention.end)
-        days = {day for _, _, day in seen.mention.value} if isinstance(seen.mention.value, tuple) else set[int]()
+        before = _OTHER_BEFORE.search(spoken.low[max(0, seen.mention.start - 20) : seen.mention.start])
+        dated = isinstance(seen.mention.value, tuple)
+        after = _OTHER_DAY_AFTER.match(spoken.low, seen.mention.end) if dated else None
+        own = re.findall(r"\d+(?:\.\d+)?", spoken.low[seen.mention.start : seen.mention.end])
         for found in (before, after):
-            if found and int(found[1]) not in days:
+            if found and found[1] not in own:
                 return found[1]
     return None
 
@@ -221,7 +231,7 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
         return "unsaid" if clause.asks or clause.supposes or not_meant(spoken, clause, item.start) else "said"
     if how != "said":
         return how
-    if _AGO.match(spoken.low, item.end) and back.given_words and not back.given_words & _OF_THE_PAST:
+    if _AGO.match(spoken.low, item.end) and back.given_words and not back.asks_of_the_past:
         return "unsaid"
     if not back.deeds & _CHANGING and _OFF.match(spoken.low, item.end):
         return "denied"
@@ -257,7 +267,7 @@ _NOTHING_NOW = re.compile(
 def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value was that of another time than the one asked about, of which nothing is told."""
     clause = spoken.clause_at(item.start)
-    if _LAST_TIME.search(spoken.sentence(clause.sentence)) and not back.given_words & _OF_THE_PAST:
+    if _LAST_TIME.search(spoken.sentence(clause.sentence)) and not back.asks_of_the_past:
         return True
     return any(
         other.start > clause.start and (_NOTHING_NOW.search(other.text) or _TODAY.search(other.text))
@@ -275,10 +285,6 @@ _OFF = re.compile(
 )
 """Behind the time of what does not take place then."""
 _AGO = re.compile(r" (?:ago|earlier|in the past)\b")
-_OF_THE_PAST = frozenset(
-    table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
-)
-"""Words of a user who asks about what has been; who asks what is to come is not told by ``9 days ago``."""
 _NEGATIVE = frozenset(
     table("not no none without never nobody nothing isn't aren't haven't hasn't don't doesn't yet still left")
 )

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.asserted import Standing, standing
+from sandbox_grader.claims.asserted import Standing, standing, superseded
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import WORD, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
@@ -94,7 +94,7 @@ def _against(
     wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
     if any(_alternative(spoken, place, values) for place in said):
         return contrary(f"offers {wanted} only as one of several")
-    if _superseded(spoken, said):
+    if superseded(spoken, said):
         return contrary(f"says that {wanted} is not so any more")
     if not _names_a_person(fact, back):
         number = _other_number(spoken, values, others)
@@ -121,46 +121,8 @@ def _meant(spoken: Spoken, place: tuple[int, int], back: Background) -> Standing
     return "denied" if how == "said" and idle and opens and _IS_NOT.match(spoken.low, place[1]) else how
 
 
-_SINCE = re.compile(
-    r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
-    r"|since then"
-    r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
-)
-_WAS = re.compile(r"\b(?:was|were|used to)\b")
-_IS_NOW = re.compile(
-    r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?|meets?)\b[^.;]{0,40}\bnow\b"
-    r"|\bnow\b[^.;]{0,12}\b(?:it|they|he|she|the \w+) (?:is|are|has|have)\b|\b(?:is|are) now\b"
-)
-_GONE = re.compile(
-    r"\b(?:it|they|he|she|that) (?:has|have|is|are) (?:since |now |already )?(?:been )?(?:sold|gone|removed|moved|taken"
-    r"|cancell?ed|replaced|changed|deleted|lost|closed)\b"
-)
-_TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
-"""Behind what something was moved from."""
-
-
 _IS_NOT = re.compile(r"(?: \w+)? (?:is|was) not (?:the|your|a|who|where|what|on|in|at) |  ?(?:did|does) not ")
 """Behind a wording of which something is denied."""
-
-
-def _superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
-    """Whether a wording is only told of what was, and what is now is told as well."""
-    if all(_WAS.search(spoken.clause_at(place[0]).text) for place in said) and any(
-        clause.start > said[-1][1] and clause.says and (_IS_NOW.search(clause.text) or _GONE.search(clause.text))
-        for clause in spoken.clauses
-    ):
-        return True
-    if any(standing(spoken, *place) != "past" for place in said):
-        return False
-    last = spoken.clause_at(said[-1][0])
-    if re.search(r"\buntil\b", spoken.low[said[-1][1] : last.end]):
-        return True
-    if not last.history and _TO.match(spoken.low, said[-1][1]):
-        return True
-    return any(
-        clause.start > last.start and clause.says and not clause.hedges and _SINCE.search(clause.text)
-        for clause in spoken.clauses
-    )
 
 
 _NUMBER_AND_WORDS = re.compile(r"(\d+) ([^\W\d_]{3,}.*)")
