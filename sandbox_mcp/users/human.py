@@ -42,14 +42,17 @@ class TerminalUser:
         if len(dialogue) == 2 and not self.introduced:
             self.terminal.show(self.introduction())
         self.terminal.show(f"\nassistant: {dialogue[-1].text}")
-        while (typed := await self.terminal.ask(PROMPT, COMMANDS)) is not None:
-            try:
-                turn = self._turn(typed.strip(), dialogue)
-            except TypedError as error:
-                self.terminal.show(str(error))
-                continue
-            if turn is not None:
-                return turn
+        while (line := await self.terminal.ask(PROMPT, COMMANDS)) is not None:
+            typed = line.strip()
+            if typed == "/help":
+                self.terminal.show(f"{HELP} /goal says again what you want.")
+            elif typed == "/goal":
+                self.terminal.show(briefing(self.spec))
+            elif typed:
+                try:
+                    return turn_of(typed, self.spec, dialogue)
+                except TypedError as error:
+                    self.terminal.show(str(error))
         return UserTurn(None)
 
     def introduction(self) -> str:
@@ -58,12 +61,6 @@ class TerminalUser:
             f"\nYou play a person who talks to an assistant.\n{briefing(self.spec)}\n"
             f"You have said: {self.spec.opening}\n(/help tells what else you can type)"
         )
-
-    def _turn(self, typed: str, dialogue: Sequence[Line]) -> UserTurn | None:
-        if typed in ("/help", "/goal"):
-            self.terminal.show(f"{HELP} /goal says again what you want." if typed == "/help" else briefing(self.spec))
-            return None
-        return turn_of(typed, self.spec, dialogue) if typed else None
 
 
 @dataclass(frozen=True, slots=True)

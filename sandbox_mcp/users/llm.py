@@ -11,10 +11,9 @@ Source of the parts and of their being switchable: ToolSandbox, section 2.2 and 
 alone and whose user has no tool but the one to leave.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from sandbox_scenarios.model import Exchange, UserSpec
 
@@ -24,7 +23,7 @@ from sandbox_mcp.tools import Tool
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.tools.user_tools import CONFIRM, END
 from sandbox_mcp.users.base import Line, UserAct, UserCall, UserError, UserTurn
-from sandbox_mcp.users.recall import USER_TOOLS
+from sandbox_mcp.users.recall import USER_TOOLS, as_function, object_in
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
 """What a user may be told beside its goal."""
@@ -113,9 +112,16 @@ class LlmUser:
         example = demonstrated(self.spec.demonstration) if "demonstration" in self.told else []
         told = {"role": "system", "content": prompt(self.spec, self.told, self.who, able=bool(self.acts))}
         thought = _Thought([told, *example, *conversation(dialogue)])
+        offered = [END_TOOL, *([CONFIRM_TOOL] if codes_in(dialogue[-1].text) else [])]
+        acts = self.acts.values() if dialogue[-1].act else ()
+        looking = [as_function(tool) for tool in (*(USER_TOOLS[name].tool for name in self.tools), *acts)]
         silent = 0
         while silent < ASKED:
-            answer = await self._ask(thought.messages, self._offered(dialogue, thought))
+            tools = [*offered, *looking] if thought.looks < LOOKS else offered
+            try:
+                answer = await self.endpoint.ask(thought.messages, tools)
+            except EndpointError as error:
+                raise UserError(str(error)) from error
             thought.usage += answer.usage
             if self._looks_or_acts(answer, dialogue, thought):
                 continue
@@ -124,13 +130,6 @@ class LlmUser:
                 return turn
             silent += 1
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
-
-    def _offered(self, dialogue: Sequence[Line], thought: "_Thought") -> list[Mapping[str, Any]]:
-        confirm = [CONFIRM_TOOL] if codes_in(dialogue[-1].text) else []
-        if thought.looks >= LOOKS:
-            return [END_TOOL, *confirm]
-        acts = [_act_definition(tool) for tool in self.acts.values()] if dialogue[-1].act else []
-        return [END_TOOL, *confirm, *(USER_TOOLS[name].definition() for name in self.tools), *acts]
 
     def _looks_or_acts(self, answer: ModelAnswer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
         """Carry out what the model wants to look up or do in its world; whether that is all that came of its answer."""
@@ -147,15 +146,9 @@ class LlmUser:
                 thought.calls.append(made)
                 said = made.result
             elif call.name in self.acts and act:
-                said = act(UserAct(call.name, _arguments(call.arguments)))
+                said = act(UserAct(call.name, object_in(call.arguments)))
             thought.messages.append({"role": "tool", "tool_call_id": call.id, "content": said})
         return True
-
-    async def _ask(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> ModelAnswer:
-        try:
-            return await self.endpoint.ask(messages, tools)
-        except EndpointError as error:
-            raise UserError(str(error)) from error
 
     def _turn(self, answer: ModelAnswer, thought: "_Thought") -> UserTurn | None:
         meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
@@ -180,21 +173,6 @@ class _Thought:
 def described(endpoint: Completions, told: frozenset[str], tools: Sequence[str]) -> Mapping[str, Any]:
     """What logs and manifests say about such a user."""
     return {**endpoint.settings.describe(), "told": sorted(told), **({"tools": list(tools)} if tools else {})}
-
-
-def _act_definition(tool: Tool) -> Mapping[str, Any]:
-    """An act of the user's as a function that a model can call."""
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema()}
-    return {"type": "function", "function": function}
-
-
-def _arguments(text: str) -> Mapping[str, Any]:
-    """The arguments that a model gave; what is not an object counts as none, and the act says what it lacks."""
-    try:
-        given = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return cast("Mapping[str, Any]", given) if isinstance(given, dict) else {}
 
 
 def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, *, able: bool = False) -> str:

@@ -52,37 +52,37 @@ def check_goal(spec: UserSpec, dialogue: Sequence[Line]) -> str:
     """What the user wants, what it has said, and what the assistant has made of it, as far as words tell."""
     said = [line.text for line in dialogue if line.speaker == "user"]
     heard = [line.text for line in dialogue if line.speaker == "agent"]
+    reading = read_acts(heard[-1], wish_of(said[-1])) if heard else None
+    if reading is None:
+        stands = ""
+    elif reading.act in (Act.ASKS, Act.LEAVE, Act.OPEN):
+        stands = "It waits for an answer of yours."
+    elif Act.GIVES_UP in reading.acts:
+        stands = "Its last answer says that something cannot be done or was not found."
+    else:
+        stands = "Its last answer asks nothing; whether all you want is done is for you to judge from its words."
     return "\n".join(
         [
             f"What you want: {spec.goal}",
             *spec.wants_not,
             "What you have said so far:",
             *(f"- {text}" for text in said),
-            f"The assistant has answered {len(heard)} times. {_position(heard[-1], said[-1]) if heard else ''}".strip(),
+            f"The assistant has answered {len(heard)} times. {stands}".strip(),
         ]
     )
 
 
-def _position(answer: str, wish: str) -> str:
-    """Where the assistant's last answer leaves the matter."""
-    reading = read_acts(answer, wish_of(wish))
-    if reading.act in (Act.ASKS, Act.LEAVE, Act.OPEN):
-        return "It waits for an answer of yours."
-    if Act.GIVES_UP in reading.acts:
-        return "Its last answer says that something cannot be done or was not found."
-    return "Its last answer asks nothing; whether all you want is done is for you to judge from its words."
-
-
 def _nearest(facts: Sequence[str], question: str) -> list[tuple[float, str]]:
-    """The facts that a question is about, best first."""
-    rated = sorted(((_likeness(fact, question), fact) for fact in facts), key=lambda item: -item[0])
+    """The facts that a question is about, best first.
+
+    How much is the larger share, of 100: of the question's words that the fact has, or of the fact's in the question.
+    """
+    asked, rated = _words(question), list[tuple[float, str]]()
+    for fact in facts:
+        told = [word for word in _words(fact) if not word.isdigit()]
+        rated.append((max(_share(asked, told), _share(told, asked)), fact))
+    rated.sort(key=lambda item: -item[0])
     return [(score, fact) for score, fact in rated[:_MOST] if score >= NEAR]
-
-
-def _likeness(fact: str, question: str) -> float:
-    """The larger share, of 100: of the question's words that the fact has, or of the fact's that the question has."""
-    asked, told = _words(question), [word for word in _words(fact) if not word.isdigit()]
-    return max(_share(asked, told), _share(told, asked))
 
 
 def _share(words: Sequence[str], others: Sequence[str]) -> float:
@@ -124,21 +124,25 @@ class Recalling:
     tool: Tool
     recall: Callable[[UserSpec, Sequence[Line], Mapping[str, Any]], str]
 
-    def definition(self) -> Mapping[str, Any]:
-        """The tool as a model is offered it."""
-        function = {
-            "name": self.tool.name, "description": self.tool.description, "parameters": self.tool.input_schema(),
-        }  # fmt: skip
-        return {"type": "function", "function": function}
-
     def call(self, spec: UserSpec, dialogue: Sequence[Line], arguments: str) -> UserCall:
         """Carry out a call with the arguments as the model wrote them; faulty ones ask about nothing."""
-        try:
-            given: Any = json.loads(arguments)
-        except ValueError:
-            given = {}
-        known = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        return UserCall(self.tool, known, self.recall(spec, dialogue, known))
+        given = object_in(arguments)
+        return UserCall(self.tool, given, self.recall(spec, dialogue, given))
+
+
+def as_function(tool: Tool) -> Mapping[str, Any]:
+    """A tool or an act of the user's as a function that a model can call."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema()}
+    return {"type": "function", "function": function}
+
+
+def object_in(arguments: str) -> Mapping[str, Any]:
+    """The arguments that a model gave; what is not an object counts as none, and the tool says what it lacks."""
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
 
 
 USER_TOOLS: Mapping[str, Recalling] = {

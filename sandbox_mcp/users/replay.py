@@ -34,16 +34,13 @@ class ReplayUser:
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
         """The line at this place of the dialogue."""
         place = sum(line.speaker == "agent" for line in dialogue) - 1
-        return self._turn(self.lines[place], dialogue[-1].text) if place < len(self.lines) else UserTurn(None)
-
-    def _turn(self, line: str, heard: str) -> UserTurn:
+        line = self.lines[place] if place < len(self.lines) else LEAVE
         command, _, rest = line.partition(" ")
         if command == LEAVE:
             return UserTurn(None)
         if command == CONFIRM:
-            codes = codes_in(heard)
             words = CODE.sub("", rest, count=1).strip()
-            return UserTurn(words or self.spec.script.confirm, confirms=codes)
+            return UserTurn(words or self.spec.script.confirm, confirms=codes_in(dialogue[-1].text))
         return UserTurn(line.removeprefix("/") if line.startswith("//") else line)
 
 

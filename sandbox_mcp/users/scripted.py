@@ -6,7 +6,7 @@ was delivered to, was refused, or its patience is at an end.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -274,8 +274,4 @@ def _is_about(asking: str, unwanted: str) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:_STEM] for word in _words(text.casefold()) if word not in _EMPTY)
-
-
-def _words(text: str) -> Iterator[str]:
-    return (found[0] for found in _WORD.finditer(text))
+    return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()) if word not in _EMPTY)

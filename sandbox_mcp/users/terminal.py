@@ -8,7 +8,7 @@ goes where line editing needs it. Typing stops everything else, which is harmles
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 
 import anyio
@@ -75,23 +75,14 @@ def _completing(words: Sequence[str]) -> Generator[None]:
     with suppress(ImportError):
         import readline
 
-        readline.set_completer(_completer(words))
+        def complete(typed: str, number: int) -> str | None:
+            fitting = [word for word in words if word.startswith(typed)]
+            if number >= len(fitting):
+                return None
+            return fitting[number] if len(fitting) > 1 else f"{fitting[number]} "
+
+        readline.set_completer(complete)
         readline.set_completer_delims(" ")
-        readline.parse_and_bind("bind ^I rl_complete" if _is_libedit() else "tab: complete")
+        is_libedit = "libedit" in (readline.__doc__ or "")
+        readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
     yield
-
-
-def _is_libedit() -> bool:
-    import readline
-
-    return "libedit" in (readline.__doc__ or "")
-
-
-def _completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
-    def complete(typed: str, number: int) -> str | None:
-        fitting = [word for word in words if word.startswith(typed)]
-        if number >= len(fitting):
-            return None
-        return fitting[number] if len(fitting) > 1 else f"{fitting[number]} "
-
-    return complete

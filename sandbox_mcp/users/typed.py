@@ -30,14 +30,24 @@ def turn_of(text: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
     Raises:
         TypedError: it is not a command, or confirms what was not asked about.
     """
-    command, _, rest = text.strip().partition(" ")
+    typed = text.strip()
+    command, _, rest = typed.partition(" ")
     if not command.startswith("/") or command.startswith("//"):
-        return UserTurn(text.strip().removeprefix("/") if command.startswith("//") else text.strip())
+        return UserTurn(typed.removeprefix("/") if command.startswith("//") else typed)
     if command == LEAVE:
         return UserTurn(None)
-    if command == CONFIRM:
-        return _confirming(rest, spec, dialogue)
-    raise TypedError(f"unknown command {command!r}; {HELP}")
+    if command != CONFIRM:
+        raise TypedError(f"unknown command {command!r}; {HELP}")
+    first, _, words = rest.strip().partition(" ")
+    code = first.upper()
+    if CODE.fullmatch(code):
+        if code not in codes_in("\n".join(line.text for line in dialogue if line.speaker == "agent")):
+            raise TypedError(f"nobody has asked you to confirm {code}")
+        return UserTurn(words.strip() or spec.script.confirm, confirms=(code,))
+    latest = codes_in(dialogue[-1].text) if dialogue else ()
+    if not latest:
+        raise TypedError("the assistant has not just asked you to confirm anything; name the code you mean")
+    return UserTurn(rest.strip() or spec.script.confirm, confirms=latest)
 
 
 def briefing(spec: UserSpec) -> str:
@@ -51,17 +61,3 @@ def briefing(spec: UserSpec) -> str:
         if facts:
             parts.append("\n".join([head, *(f"  - {fact}" for fact in facts)]))
     return "\n".join(parts)
-
-
-def _confirming(rest: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
-    asked = codes_in("\n".join(line.text for line in dialogue if line.speaker == "agent"))
-    latest = codes_in(dialogue[-1].text) if dialogue else ()
-    first, _, words = rest.strip().partition(" ")
-    code = first.upper()
-    if CODE.fullmatch(code):
-        if code not in asked:
-            raise TypedError(f"nobody has asked you to confirm {code}")
-        return UserTurn(words.strip() or spec.script.confirm, confirms=(code,))
-    if not latest:
-        raise TypedError("the assistant has not just asked you to confirm anything; name the code you mean")
-    return UserTurn(rest.strip() or spec.script.confirm, confirms=latest)

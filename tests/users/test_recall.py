@@ -3,7 +3,7 @@
 from sandbox_scenarios.model import UserSpec
 
 from sandbox_mcp.users import Line
-from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, check_goal, look_up
+from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, as_function, check_goal, look_up
 from tests.each import each
 from tests.suite import SUITE
 
@@ -79,7 +79,11 @@ def test_faulty_arguments_ask_about_nothing(arguments: str) -> None:
     assert USER_TOOLS["look_up"].call(SPEC, DIALOGUE, arguments).result == UNKNOWN
 
 
+def test_arguments_nested_too_deeply_for_any_parser_ask_about_nothing() -> None:
+    assert USER_TOOLS["look_up"].call(SPEC, DIALOGUE, "[" * 100_000).result == UNKNOWN
+
+
 def test_the_tools_are_offered_like_any_function() -> None:
-    offered = [tool.definition()["function"] for tool in USER_TOOLS.values()]
+    offered = [as_function(tool.tool)["function"] for tool in USER_TOOLS.values()]
     assert [function["name"] for function in offered] == [LOOK_UP.name, CHECK_GOAL.name]
     assert offered[0]["parameters"]["required"] == ["question"]
