@@ -1,24 +1,26 @@
 """Grading thousands of logs: on all cores, and again only what has changed.
 
 Policy: the scores of a folder are kept in it, each under a digest of all that they depend on: the log, the scenario
-files, the worlds, this package's own code and the options. Logs that are alike are graded once. Where it cannot be told
+files, the worlds, this package's own code and the options. Of logs that are alike, in all but the session's
+name, the trial and the times by a real clock, one is graded, and the others are told the same. Where it cannot be told
 what scores depend on, as with metrics and worlds of other packages, each log is graded by itself, and nothing is kept;
 nor is it where the folder cannot be written to. Scores are the same either way.
 """
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 
-from sandbox_grader.alike import LogOutline
 from sandbox_grader.derived import code_digest
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import Find, grade_logs
@@ -27,8 +29,9 @@ from sandbox_grader.metric import Mode
 from sandbox_grader.metrics import FAMILIES, GROUP
 from sandbox_grader.plugins import found_outside
 from sandbox_grader.report import Report, Unreadable
-from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.scores import SCORE, Scores, seconds_between
 from sandbox_grader.similarity import DEFAULT
+from sandbox_grader.values import is_object
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
 from sandbox_mcp.trajectory import TrajectoryError
@@ -45,6 +48,12 @@ REMEMBERED = 64
 """Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
+_HEAD = re.compile(rb'\{"event":"session","schema":\d+,"session":("(?:[^"\\]|\\.)*")')
+_TRIAL = re.compile(rb',"seed":-?\d+,"trial":(\d+),"user_channel":"')
+"""Before these stand strings and lists of strings alone, and inside a string its quotes would be escaped."""
+_WALL = re.compile(rb',"wall":(\{[^{}]*\})\}\n')
+"""At the end of a line, which is that of an event: an object inside one would be followed by another bracket."""
+_END = b'{"event":"end",'
 Watch = Callable[[int, int], None]
 """Told how many logs are done, and how many there are."""
 
@@ -134,6 +143,36 @@ def grade_many(
             report.unreadable.append(Unreadable(texts[place], one.problem))
     report.sessions += [scores for scores in found if scores is not None]
     return report
+
+
+@dataclass(frozen=True, slots=True)
+class LogOutline:
+    """Which session a log is of, with the real times at its ends, and a digest of everything else."""
+
+    session: str
+    trial: int
+    seconds: float | None
+    rest: bytes
+
+    @classmethod
+    def of(cls, lines: bytes) -> "LogOutline | None":
+        """The outline of a log; None where it is not written as ours are, or not whole."""
+        head = _HEAD.match(lines)
+        trial = _TRIAL.search(lines, head.end()) if head else None
+        walls = _WALL.findall(lines)
+        ended = lines.endswith(b"}\n") and lines.startswith(_END, lines.rfind(b"\n", 0, -1) + 1)
+        if head is None or trial is None or not ended or len(walls) != lines.count(b"\n"):
+            return None
+        try:
+            told: list[Any] = [json.loads(walls[place]) for place in (0, -1)]
+            begin, end = (dict[str, Any](wall) if is_object(wall) else dict[str, Any]() for wall in told)
+            session = str(json.loads(head[1]))
+        except ValueError:
+            return None
+        before = lines[head.end() : trial.start(1)]
+        rest = blake2b(before, digest_size=16)
+        rest.update(b"\n" + _WALL.sub(b"}\n", lines[trial.end(1) :]))
+        return cls(session, int(trial[1]), seconds_between(begin, end), rest.digest())
 
 
 class _Found(NamedTuple):

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_grader.alike import LogOutline
 from sandbox_grader.grading import grade_logs
-from sandbox_grader.many import SuiteFinder, grade_many
+from sandbox_grader.many import LogOutline, SuiteFinder, grade_many
 from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios import Suite

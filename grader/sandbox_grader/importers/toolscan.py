@@ -1,6 +1,6 @@
 """Imports recorded ToolScan runs: per line a case with tools, ground truth alternatives and the model's messages.
 
-Policy: every message is one call, checked as ToolScan checks it, with inputs read as JSON; a message that is none is a
+Policy: every message is one call, checked as ToolScan checks it, with inputs read as JSON; any other message is a
 call without a name. The messages themselves are kept word for word, because the original's loop counts on them.
 Nothing that a model wrote is evaluated. Verdicts beside a case (``expected``) are not imported.
 Source: ToolScan, section 5 and appendix B.2.

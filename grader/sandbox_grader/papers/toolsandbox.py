@@ -73,34 +73,24 @@ def _erring(kinds: Sequence[str]) -> ObservedMean:
     return ObservedMean(observe)
 
 
+SUITE_RUNS: Final = "sessions of the imported suite in all eight variants"
 TABLES: Final = (
     PaperTable(
-        paper=PAPER,
-        name="table3",
-        title="Errors of the simulated user by agent, % of sessions",
+        PAPER, "table3", "Errors of the simulated user by agent, % of sessions",
         columns=(
             PaperColumn("Hallucination", _erring(INVENTS)),
             PaperColumn("IF", _erring(DISOBEYS)),
             PaperColumn("Total Error", _erring((*INVENTS, *DISOBEYS))),
         ),
-        needs="sessions with a user that a model plays",
-        command=WHOLE_RUN,
+        needs="sessions with a user that a model plays", command=WHOLE_RUN,
         note="found by rules, where the paper's were found by people: see 'annotate' and 'agreement' for those",
     ),
     PaperTable(
-        paper=PAPER,
-        name="table5",
-        title="Similarity by category and tool augmentation",
-        columns=_columns("toolsandbox.score", 100),
-        needs="sessions of the imported suite in all eight variants",
-        command=BASE_RUN,
+        PAPER, "table5", "Similarity by category and tool augmentation", _columns("toolsandbox.score", 100),
+        needs=SUITE_RUNS, command=BASE_RUN,
     ),
     PaperTable(
-        paper=PAPER,
-        name="table11",
-        title="Turn count by category and tool augmentation",
-        columns=_columns("toolsandbox.turn_count", 1),
-        needs="sessions of the imported suite in all eight variants",
-        command=BASE_RUN,
+        PAPER, "table11", "Turn count by category and tool augmentation", _columns("toolsandbox.turn_count", 1),
+        needs=SUITE_RUNS, command=BASE_RUN,
     ),
-)
+)  # fmt: skip

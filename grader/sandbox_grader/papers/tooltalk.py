@@ -97,19 +97,11 @@ def _error_columns(where: Where) -> tuple[PaperColumn, ...]:
 def _tools_columns() -> tuple[PaperColumn, ...]:
     found: list[PaperColumn] = []
     for name, variant in TOOLS.items():
-        command = RUN.format(variants=f"--variant {variant} ", out=variant)
-        chosen = played_with(variant)
+        command, chosen = RUN.format(variants=f"--variant {variant} ", out=variant), played_with(variant)
+        success, precision = MetricMean("tooltalk.success", chosen), _ratio("matches", "predictions", chosen)
         found += [
-            PaperColumn(f"{name} Success rate", MetricMean("tooltalk.success", chosen), 100, 1, command),
-            PaperColumn(
-                f"{name} Precision",
-                _ratio("matches", "predictions", chosen),
-                100,
-                1,
-                command,
-                rests_on=chosen,
-                undecided=NO_CALLS,
-            ),
+            PaperColumn(f"{name} Success rate", success, 100, 1, command),
+            PaperColumn(f"{name} Precision", precision, 100, 1, command, rests_on=chosen, undecided=NO_CALLS),
         ]
     return tuple(found)
 
@@ -118,46 +110,29 @@ _ALL, _BARE = (
     RUN.format(variants=f"--variant {name} ", out=out)
     for name, out in (("all_tools", "tooltalk"), ("all_tools_no_documentation", "undocumented"))
 )
+_EVERY: Final = RUN.format(variants="".join(f"--variant {name} " for name in TOOLS.values()), out="tooltalk")
 TABLES: Final = (
     PaperTable(
-        paper=PAPER,
-        name="table1",
-        title="Success, precision, recall and incorrect actions, %",
-        columns=_success_columns(_documented, _ALL),
-        needs="ToolTalk's conversations with documented tools",
-        command=_ALL,
+        PAPER, "table1", "Success, precision, recall and incorrect actions, %", _success_columns(_documented, _ALL),
+        needs="ToolTalk's conversations with documented tools", command=_ALL,
     ),
     PaperTable(
-        paper=PAPER,
-        name="table2",
-        title="Why turns failed, % of all failures",
-        columns=_error_columns(_documented),
-        needs="ToolTalk's conversations with documented tools, some of them failed",
-        command=_ALL,
+        PAPER, "table2", "Why turns failed, % of all failures", _error_columns(_documented),
+        needs="ToolTalk's conversations with documented tools, some of them failed", command=_ALL,
     ),
     PaperTable(
-        paper=PAPER,
-        name="table3",
-        title="Without documentation: success, precision, recall and incorrect actions, %",
-        columns=_success_columns(_undocumented, _BARE),
-        needs="ToolTalk's conversations with the variant all_tools_no_documentation",
-        command=_BARE,
+        PAPER, "table3", "Without documentation: success, precision, recall and incorrect actions, %",
+        _success_columns(_undocumented, _BARE),
+        needs="ToolTalk's conversations with the variant all_tools_no_documentation", command=_BARE,
     ),
     PaperTable(
-        paper=PAPER,
-        name="table4",
-        title="Without documentation: why turns failed, % of all failures",
-        columns=_error_columns(_undocumented),
+        PAPER, "table4", "Without documentation: why turns failed, % of all failures", _error_columns(_undocumented),
         needs="ToolTalk's conversations with the variant all_tools_no_documentation, some of them failed",
         command=_BARE,
     ),
     PaperTable(
-        paper=PAPER,
-        name="tools",
-        title="Success and precision by the tools offered, %",
-        columns=_tools_columns(),
+        PAPER, "tools", "Success and precision by the tools offered, %", _tools_columns(),
         needs="the same conversations, or scenarios of the office, with the variants base, suite_tools and all_tools",
-        command=RUN.format(variants="".join(f"--variant {name} " for name in TOOLS.values()), out="tooltalk"),
-        printed=False,
+        command=_EVERY, printed=False,
     ),
-)
+)  # fmt: skip

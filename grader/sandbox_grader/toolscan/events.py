@@ -23,7 +23,7 @@ PATTERN: Mapping[ErrorKind, str] = {
     "missing_argument": "missing_required",
     "wrong_type": "iat",
 }
-"""The error pattern of each kind of fault; a tool's own errors and refusals are none."""
+"""The error pattern of each kind of fault; a tool's own errors and refusals have none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Whether a predicted call is the wanted one: as the authors' code says it, and as the paper does.
 
-Policy: a comparison answers with the first difference in words, or None where there is none, so that every verdict
+Policy: a comparison answers with the first difference in words, or None where nothing differs, so that every verdict
 can be explained. Which calls may be compared at all (equal tools) is decided here as well.
 """
 

@@ -1,7 +1,7 @@
 """One session held against one solution: who matched whom, which actions were incorrect, which turns failed and why.
 
 Policy: whether a tool is an action is what the session's own tool list says, then what the reference says; a tool
-that neither knows is none. Everything reported here comes with its reason.
+that neither knows is not one. Everything reported here comes with its reason.
 """
 
 import re

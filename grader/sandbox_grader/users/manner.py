@@ -55,7 +55,7 @@ def out_of_part(talk: UserView) -> Iterator[UserMistake]:
 
 
 def _sign(talk: UserView, line: Message, calls: re.Pattern[str] | None) -> tuple[str, str] | None:
-    """The words that give it away, and what they are; a list that answers one is none."""
+    """The words that give it away, and what they are; a list that answers a list does not count."""
     before = talk.before(line)
     for why, pattern in _SIGNS.items():
         found = pattern.search(line.content)

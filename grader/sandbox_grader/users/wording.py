@@ -59,7 +59,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def waiting_in(text: str) -> Sequence[str]:
-    """The sentences in which an agent waits for an answer; offers of more help in general are none."""
+    """The sentences in which an agent waits for an answer; offers of more help in general do not count."""
     return [part for part in sentences(text) if (part.endswith("?") or _WAITS.search(part)) and not _ELSE.search(part)]
 
 

@@ -39,7 +39,7 @@ class EvalArchive:
     """An archive, opened.
 
     Raises:
-        ImportFormatError: it is none, or holds neither a header nor a journal.
+        ImportFormatError: it is not an archive, or holds neither a header nor a journal.
     """
 
     def __init__(self, data: bytes, path: Path) -> None:

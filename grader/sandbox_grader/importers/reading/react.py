@@ -36,14 +36,14 @@ class TextCall:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text calls, and ``fault``: why something that sets out to be a call is none, or None."""
+    """The calls of a text; ``fault`` says why something that begins like a call could not be read as one."""
 
     calls: tuple[TextCall, ...]
     fault: str | None = None
 
 
 def read_react(text: str) -> Reading:
-    """The calls of a text in order. An action named ``None`` is none; one without an input is a fault."""
+    """The calls of a text in order. An action named ``None`` is not a call; one without an input is a fault."""
     markers = list(_MARKER.finditer(text))
     ends = [marker.start() for marker in markers[1:]] + [len(text)]
     calls: list[TextCall] = []
