@@ -16,6 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -134,18 +135,17 @@ def agreements(
     columns = dict.fromkeys(column for item in sheets for column in item.answers)
     for column in columns:
         given = {item.rater: item.answers[column] for item in sheets if column in item.answers}
-        names = list(given)
-        for place, one in enumerate(names):
-            for other in names[place + 1 :]:
-                yield _agreed(column, (one, given[one]), (other, given[other]))
+        for (one, first), (other, second) in combinations(given.items(), 2):
+            both = [(first[key], second[key]) for key in first if key in second]
+            labels = [(_label(a), _label(b)) for a, b in both]
+            numbers = [(a, b) for a, b in ((_number(x), _number(y)) for x, y in both) if None not in (a, b)]
+            yield _measured(column, one, other, labels, numbers)
         everyone = _together(given.values())
         for metric in metrics.get(column, ()):
             found = ((key, item.number(metric)) for key, item in scores.items())
             values = {key: value for key, value in found if value is not None}
-            for name in names:
-                yield _with_metric(column, (name, given[name]), metric, values)
-            if len(names) > 1:
-                yield _with_metric(column, ("everyone", everyone), metric, values)
+            for rater in (*given.items(), *([("everyone", everyone)] if len(given) > 1 else [])):
+                yield _with_metric(column, rater, metric, values)
 
 
 def _together(answers: Iterable[Mapping[str, str]]) -> dict[str, str]:
@@ -156,13 +156,6 @@ def _together(answers: Iterable[Mapping[str, str]]) -> dict[str, str]:
             if (number := _number(value)) is not None:
                 numbers.setdefault(key, []).append(number)
     return {key: repr(sum(values) / len(values)) for key, values in numbers.items()}
-
-
-def _agreed(column: str, one: tuple[str, Mapping[str, str]], other: tuple[str, Mapping[str, str]]) -> Agreed:
-    keys = [key for key in one[1] if key in other[1]]
-    labels = [(_label(one[1][key]), _label(other[1][key])) for key in keys]
-    numbers = [(a, b) for a, b in ((_number(one[1][k]), _number(other[1][k])) for k in keys) if None not in (a, b)]
-    return _measured(column, one[0], other[0], labels, numbers)
 
 
 def _with_metric(column: str, one: tuple[str, Mapping[str, str]], metric: str, values: Mapping[str, float]) -> Agreed:

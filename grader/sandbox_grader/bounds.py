@@ -47,8 +47,12 @@ def bounded(
     names = list(dict.fromkeys(counted))
     sides = {"floor": list[Scores](), "ceiling": list[Scores]()}
     with ExitStack() as stack:
-        known = _known(kept) if kept else {}
+        known: dict[str, Scores | None] = {}
         if kept:
+            from sandbox_grader.kept import SharedScores
+
+            shared = SharedScores(details=True)
+            known |= {place: shared.scores(one, "") for place, one in kept.read()}
             stack.callback(kept.close)
         for side, log_of in (("floor", refusing), ("ceiling", play)):
             for name in names:
@@ -81,13 +85,6 @@ def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":
 
 def _asked(report: Report) -> list[str]:
     return [name for name in dict.fromkeys(n for item in report.sessions for n in item.verdicts) if name != USERS]
-
-
-def _known(kept: "KeptScores") -> dict[str, Scores | None]:
-    from sandbox_grader.kept import SharedScores
-
-    shared = SharedScores(details=True)
-    return {place: shared.scores(graded, "") for place, graded in kept.read()}
 
 
 def _keep(kept: "KeptScores", place: str, scores: Scores | None) -> None:

@@ -3,7 +3,7 @@
 Policy: a session that lacks what a metric needs is inconclusive, with the reason, and never counts as zero.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -100,3 +100,9 @@ def means(graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str,
             numbers.setdefault(name, []).append(value)
     averaged = {name: sum(items) / len(items) for name, items in numbers.items()}
     return {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values), **averaged}
+
+
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; None where none is."""
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.report import Report, why_not
-from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import PASS
 from sandbox_mcp.shown import cell, json_text
 
@@ -29,29 +28,25 @@ IDENTITY = (
 
 def rows(report: Report) -> list[dict[str, Any]]:
     """One flat row per session, all with the same columns in the same order; ``cost`` needs the report's prices."""
-    flat = [_flat(scores, report) for scores in report.sessions]
-    columns = list(IDENTITY)
-    for row in flat:
-        columns += [name for name in row if name not in columns]
+    flat: list[dict[str, Any]] = []
+    for scores in report.sessions:
+        data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
+        row = {
+            **{name: data[name] for name in IDENTITY if name in data},
+            "categories": " ".join(scores.categories),
+            "agent": scores.agent.get("name"),
+            "model": scores.agent.get("model"),
+            "prompt_tokens": sum(role.prompt for role in tokens),
+            "completion_tokens": sum(role.completion for role in tokens),
+            "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
+        }
+        for family, verdict in scores.verdicts.items():
+            for name, value in verdict.values.items():
+                if value is None or isinstance(value, int | float | str):
+                    row[f"{family}.{name}"] = value
+        flat.append(row)
+    columns = dict.fromkeys((*IDENTITY, *(name for row in flat for name in row)))
     return [{name: row.get(name) for name in columns} for row in flat]
-
-
-def _flat(scores: Scores, report: Report) -> dict[str, Any]:
-    data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
-    row = {
-        **{name: data[name] for name in IDENTITY if name in data},
-        "categories": " ".join(scores.categories),
-        "agent": scores.agent.get("name"),
-        "model": scores.agent.get("model"),
-        "prompt_tokens": sum(role.prompt for role in tokens),
-        "completion_tokens": sum(role.completion for role in tokens),
-        "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
-    }
-    for family, verdict in scores.verdicts.items():
-        for name, value in verdict.values.items():
-            if value is None or isinstance(value, int | float | str):
-                row[f"{family}.{name}"] = value
-    return row
 
 
 def to_csv(report: Report) -> str:

@@ -19,7 +19,7 @@ from sandbox_grader.exporters.turns import (
     turns,
 )
 from sandbox_grader.importers.reading.values import encode
-from sandbox_mcp.trajectory import Message, Role, ToolCall, Trajectory
+from sandbox_mcp.trajectory import Message, Role, Trajectory
 
 USUAL: dict[str, tuple[str, Role]] = {
     "system": ("system", "agent"),
@@ -46,7 +46,10 @@ def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
         yield _said(turn.said) | _thought(turn)
     elif turn.calls:
         note = None if turn.note is None else turn.note.content
-        calls = [_call(call) for call in turn.calls]
+        calls: list[dict[str, Any]] = []
+        for call in turn.calls:
+            given = encode(copied(call.arguments)) if call.raw_arguments is None else call.raw_arguments
+            calls.append({"id": call.call, "type": "function", "function": {"name": call.name, "arguments": given}})
         yield {"role": "assistant", "content": note, "tool_calls": calls} | _thought(turn)
         for call in filter(answered, turn.calls):
             text, error = outcome_text(call), error_object(call.error)
@@ -67,9 +70,3 @@ def _said(message: Message) -> dict[str, Any]:
     if message.sender == "environment":
         told["name"] = "environment"
     return told if message.recipient == usual else told | {"recipient": message.recipient}
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    raw = call.raw_arguments
-    text = encode(copied(call.arguments)) if raw is None else raw
-    return {"id": call.call, "type": "function", "function": {"name": call.name, "arguments": text}}

@@ -97,7 +97,16 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
         digest=digest_of(picked(sample.members(), ("input", "target"))),
     )  # fmt: skip
     builder.origin.update(picked(sample.members(), ("target", "choices", "metadata")))
-    _scores(sample, builder)
+    scores = sample.members_at("scores")
+    values = {name: score.get("value") if is_object(score) else score for name, score in scores.items()}
+    if not values:
+        builder.lose(sample, "no scores were recorded")
+    else:
+        builder.origin["scores"] = values
+    if len(values) == 1:
+        (value,) = values.values()
+        number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+        builder.origin["reward"] = GRADES.get(value) if isinstance(value, str) else number
     events = [event for event in sample.items_at("events") if event.is_object]
     for event in events:
         if event.members().get("event") == "model":
@@ -145,19 +154,6 @@ def _with_attachments(sample: JsonNode, builder: SessionBuilder) -> JsonNode:
     for reference in sorted(missing):
         builder.lose(sample, f"{reference!r} is not among the attachments")
     return replace(sample, value=kept)
-
-
-def _scores(sample: JsonNode, builder: SessionBuilder) -> None:
-    scores = sample.members_at("scores")
-    if not scores:
-        builder.lose(sample, "no scores were recorded")
-        return
-    values = {name: score.get("value") if is_object(score) else score for name, score in scores.items()}
-    builder.origin["scores"] = values
-    if len(values) == 1:
-        (value,) = values.values()
-        number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
-        builder.origin["reward"] = GRADES.get(value) if isinstance(value, str) else number
 
 
 def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
@@ -297,8 +293,13 @@ class _Player:
             if event.get("truncated") is not None:
                 self._builder.lose(event, "the result was cut off at Inspect's limit")
                 meta["result_truncated"] = True
-            known = len(self._builder.losses)
-            value = _value(result, self._builder)
+            known, value = len(self._builder.losses), result and result.value
+            if isinstance(value, str):
+                value = decode(value)
+            elif result and result.is_object:
+                value = decode(part_text(result, self._builder) or "")
+            elif result and result.is_array:
+                value = decode(joined(result, self._builder))
             if len(self._builder.losses) > known:
                 meta["result_partial"] = True
             outcome = CallOutcome(value, meta=meta, wall=wall)
@@ -312,14 +313,6 @@ class _Player:
         text = joined(message.get("content"), self._builder)
         outcome = CallOutcome(error=_error(error), stated=True) if error is not None else CallOutcome(decode(text))
         self._builder.settle(message, id_, outcome, name=message.string_at("function"))
-
-
-def _value(result: JsonNode | None, builder: SessionBuilder) -> Any:
-    if result is None or isinstance(result.value, str):
-        return None if result is None else decode(result.string())
-    if result.is_object:
-        return decode(part_text(result, builder) or "")
-    return decode(joined(result, builder)) if result.is_array else result.value
 
 
 def _error(error: JsonNode) -> CallError:

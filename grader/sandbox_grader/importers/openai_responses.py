@@ -36,8 +36,19 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         for parts in _chained(loaded):
-            builder = SessionBuilder("openai-responses", str(path), stem(path), loaded.losses)
-            yield _session(parts, builder, names, cut=loaded.cut)
+            player = ItemPlayer(SessionBuilder("openai-responses", str(path), stem(path), loaded.losses))
+            builder, given = player.builder, ""
+            end: EndReason | None = None
+            detail: str | None = None
+            for part in parts:
+                player.play(part.items)
+                if part.holder is not None:
+                    given = given or _response_ids(part.holder)[1] or ""
+                    end, detail = _holder(part.holder, player)
+            if builder.last is None:
+                raise NothingToImportError(str(path), None, "holds a conversation without items")
+            end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
+            yield builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
 def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
@@ -63,20 +74,6 @@ def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     before = request.label_at("previous_response_id") or response.label_at("previous_response_id")
     return before, response.label_at("id")
-
-
-def _session(parts: list[ConversationItems], builder: SessionBuilder, names: Names, *, cut: bool) -> Imported:
-    player = ItemPlayer(builder)
-    given, end, detail = "", None, None
-    for part in parts:
-        player.play(part.items)
-        if part.holder is not None:
-            given = given or _response_ids(part.holder)[1] or ""
-            end, detail = _holder(part.holder, player)
-    if builder.last is None:
-        raise NothingToImportError(builder.origin["file"], None, "holds a conversation without items")
-    end = end or ("recorded" if builder.whole and not cut and detail is None else None)
-    return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
 def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, str | None]:
@@ -146,7 +143,7 @@ class ItemPlayer:
 
     def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
         if kind == "message":
-            self._message(item, beside_calls=_calls_follow(following))
+            self._message(item, following)
         elif kind in CALLS:
             self._call(item)
         elif kind in RESULTS:
@@ -178,12 +175,15 @@ class ItemPlayer:
         outcome = outcome_of(self.builder, item.get("output"), failed=None)
         self.builder.settle(item, item.label_at("call_id"), outcome)
 
-    def _message(self, item: JsonNode, *, beside_calls: bool) -> None:
+    def _message(self, item: JsonNode, following: list[JsonNode]) -> None:
+        kinds = (after.string_at("type") or "message" for after in following)
+        after = next((kind for kind in kinds if kind != "reasoning"), "")
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)
-        if role == "assistant" and beside_calls:
-            self.builder.note(text, "text", stamp=self.stamp)
-        elif role == "assistant":
-            self.builder.say("agent", "user", text, stamp=self.stamp)
+        if role == "assistant":
+            if is_call(after) or after in CALLS | {"mcp_call", "mcp_approval_request"}:
+                self.builder.note(text, "text", stamp=self.stamp)
+            else:
+                self.builder.say("agent", "user", text, stamp=self.stamp)
         elif role == "user":
             self.builder.say("user", "agent", text, stamp=self.stamp)
         elif role in {"system", "developer"}:
@@ -225,9 +225,3 @@ class ItemPlayer:
             return
         reason = item.string_at("reason") or "the user did not approve the call"
         self.builder.answer(self._run(asked), CallOutcome(error=failure(reason, "refused")))
-
-
-def _calls_follow(items: list[JsonNode]) -> bool:
-    kinds = (item.string_at("type") or "message" for item in items)
-    following = next((kind for kind in kinds if kind != "reasoning"), None)
-    return following is not None and (following in CALLS | {"mcp_call", "mcp_approval_request"} or is_call(following))

@@ -4,11 +4,11 @@ Policy: the patterns that need a solution are null where there is none; the five
 figure is called a success rate, because ToolScan has three that could be meant.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict
+from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.similarity import Similarity, exact
 from sandbox_grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
@@ -85,7 +85,7 @@ class ToolScan:
             "sessions": len(values),
             "inconclusive": len(graded) - len(values),
             "denominator": _denominator(mode),
-            **{name: _mean(item[name] for item in values) for name in (*PATTERNS, *FIGURES)},
+            **{name: mean_of_known(item[name] for item in values) for name in (*PATTERNS, *FIGURES)},
             "errors": {name: sum(item[name] or 0 for item in counts) for name in (counts[0] if counts else ())},
         }
 
@@ -159,8 +159,3 @@ def _adopted_values(run: Episode, held: Against | None, place: int | None, steps
 
 def _denominator(mode: Mode) -> str:
     return "steps_limit" if mode == "compat" else "calls_made"
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [float(value) for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -4,11 +4,11 @@ Policy: among alternative solutions the one that the session serves best counts.
 compared by the rules of its 28 tools, all others by one general rule. Without a reference nothing can be said.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict
+from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import Similarity
@@ -81,9 +81,9 @@ class ToolTalk:
             "mode": mode,
             "sessions": len(values),
             "inconclusive": len(graded) - len(values),
-            "success_rate": _mean(item["success"] for item in values),
+            "success_rate": mean_of_known(item["success"] for item in values),
             "micro": {name: getattr(counts, name) if values else None for name in RATIOS if name != "soft_success"},
-            "macro": {name: _mean(item[name] for item in values) for name in RATIOS},
+            "macro": {name: mean_of_known(item[name] for item in values) for name in RATIOS},
             "counts": {name: getattr(counts, name) for name in NAMES},
             "failures": {
                 "total": (everything := sum(failures.values())),
@@ -110,8 +110,3 @@ class ToolTalk:
         else:
             matching = best_fit(predicted, wanted, compare, per_turn=replayed)
         return Held(trajectory, solution, mode, predicted, wanted, matching, compare, labels)
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    items = list(values)
-    return sum(items) / len(items) if items else None

@@ -107,7 +107,22 @@ def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
     trees: dict[str, list[TreeLine]] = {}
     for line in lines:
         trees.setdefault(roots[line.uuid], []).append(line)
-    return [_thread(tree, parents, orphans) for tree in trees.values() if any(line.talks for line in tree)]
+    threads: list[Thread] = []
+    for tree in (tree for tree in trees.values() if any(line.talks for line in tree)):
+        path: set[str] = set()
+        at: str | None = [line for line in tree if line.talks][-1].uuid
+        while at is not None and at not in path:  # a cycle ends where it closes
+            path.add(at)
+            at = parents[at]
+        # the other lines of the branch's API messages and the results of their calls belong to it, too
+        messages = {line.message_id for line in tree if line.uuid in path} - {None}
+        branch = path | {line.uuid for line in tree if line.message_id in messages}
+        called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
+        chosen = branch | {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
+        lines_of_it = tuple(line for line in tree if line.uuid in chosen)
+        abandoned = tuple(line for line in tree if line.talks and line.uuid not in chosen)
+        threads.append(Thread(lines_of_it, abandoned, tuple(line for line in tree if line.uuid in orphans)))
+    return threads
 
 
 def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
@@ -140,21 +155,3 @@ def _roots(lines: Sequence[TreeLine], parents: dict[str, str | None]) -> dict[st
         top = list(path)[-1] if at is None or at in path else roots[at]
         roots.update(dict.fromkeys(path, top))
     return roots
-
-
-def _thread(tree: list[TreeLine], parents: dict[str, str | None], orphans: set[str]) -> Thread:
-    path: set[str] = set()
-    at: str | None = [line for line in tree if line.talks][-1].uuid
-    while at is not None and at not in path:  # a cycle ends where it closes
-        path.add(at)
-        at = parents[at]
-    # the other lines of the branch's API messages and the results of their calls belong to it, too
-    messages = {line.message_id for line in tree if line.uuid in path} - {None}
-    branch = path | {line.uuid for line in tree if line.message_id in messages}
-    called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
-    chosen = branch | {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
-    return Thread(
-        lines=tuple(line for line in tree if line.uuid in chosen),
-        abandoned=tuple(line for line in tree if line.talks and line.uuid not in chosen),
-        orphans=tuple(line for line in tree if line.uuid in orphans),
-    )

@@ -59,33 +59,22 @@ class Span:
 
 
 def spans_of(loaded: Loaded) -> list[Span]:
-    """All spans of a file, by their start.
+    """All spans of a file, by their start, each also with the events that records of logs tell of it.
 
     Raises:
         ImportFormatError: it holds something else than exports or bare spans, or a broken span.
     """
-    found = [_span(node) for top in loaded.nodes for node in _nodes(top)]
-    logged = _logged(loaded)
-    whole = [replace(span, events=(*span.events, *logged.get((span.trace, span.id), ()))) for span in found]
+    spans = [_span(node) for top in loaded.nodes for node in _nodes(top)]
+    logged: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+    exports = (item for top in loaded.nodes for item in (top.items() if top.is_array else [top]))
+    resources = (resource for item in exports for resource in item.items_at("resourceLogs"))
+    scopes = (scope for resource in resources for scope in resource.items_at("scopeLogs"))
+    for record in (record for scope in scopes for record in scope.items_at("logRecords")):
+        name, span = record.string_at("eventName"), record.label_at("spanId")
+        if name and span:
+            logged[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
+    whole = [replace(span, events=(*span.events, *logged.get((span.trace, span.id), ()))) for span in spans]
     return sorted(whole, key=lambda span: (span.start, -span.end))
-
-
-def _logged(loaded: Loaded) -> Mapping[tuple[str, str], list[tuple[str, Mapping[str, Any]]]]:
-    """The events among the records of logs, by the span that they name."""
-    found: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
-    for top in loaded.nodes:
-        items = top.items() if top.is_array else [top]
-        scopes = (
-            scope
-            for item in items
-            for resource in item.items_at("resourceLogs")
-            for scope in resource.items_at("scopeLogs")
-        )
-        for record in (record for scope in scopes for record in scope.items_at("logRecords")):
-            name, span = record.string_at("eventName"), record.label_at("spanId")
-            if name and span:
-                found[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
-    return found
 
 
 def _nodes(top: JsonNode) -> Iterator[JsonNode]:

@@ -47,8 +47,14 @@ def add_call(builder: SessionBuilder, kind: str, item: JsonNode, batch: str) -> 
     id_ = item.label_at("call_id")
     if id_ is None and not answered_later:  # a call without an output is known by its own id
         id_ = item.label_at("id")
-    opened = builder.call(name, _given(item), batch=batch, id_=id_, offered=True)
     action = members.get("action")
+    if "arguments" in members:
+        given = arguments_of(members["arguments"])
+    elif is_object(action):
+        given = Given({key: value for key, value in action.items() if key != SOURCES})
+    else:
+        given = Given({key: value for key, value in members.items() if key not in _BESIDE and value is not None})
+    opened = builder.call(name, given, batch=batch, id_=id_, offered=True)
     found = members.get(RESULTS[kind]) if kind in RESULTS else action.get(SOURCES) if is_object(action) else None
     if "result" in members:
         builder.lose(item, "a picture is not kept")
@@ -63,16 +69,6 @@ def add_output(builder: SessionBuilder, kind: str, item: JsonNode) -> None:
     id_ = item.label_at("call_id")
     name = kind.removesuffix("_output").removesuffix("_call")
     builder.settle(item, id_, _outcome(builder, item), name=name if id_ is None else None)
-
-
-def _given(item: JsonNode) -> Given:
-    members = item.members()
-    if "arguments" in members:
-        return arguments_of(members["arguments"])
-    action = members.get("action")
-    if is_object(action):
-        return Given({key: value for key, value in action.items() if key != SOURCES})
-    return Given({key: value for key, value in members.items() if key not in _BESIDE and value is not None})
 
 
 def _outcome(builder: SessionBuilder, item: JsonNode) -> CallOutcome:

@@ -84,8 +84,12 @@ def _described(folder: Path | None) -> Mapping[str, OfferedTool]:
             continue  # its tools are then unknown, which rows say
         for node in (node for node in module.body if isinstance(node, ast.ClassDef)):
             stated = _stated(node)
-            if is_object(stated.get("input_parameters")):
-                found[node.name] = _tool(node.name, stated)
+            given, returned = stated.get("input_parameters"), stated.get("output_parameters")
+            if is_object(given):
+                properties = {key: _property(value) for key, value in given.items() if is_object(value)}
+                schema: dict[str, Any] = {"type": "object", "properties": properties, "required": []}
+                results = tuple(returned) if is_object(returned) else ()
+                found[node.name] = OfferedTool(node.name, str(stated.get("description") or ""), schema, results)
     return found
 
 
@@ -99,16 +103,6 @@ def _stated(kind: ast.ClassDef) -> dict[str, Any]:
             except ValueError:
                 continue
     return found
-
-
-def _tool(name: str, stated: Mapping[str, Any]) -> OfferedTool:
-    given: Mapping[str, Any] = stated["input_parameters"]
-    returned: Any = stated.get("output_parameters")
-    properties = {key: _property(value) for key, value in given.items() if is_object(value)}
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": []}
-    return OfferedTool(
-        name, str(stated.get("description") or ""), schema, tuple(returned) if is_object(returned) else ()
-    )
 
 
 def _property(stated: Mapping[str, Any]) -> dict[str, Any]:
