@@ -55,7 +55,11 @@ def answering(request: RequestTrace | None) -> None:
 def exporting() -> "Exporting | None":
     """Where telemetry goes: where the variables say, or to the provider of the program that this is part of."""
     found = _process().exporting
-    return _of_program() if found is None else found
+    if found is not None or "opentelemetry.sdk.trace" not in sys.modules:
+        return found
+    from sandbox_mcp.telemetry.pipeline import of_program
+
+    return of_program()
 
 
 def own_process() -> None:
@@ -116,32 +120,18 @@ class _Process:
     def exporting(self) -> "Exporting | None":
         if not self.begun:
             self.begun = True
-            self._exporting = self._begin()
+            if exporters := wanted(os.environ):
+                try:
+                    from sandbox_mcp.telemetry.pipeline import begin
+                except ImportError as error:
+                    if (error.name or "").partition(".")[0] != "opentelemetry":
+                        raise
+                    logger.warning(LACKING)
+                else:
+                    self._exporting = begin(exporters, own=self.own)
         return self._exporting
-
-    def _begin(self) -> "Exporting | None":
-        exporters = wanted(os.environ)
-        if not exporters:
-            return None
-        try:
-            from sandbox_mcp.telemetry.pipeline import begin
-        except ImportError as error:
-            if (error.name or "").partition(".")[0] != "opentelemetry":
-                raise
-            logger.warning(LACKING)
-            return None
-        return begin(exporters, own=self.own)
 
 
 @cache
 def _process() -> _Process:
     return _Process()
-
-
-def _of_program() -> "Exporting | None":
-    """The provider that a program which uses us has set up, if it has."""
-    if "opentelemetry.sdk.trace" not in sys.modules:
-        return None
-    from sandbox_mcp.telemetry.pipeline import of_program
-
-    return of_program()

@@ -159,8 +159,11 @@ class TracedSink:
         }
         if agent.get("model"):
             told["gen_ai.request.model"] = str(agent["model"])
-        if said is not None:
-            told |= _usage(said.meta)
+        given = said.meta.get("usage") if said is not None else None
+        if isinstance(given, Mapping):
+            usage = cast("Mapping[str, Any]", given)
+            names = {"gen_ai.usage.input_tokens": "prompt_tokens", "gen_ai.usage.output_tokens": "completion_tokens"}
+            told |= {key: value for key, name in names.items() if isinstance(value := usage.get(name), int)}
         if self._out.content:
             told |= self._words(session, turn, said)
         self._out.ids.choose(turn.context)
@@ -180,24 +183,16 @@ class TracedSink:
         if session.instructions:
             told["gen_ai.system_instructions"] = _json([{"type": "text", "content": session.instructions}])
         if session.offered:
-            told["gen_ai.tool.definitions"] = _json(
-                [
-                    {
-                        "type": "function",
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": tool.input_schema,
-                    }
-                    for tool in session.offered
-                ]
-            )
+            shown = [(tool.name, tool.description, tool.input_schema) for tool in session.offered]
+            keys = ("name", "description", "parameters")
+            definitions = [{"type": "function", **dict(zip(keys, tool, strict=True))} for tool in shown]
+            told["gen_ai.tool.definitions"] = _json(definitions)
             session.offered = ()
         return told
 
     def _call(self, session: _Session, event: ToolCall) -> None:
-        by_agent = event.caller == "agent"
-        request, begun = (CALL.get() if by_agent else None) or (None, _at(event))
-        at = _at(event)
+        by_agent, at = event.caller == "agent", _at(event)
+        request, begun = (CALL.get() if by_agent else None) or (None, at)
         told: dict[str, Any] = {**session.about, "sandbox_mcp.batch": event.batch}
         if event.tool is not None:
             told["sandbox_mcp.tool"] = event.tool
@@ -300,14 +295,6 @@ def _nano(wall: Mapping[str, Any]) -> int:
 
 def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
-
-
-def _usage(meta: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens that a turn took, where the agent says so."""
-    usage = meta.get("usage")
-    given = cast("Mapping[str, Any]", usage if isinstance(usage, Mapping) else {})
-    names = {"gen_ai.usage.input_tokens": "prompt_tokens", "gen_ai.usage.output_tokens": "completion_tokens"}
-    return {key: value for key, name in names.items() if isinstance(value := given.get(name), int)}
 
 
 def _json(value: Any) -> str:

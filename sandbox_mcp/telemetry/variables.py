@@ -23,18 +23,18 @@ PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 
 def wanted(variables: Mapping[str, str]) -> dict[Signal, tuple[str, ...]]:
     """The names of the exporters of each signal that is to be exported."""
+    found: dict[Signal, tuple[str, ...]] = {}
     if variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return {}
-    return {signal: names for signal in SIGNALS if (names := _names(signal, variables))}
-
-
-def _names(signal: Signal, variables: Mapping[str, str]) -> tuple[str, ...]:
-    given = variables.get(f"OTEL_{signal.upper()}_EXPORTER", "")
-    names = tuple(name for part in given.split(",") if (name := part.strip().lower()))
-    if not names:
+        return found
+    for signal in SIGNALS:
+        given = variables.get(f"OTEL_{signal.upper()}_EXPORTER", "")
+        names = [name for part in given.split(",") if (name := part.strip().lower())]
         ends = ("OTEL_EXPORTER_OTLP_ENDPOINT", f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT")
-        return ("otlp",) if any(variables.get(end, "").strip() for end in ends) else ()
-    return tuple(name for name in names if name != "none")
+        if not names and any(variables.get(end, "").strip() for end in ends):
+            names = ["otlp"]
+        if kept := tuple(name for name in names if name != "none"):
+            found[signal] = kept
+    return found
 
 
 def protocol(signal: Signal, variables: Mapping[str, str]) -> str:

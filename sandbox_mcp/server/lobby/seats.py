@@ -38,6 +38,7 @@ from sandbox_mcp.trajectory import TrajectoryError
 
 VARIANT = "all_tools"
 """How scenarios are played here: with the tools that the lobby lists."""
+BROKEN = "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"
 
 
 class Seat(Protocol):
@@ -76,21 +77,16 @@ class StoredSeat:
         self._current: OpenSession | None = None
 
     def current(self) -> OpenSession | None:
-        """The session that the folder names, whoever began it."""
+        """The session that the folder names, whoever began it; None if its scenario is gone or has changed."""
         wanted = self._state.current
         if wanted is not None and (self._current is None or self._current.session.spec.id != wanted):
-            self._current = self._resumed(wanted)
+            started = self._state.started(wanted)
+            try:
+                self._current = self._state.resume(started) if started else None
+            except (ScenarioError, SessionError, TrajectoryError) as error:  # as after an update
+                sys.stderr.write(f"the scenario that was running cannot go on: {error}\n")
+                self._state.current = self._current = None
         return self._current
-
-    def _resumed(self, wanted: str) -> OpenSession | None:
-        """The session of that id; None if its scenario is gone or not the same any more, as after an update."""
-        started = self._state.started(wanted)
-        try:
-            return self._state.resume(started) if started else None
-        except (ScenarioError, SessionError, TrajectoryError) as error:
-            sys.stderr.write(f"the scenario that was running cannot go on: {error}\n")
-            self._state.current = None
-            return None
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the folder, under an id of its own."""
@@ -134,24 +130,23 @@ class Lobby:
         client shows pages.
         """
         try:
-            return await self._carry_out(name, arguments, meta, agent, shows)
-        except (SandboxError, OSError) as error:
-            return CallResult({}, _told(error))
-
-    async def _carry_out(
-        self, name: str, arguments: object, meta: Mapping[str, Any] | None, agent: Mapping[str, Any], shows: bool
-    ) -> CallResult | ShownResult:
-        if name not in self._control:
-            running = self.running()
-            return await running.call(name, arguments, meta=meta) if running else self._none_running()
-        bound = bind(self._control, name, arguments)
-        if isinstance(bound, Outcome):
-            return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
-        if name == START.name:
-            return await self._start(agent, shows=shows and self._app is not None, **bound.arguments)
-        if name == SHOW.name:
-            return await self._show()
-        return await self._list(**bound.arguments) if name == LIST.name else await self._end()
+            if name not in self._control:
+                running = self.running()
+                return await running.call(name, arguments, meta=meta) if running else self._none_running()
+            bound = bind(self._control, name, arguments)
+            if isinstance(bound, Outcome):
+                return CallResult({}, bound.fault.text if bound.fault else NOT_RUNNING)
+            if name == START.name:
+                return await self._start(agent, shows=shows and self._app is not None, **bound.arguments)
+            if name == SHOW.name:
+                return await self._show()
+            return await self._list(**bound.arguments) if name == LIST.name else await self._end()
+        except TooManySessionsError as error:
+            return CallResult({}, f"TooManySessionsError: {error}")
+        except (SandboxError, OSError) as error:  # an agent is told nothing of files, which are the operator's business
+            for line in error.lines if isinstance(error, SandboxError) else (error,):
+                print(f"sandbox-mcp: {line}", file=sys.stderr)  # noqa: T201
+            return CallResult({}, BROKEN)
 
     async def _list(self, search: str = "", page: int = 1) -> CallResult:
         names = await to_thread.run_sync(self._manager.suite.names)
@@ -175,11 +170,10 @@ class Lobby:
             scenario = None if self.running() else await to_thread.run_sync(self._scenario, name)
         except UnknownScenarioError:
             return CallResult({}, unknown(self._manager.suite.names(), name))
-        running = self.running()
-        if running or scenario is None:
-            return (
-                CallResult({}, still_running(running.session.spec.scenario.name)) if running else self._none_running()
-            )
+        if running := self.running():
+            return CallResult({}, still_running(running.session.spec.scenario.name))
+        if scenario is None:
+            return self._none_running()
         if scenario.home.name != self._manager.suite.home.name:
             return CallResult({}, elsewhere(scenario, self._manager.suite.home))
         spec = SessionSpec(scenario, VARIANT, int(seed), user_channel="tool", agent=dict(agent))
@@ -229,12 +223,3 @@ def unknown(names: Sequence[str], wanted: str) -> str:
     near = nearest(names, wanted)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see list_scenarios"
     return f"UnknownScenarioError: there is no scenario {wanted[:LONGEST]!r}; {hint}"
-
-
-def _told(error: Exception) -> str:
-    """What an agent is told of a fault: nothing of files, which are the operator's business."""
-    if isinstance(error, TooManySessionsError):
-        return f"TooManySessionsError: {error}"
-    for line in error.lines if isinstance(error, SandboxError) else (error,):
-        print(f"sandbox-mcp: {line}", file=sys.stderr)  # noqa: T201
-    return "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"
