@@ -242,7 +242,7 @@ class UserSpec:
     prompt: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One scenario, resolved.
 
@@ -261,17 +261,17 @@ class Scenario:
     world: Snapshot
     clock: Clock
     tools: tuple[str, ...]
-    without: tuple[str, ...] = ()
+    without: tuple[str, ...]
     user: UserSpec
     solutions: tuple[Solution, ...]
-    milestones: tuple[Milestone, ...] = ()
-    minefields: tuple[Milestone, ...] = ()
-    allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    confirm: tuple[str, ...] = ()
-    gates: tuple[str, ...] = ()
+    milestones: tuple[Milestone, ...]
+    minefields: tuple[Milestone, ...]
+    allows: Mapping[str, tuple[str, ...]]
+    confirm: tuple[str, ...]
+    gates: tuple[str, ...]
     max_turns: int
     max_calls: int
-    idle_score: str | None = None
+    idle_score: str | None
     digest: str
     path: str = ""
     line: int = 0
